@@ -95,7 +95,7 @@ pub fn transition_to(input: TokenStream) -> TokenStream {
 ///
 /// `#[machine(…)]` says what belongs to the machine as a whole:
 ///
-/// - `object_state = MooseState`: what an object keeps in memory; required.
+/// - `object_state = MooseMemory`: what an object keeps in memory; required.
 /// - `initial = Tagged`: the state of a new object; required.
 /// - `deletion = Released`: the state of a deleted object. It needs `finalizer = "group/plural"`, which keeps a deleted
 ///   object until its machine has ended.

@@ -47,7 +47,7 @@ const LISTED: usize = 20;
 #[doc = include_str!("doc/moose.txt")]
 #[doc = include_str!("doc/eat.txt")]
 /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap().block_on(async {
-/// let mut moose = Local::<MooseMachine>::new(Moose::default(), MooseState::default(), Arc::default());
+/// let mut moose = Local::<MooseMachine>::new(Moose::default(), MooseMemory::default(), Arc::default());
 ///
 /// moose.run_until(|state| state == MooseMachine::Sleep).await;
 /// moose.run_until_idle().await;

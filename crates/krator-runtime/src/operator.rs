@@ -18,11 +18,11 @@ use std::{future::Future, sync::Arc};
 /// impl Operator for MooseOperator {
 ///     type Machine = MooseMachine;
 ///
-///     async fn initialize_object_state(&self, moose: &Moose) -> Result<MooseState> {
+///     async fn initialize_object_state(&self, moose: &Moose) -> Result<MooseMemory> {
 ///         if moose.spec.weight == 0 {
 ///             return Err(Error::permanent("a moose has a weight"));
 ///         }
-///         Ok(MooseState::default())
+///         Ok(MooseMemory::default())
 ///     }
 ///
 ///     async fn shared_state(&self) -> Arc<Herd> {

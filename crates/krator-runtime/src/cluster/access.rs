@@ -48,7 +48,7 @@ impl<M: Machine> Context<'_, M> {
     /// }
     ///
     /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-    /// let mut moose = Fixture::<MooseMachine>::new(Moose::default(), MooseState::default(), Arc::default());
+    /// let mut moose = Fixture::<MooseMachine>::new(Moose::default(), MooseMemory::default(), Arc::default());
     /// assert_eq!(moose.next(Eat).await.unwrap(), Transition::stay());
     ///
     /// let mut key = Secret::default();

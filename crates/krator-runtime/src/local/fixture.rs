@@ -24,7 +24,7 @@ use tokio::{sync::watch, time::Instant};
 #[doc = include_str!("../doc/moose.txt")]
 #[doc = include_str!("../doc/eat.txt")]
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// let moose = || Fixture::<MooseMachine>::new(Moose::default(), MooseState::default(), Arc::default());
+/// let moose = || Fixture::<MooseMachine>::new(Moose::default(), MooseMemory::default(), Arc::default());
 ///
 /// let mut first = moose();
 /// assert_eq!(first.next(Eat).await.unwrap(), Transition::stay());
@@ -118,7 +118,7 @@ impl<M: Machine> Fixture<M> {
     /// }
     ///
     /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-    /// let mut moose = Fixture::<MooseMachine>::new(Moose::default(), MooseState::default(), Arc::default());
+    /// let mut moose = Fixture::<MooseMachine>::new(Moose::default(), MooseMemory::default(), Arc::default());
     /// moose.next(Eat).await.unwrap();
     /// assert_eq!(moose.condition(MooseCondition::Tagged).unwrap().reason, "NotYet");
     /// # });

@@ -24,7 +24,7 @@ use tokio::time::Instant;
 #[doc = include_str!("../doc/moose.txt")]
 #[doc = include_str!("../doc/eat.txt")]
 /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap().block_on(async {
-/// let mut moose = Local::<MooseMachine>::new(Moose::default(), MooseState::default(), Arc::default());
+/// let mut moose = Local::<MooseMachine>::new(Moose::default(), MooseMemory::default(), Arc::default());
 /// moose.run_until(|state| state == MooseMachine::Sleep).await;
 ///
 /// // As `kubectl edit` would do it: the generation increases, and the state reacts as its `onSpecChange` says.

@@ -52,7 +52,7 @@ impl<M: Linked> Handle<M> {
     /// }
     ///
     /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap().block_on(async {
-    /// let mut moose = Local::<MooseMachine>::new(Moose::default(), MooseState::default(), Arc::default());
+    /// let mut moose = Local::<MooseMachine>::new(Moose::default(), MooseMemory::default(), Arc::default());
     /// let world = moose.handle();
     ///
     /// moose.run_until_idle().await; // The handler has applied the Deployment, and stays.
