@@ -10,9 +10,9 @@ pub mod thing {
     pub mod object {
         use krator_runtime::{Edit, MachineStatus, Object, ObjectState, ObjectStatus};
 
-        pub struct ThingState;
+        pub struct ThingMemory;
 
-        impl ObjectState for ThingState {
+        impl ObjectState for ThingMemory {
             type Manifest = Thing;
             type SharedState = ();
         }

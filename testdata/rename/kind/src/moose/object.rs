@@ -6,11 +6,11 @@ use super::prelude::*;
 
 /// The memory of one object.
 #[derive(Debug, Default)]
-pub struct MooseState {
+pub struct MooseMemory {
     pub moose: Vec<Moose>,
 }
 
-impl ObjectState for MooseState {
+impl ObjectState for MooseMemory {
     type Manifest = Moose;
     type SharedState = SharedState;
 }
@@ -24,8 +24,8 @@ pub struct MooseOperator {
 impl Operator for MooseOperator {
     type Machine = MooseMachine;
 
-    async fn initialize_object_state(&self, _object: &Moose) -> Result<MooseState> {
-        Ok(MooseState::default())
+    async fn initialize_object_state(&self, _object: &Moose) -> Result<MooseMemory> {
+        Ok(MooseMemory::default())
     }
 
     async fn shared_state(&self) -> Arc<SharedState> {

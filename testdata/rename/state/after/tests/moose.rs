@@ -1,13 +1,13 @@
 //! Roam and eat.
 use krator_runtime::Local;
 use moose_tracker::moose::states::{self, Wander};
-use moose_tracker::moose::{MooseMachine, MooseState};
+use moose_tracker::moose::{MooseMachine, MooseMemory};
 use std::sync::Arc;
 
 #[tokio::test(start_paused = true)]
 async fn roams() {
     let manifest = serde_json::from_str(r#"{"note": "Roam"}"#).expect("an object");
-    let mut object: Local<MooseMachine> = Local::new(manifest, MooseState::default(), Arc::default());
+    let mut object: Local<MooseMachine> = Local::new(manifest, MooseMemory::default(), Arc::default());
     object.run_until(|state| state == MooseMachine::Wander).await;
     assert_eq!(object.state(), Some(MooseMachine::Wander), "{:?} {}", states::Wander, Wander.far());
     let is = |state| match state {

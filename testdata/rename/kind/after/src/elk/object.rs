@@ -6,11 +6,11 @@ use super::prelude::*;
 
 /// The memory of one object.
 #[derive(Debug, Default)]
-pub struct ElkState {
+pub struct ElkMemory {
     pub moose: Vec<Elk>,
 }
 
-impl ObjectState for ElkState {
+impl ObjectState for ElkMemory {
     type Manifest = Elk;
     type SharedState = SharedState;
 }
@@ -24,8 +24,8 @@ pub struct ElkOperator {
 impl Operator for ElkOperator {
     type Machine = ElkMachine;
 
-    async fn initialize_object_state(&self, _object: &Elk) -> Result<ElkState> {
-        Ok(ElkState::default())
+    async fn initialize_object_state(&self, _object: &Elk) -> Result<ElkMemory> {
+        Ok(ElkMemory::default())
     }
 
     async fn shared_state(&self) -> Arc<SharedState> {
