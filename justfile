@@ -10,7 +10,7 @@ test *ARGS:
 
 # Run the tests that need servers, compile many crates or take minutes, with a real API server.
 e2e *ARGS:
-    KUBEBUILDER_ASSETS="$(tools/apiserver/build)" cargo test -p e2e {{ARGS}}
+    KUBEBUILDER_ASSETS="$(tools/apiserver/build)" cargo test -p e2e -p krator-messages {{ARGS}}
 
 # Rewrite the expectations whose path contains WHAT (all of them with 1); FILTER selects the tests.
 update WHAT='1' FILTER='':

@@ -138,7 +138,7 @@ fn description<'a>(documents: &'a [Node], files: &Files, sink: &'a Sink<'a>) -> 
         foreign: foreign.kinds,
         schema_files: foreign.files,
         has_sound_schemas: sink.has_sound_schemas(),
-        edition: crate::model::Edition::default(),
+        edition: Default::default(),
         kinds,
     })
 }

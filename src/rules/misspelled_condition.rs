@@ -6,8 +6,8 @@ use crate::finding::{Finding, nearest};
 
 pub(super) const CHECK: Check = Check::of_kind(&MISSPELLED_CONDITION, find);
 
-/// The number of undeclared conditions that are compared with the declared ones, so that a hostile file cannot make krator compare
-/// thousands with thousands.
+/// The number of undeclared conditions that are compared with the declared ones, so that a hostile file cannot make
+/// krator compare thousands with thousands.
 const MOST: usize = 100;
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {

@@ -185,8 +185,8 @@ fn ends_by_itself(kind: &Kind) -> bool {
         .any(|state| state.kind.value == StateKind::Final && !state.on_deletion_path)
 }
 
-/// The scope in which the rights to another kind are needed. If its scope is unknown, it is assumed to be that of the kind that names
-/// it, or namespaced if a namespace is given.
+/// The scope in which the rights to another kind are needed. If its scope is unknown, it is assumed to be that of the kind
+/// that names it, or namespaced if a namespace is given.
 fn place_of<'a>(kind: &Kind, other: &ObjectKind, look_in: Option<&'a LookIn>) -> RuleScope<'a> {
     let is_cluster = match other.scope {
         Some(scope) => scope == Scope::Cluster,

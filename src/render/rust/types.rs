@@ -19,7 +19,7 @@ use syn::Ident;
 /// The names of all types that handlers of a kind see.
 pub(super) fn names(description: &Description, kind: &Kind) -> BTreeSet<String> {
     let of_kind = KindNames::of(kind);
-    let mut writer = Writer::new(description, &of_kind, &memory_type(description, kind));
+    let mut writer = Writer::new(description, kind, &of_kind);
     writer.kind(kind, &of_kind);
     if crate::render::shares_types(description) {
         let mut common = Writer::empty(description);
@@ -38,7 +38,7 @@ pub fn types(description: &Description, kind: &Kind) -> String {
         status,
         ..
     } = &names;
-    let mut writer = Writer::new(description, &names, &memory_type(description, kind));
+    let mut writer = Writer::new(description, kind, &names);
     let (spec_fields, status_fields) = writer.kind(kind, &names);
     let own_spec = description.own_spec_type(kind);
     // An import of nothing but the kind's own type would be an unused one.
@@ -194,7 +194,7 @@ impl<'a> Writer<'a> {
         (self.items, self.taken)
     }
 
-    fn new(description: &'a Description, names: &KindNames, memory: &Ident) -> Self {
+    fn new(description: &'a Description, of: &Kind, names: &KindNames) -> Self {
         let mut writer = Self::empty(description);
         let KindNames {
             kind,
@@ -204,7 +204,8 @@ impl<'a> Writer<'a> {
             condition,
             module: _,
         } = names;
-        let fixed = [kind, spec, status, machine, memory];
+        let memory = memory_type(description, of);
+        let fixed = [kind, spec, status, machine, &memory];
         let taken = fixed.into_iter().chain(condition);
         writer.taken.extend(taken.map(ToString::to_string));
         writer

@@ -206,6 +206,7 @@ impl Step {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec_digest::{STEP, mixed};
     use serde_json::json;
 
     fn schema(spec: Value, status: Value) -> Schema {
@@ -213,16 +214,12 @@ mod tests {
         serde_json::from_value(object).expect("a schema")
     }
 
-    /// SplitMix64.
     struct Dice(u64);
 
     impl Dice {
         fn below(&mut self, bound: u64) -> u64 {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = self.0;
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            (z ^ (z >> 31)) % bound
+            self.0 = self.0.wrapping_add(STEP);
+            mixed(self.0) % bound
         }
     }
 
