@@ -11,7 +11,7 @@ use serde::{
     de::{DeserializeOwned, Error as _},
 };
 use serde_json::value::RawValue;
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, collections::BTreeMap, fmt};
 
 /// An object that is not decoded yet, so one whose fields are malformed does not hold up the others. All kinds have this
 /// type, so that watches and requests are compiled once.
@@ -69,7 +69,6 @@ impl Endpoint {
             ..ObjectReference::default()
         }
     }
-
     /// Where all objects are listed. No two kinds have the same.
     pub fn path(&self) -> String {
         Raw::url_path(&self.resource, None)
@@ -111,6 +110,12 @@ struct Metadata<'a> {
     managed_fields: Option<&'a RawValue>,
 }
 
+/// The labels alone, for the selector of a watch, which decides about each event.
+#[derive(Deserialize, Default)]
+pub(crate) struct Labels {
+    pub labels: Option<BTreeMap<String, String>>,
+}
+
 impl Raw {
     pub fn uid(&self) -> &str {
         self.metadata.uid.as_deref().unwrap_or_default()
@@ -122,11 +127,11 @@ impl Raw {
     pub fn text(&self) -> &str {
         &self.text
     }
-    /// All metadata of the object, most of which are not kept. Malformed ones count as none.
-    pub fn read_metadata(&self) -> ObjectMeta {
+    /// The metadata of the object, most of which are not kept, or [`Labels`]. Malformed ones count as none.
+    pub fn read_metadata<T: DeserializeOwned + Default>(&self) -> T {
         #[derive(Deserialize)]
-        struct Described {
-            metadata: ObjectMeta,
+        struct Described<T> {
+            metadata: T,
         }
         let read = serde_json::from_str(&self.text);
         read.map(|Described { metadata }| metadata).unwrap_or_default()
@@ -235,7 +240,8 @@ mod tests {
         let odd = raw(r#"{"data": 7, "metadata": {"name": "odd", "uid": "1-2"}}"#);
         let error = odd.decode::<ConfigMap>().expect_err("data is a map").to_string();
         assert_eq!(odd.meta().name.as_deref(), Some("odd"));
-        assert_eq!(odd.read_metadata().labels, None);
+        assert_eq!(odd.read_metadata::<ObjectMeta>().labels, None);
+        assert_eq!(odd.read_metadata::<Labels>().labels, None);
         assert!(error.contains("invalid type"), "{error}");
     }
 }

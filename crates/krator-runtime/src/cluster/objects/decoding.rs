@@ -82,7 +82,7 @@ where
 
     /// Says in the status of an object that it cannot be decoded, unless it says so already.
     async fn mark(self: Arc<Self>, raw: Arc<Raw>) -> Result<(), WriteError> {
-        let generation = raw.read_metadata().generation.unwrap_or_default();
+        let generation = raw.read_metadata::<ObjectMeta>().generation.unwrap_or_default();
         let stored = undecodable::machine_status(&raw);
         let (_, path) = undecodable::rest::<ManifestOf<O::Machine>>(&raw);
         let condition = conditions::undecodable(&stored, &path, generation, self.clock.time());
@@ -96,8 +96,7 @@ where
     /// Takes the finalizer off an object for which no handler can run.
     async fn release(self: Arc<Self>, raw: Arc<Raw>) -> Result<(), WriteError> {
         let _turn = self.turn().await;
-        let meta = raw.read_metadata();
-        self.patch_finalizer(&meta, O::Machine::GRAPH.finalizer, false)
+        self.patch_finalizer(&raw.read_metadata(), O::Machine::GRAPH.finalizer, false)
             .await
             .map(drop)
     }

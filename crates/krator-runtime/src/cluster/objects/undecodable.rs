@@ -31,7 +31,7 @@ pub(super) fn decode<K: DeserializeOwned>(raw: &Raw) -> Decoded<K> {
         Ok(object) => return Decoded::Whole(object),
         Err(error) => error,
     };
-    let (meta, (rest, path)) = (raw.read_metadata(), rest(raw));
+    let (meta, (rest, path)) = (raw.read_metadata::<ObjectMeta>(), rest(raw));
     let is_deleted = meta.deletion_timestamp.is_some();
     let why = Undecodable { meta, path, error };
     match rest.filter(|_| is_deleted) {

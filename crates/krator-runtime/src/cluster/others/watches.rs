@@ -9,7 +9,7 @@ pub(in crate::cluster) use listings::Need;
 
 use crate::{
     cluster::{
-        api::raw::{Endpoint, Raw},
+        api::raw::{Endpoint, Labels, Raw},
         process::health::Health,
     },
     resource::{Child, Place, Selector},
@@ -257,9 +257,8 @@ impl Sink {
         let is_here =
             namespace.is_empty() || self.namespaces.is_empty() || self.namespaces.contains(namespace);
         is_here
-            && self
-                .selector
-                .as_ref()
-                .is_none_or(|selector| selector.matches(&object.read_metadata().labels.unwrap_or_default()))
+            && self.selector.as_ref().is_none_or(|selector| {
+                selector.matches(&object.read_metadata::<Labels>().labels.unwrap_or_default())
+            })
     }
 }
