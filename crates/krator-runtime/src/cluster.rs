@@ -12,19 +12,27 @@ mod shown;
 mod objects;
 #[cfg(feature = "dev")]
 mod dev;
+#[cfg(feature = "admission")]
+mod admission;
 mod site;
 mod start;
 mod command;
 
+#[cfg(feature = "admission")]
+pub use admission::Admission;
 pub use api::apis::{ApiCaching, ApiHandles};
 pub use command::{About, main, main_with};
 pub use others::links::{Concerns, Grants, Link, Linked, LookIn, Owns, Watches};
 
+#[cfg(feature = "admission")]
+use self::admission::WebhookServer;
 use crate::{machine::ManifestOf, operator::Operator, resource::KubeObject};
 use kube::Config;
 use site::MetricsServer;
 use start::{Start, run_kind};
 use std::path::PathBuf;
+#[cfg(feature = "admission")]
+use std::time::Duration;
 
 /// Runs the operators of one process. [`main`] makes one from the command line and passes it to your `main.rs`.
 ///
@@ -52,6 +60,8 @@ pub struct OperatorRuntime {
     definitions: &'static str,
     only_warnings: bool,
     kinds: Vec<Start>,
+    #[cfg(feature = "admission")]
+    webhooks: WebhookServer,
 }
 
 /// Where the Lease is that the replicas of an operator elect their leader by.
@@ -75,6 +85,8 @@ impl OperatorRuntime {
             definitions: "",
             only_warnings: false,
             kinds: Vec::new(),
+            #[cfg(feature = "admission")]
+            webhooks: WebhookServer::default(),
         }
     }
 
@@ -150,6 +162,31 @@ impl OperatorRuntime {
     #[must_use]
     pub fn metrics_cert_path(mut self, folder: impl Into<PathBuf>) -> Self {
         self.metrics.certificate = Some(folder.into());
+        self
+    }
+
+    /// Answers webhooks over TLS at this address, in the same form; `0`, the default, answers none. Every replica does, whether it
+    /// leads or not.
+    #[cfg(feature = "admission")]
+    #[must_use]
+    pub fn webhook_bind_address(mut self, address: impl Into<String>) -> Self {
+        self.webhooks.address = address.into();
+        self
+    }
+    /// The folder of the certificate for webhooks: `tls.crt` and `tls.key`, which may be replaced at any time. Whoever mounts
+    /// it also tells the API server to trust it. Without one, the replicas make certificates, keep them in the Secret
+    /// `<operator>-webhook`, renew them and write the `caBundle` of the configurations that are called like the operator.
+    #[cfg(feature = "admission")]
+    #[must_use]
+    pub fn webhook_cert_path(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.webhooks.certificate = Some(folder.into());
+        self
+    }
+    /// How long certificates are valid that the replicas make; 90 days by default. They are renewed at two thirds of that.
+    #[cfg(feature = "admission")]
+    #[must_use]
+    pub fn webhook_cert_lifetime(mut self, lifetime: Duration) -> Self {
+        self.webhooks.lifetime = lifetime;
         self
     }
 

@@ -85,6 +85,8 @@ mod resource;
 #[cfg(feature = "kube")]
 mod readiness;
 mod operator;
+#[cfg(feature = "admission")]
+mod admission;
 mod world;
 mod actor;
 mod local;
@@ -94,9 +96,13 @@ mod cluster;
 #[cfg(feature = "source")]
 pub mod source;
 
+#[cfg(feature = "admission")]
+pub use admission::{Doors, Mutate, Operation, Review, Reviewed, Validate, Verdict};
 /// For the arguments of your own that [`main_with`] takes.
 #[cfg(feature = "kube")]
 pub use clap;
+#[cfg(feature = "admission")]
+pub use cluster::Admission;
 #[cfg(feature = "kube")]
 pub use cluster::{
     About, ApiCaching, ApiHandles, Concerns, Grants, Link, Linked, LookIn, OperatorRuntime, Owns, Watches,

@@ -16,9 +16,10 @@ use std::time::Duration;
 
 use krator_derive::{Machine, TransitionTo};
 use krator_runtime::{
-    Context, Linked, MachineStatus, ObjectState, ObjectStatus, Operator, Result, State, Transition,
+    Context, Doors, Linked, MachineStatus, ObjectState, ObjectStatus, Operator, Result, Review, Reviewed, State,
+    Transition, Validate, Verdict,
 };
-use kube::CustomResource;
+use kube::{CustomResource, ResourceExt as _};
 use serde::{Deserialize, Serialize};
 use tracing::info;
 
@@ -126,7 +127,25 @@ pub enum MooseMachine {
     Released,
 }
 
-impl Linked for MooseMachine {}
+impl Linked for MooseMachine {
+    fn doors() -> Doors<Self> {
+        Doors::closed().validate::<Moose>()
+    }
+}
+
+impl Reviewed for Moose {
+    type Machine = MooseMachine;
+}
+
+impl Validate for Moose {
+    async fn validate(review: &Review<'_, Self>) -> Verdict {
+        if review.object.name_any().starts_with('m') {
+            Verdict::allow()
+        } else {
+            Verdict::deny("Mooses may only have names starting with 'M'.")
+        }
+    }
+}
 
 /// The moose was tagged for tracking.
 #[derive(TransitionTo)]

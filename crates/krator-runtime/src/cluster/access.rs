@@ -17,7 +17,7 @@ use crate::{
     resource::{Child, Owner, Place, controller},
 };
 use futures::future::BoxFuture;
-use in_tests::concerning;
+pub(in crate::cluster) use in_tests::concerning;
 use kube::{Api, Resource};
 use std::{any::type_name, sync::Arc};
 

@@ -76,6 +76,18 @@ struct RunArgs {
     /// Serve metrics with the certificate in this folder, tls.crt and tls.key [default: a self-signed one]
     #[arg(long, value_name = "FOLDER")]
     metrics_cert_path: Option<PathBuf>,
+    /// Answer the API server's webhooks at this address, for example :9443; 0 is off
+    #[cfg(feature = "admission")]
+    #[arg(long, value_name = "ADDRESS", default_value = "0")]
+    webhook_bind_address: String,
+    /// Answer webhooks with the certificate in this folder, tls.crt and tls.key [default: certificates of the operator's own]
+    #[cfg(feature = "admission")]
+    #[arg(long, value_name = "FOLDER")]
+    webhook_cert_path: Option<PathBuf>,
+    /// How long certificates of the operator's own are valid
+    #[cfg(feature = "admission")]
+    #[arg(long, value_name = "DURATION", default_value = "2160h", value_parser = lifetime)]
+    webhook_cert_lifetime: std::time::Duration,
     /// The events to publish about objects
     #[arg(long, value_name = "WHICH", default_value = "all")]
     events: PublishedEvents,
@@ -243,6 +255,15 @@ pub fn main_with<A: Args>(
     if let Some(folder) = run.metrics_cert_path {
         runtime = runtime.metrics_cert_path(folder);
     }
+    #[cfg(feature = "admission")]
+    {
+        runtime = runtime
+            .webhook_bind_address(run.webhook_bind_address)
+            .webhook_cert_lifetime(run.webhook_cert_lifetime);
+        if let Some(folder) = run.webhook_cert_path {
+            runtime = runtime.webhook_cert_path(folder);
+        }
+    }
     if let Some(selector) = run.selector {
         runtime = runtime.labels(selector.as_str());
     }
@@ -271,6 +292,17 @@ pub fn main_with<A: Args>(
             tracing::error!(%error, "the operator cannot go on");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// A time such as `2160h` that is long enough for a certificate to be renewed.
+#[cfg(feature = "admission")]
+fn lifetime(text: &str) -> Result<std::time::Duration, String> {
+    let parsed: Result<jiff::SignedDuration, _> = text.parse();
+    let lifetime = parsed.map_err(|error| error.to_string())?.try_into();
+    match lifetime {
+        Ok(lifetime) if lifetime >= std::time::Duration::from_secs(10) => Ok(lifetime),
+        _ => Err("a certificate lives for at least 10s".to_owned()),
     }
 }
 

@@ -24,11 +24,11 @@ use crate::{
     error::{Error, Result},
 };
 use http::{HeaderMap, Response, StatusCode, request::Parts};
-use hyper::body::{Body as _, Incoming};
+use hyper::body::Incoming;
 use kube::{Client, Config};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
-use std::{future::poll_fn, pin::Pin, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 pub(super) const CONTROLS_STYLE: &str = include_str!("dev/controls.css");
 pub(super) const CONTROLS_SCRIPT: &str = include_str!("dev/controls.js");
@@ -133,7 +133,7 @@ impl Controls {
         let path = request.uri.path();
         let done = async {
             permitted(&request.headers)?;
-            self.act(path, &read(body).await?).await
+            self.act(path, &serve::read(body, LONGEST_BODY).await?).await
         };
         let done = done.await;
         match &done {
@@ -223,22 +223,6 @@ fn permitted(headers: &HeaderMap) -> Result<(), Problem> {
         return Ok(());
     }
     Err((StatusCode::FORBIDDEN, format!("the header `{HEADER}` is missing")))
-}
-
-/// Reads a body of bounded length.
-async fn read(mut body: Incoming) -> Result<Vec<u8>, Problem> {
-    let mut bytes = Vec::new();
-    while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
-        let frame = frame.map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))?;
-        if let Ok(data) = frame.into_data() {
-            bytes.extend_from_slice(&data);
-        }
-        if bytes.len() > LONGEST_BODY {
-            let problem = format!("the body has more than {LONGEST_BODY} bytes");
-            return Err((StatusCode::PAYLOAD_TOO_LARGE, problem));
-        }
-    }
-    Ok(bytes)
 }
 
 fn parsed<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {

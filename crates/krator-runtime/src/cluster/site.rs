@@ -21,7 +21,7 @@ use http::{Response, StatusCode, request::Parts};
 use hyper::body::Incoming;
 use kube::{Client, Config};
 use review::{Access, Reviews};
-use std::{net, path::PathBuf, sync::Arc};
+use std::{net, path::PathBuf};
 
 /// The format of [`Metrics::render`].
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -134,7 +134,7 @@ async fn run(
         #[cfg(feature = "dev")]
         controls,
     };
-    serve::serve(listener, tls, Arc::new(site)).await;
+    serve::serve_until_dropped(listener, tls, site).await;
 }
 
 struct Site {

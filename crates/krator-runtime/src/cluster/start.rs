@@ -1,5 +1,7 @@
 //! The process of an operator from its start to its end: what its kinds have in common, and in which order they begin and
 //! end.
+#[cfg(feature = "admission")]
+use crate::cluster::admission::{Halls, Process, hall};
 use crate::{
     cluster::{
         Election, OperatorRuntime,
@@ -68,6 +70,8 @@ pub(in crate::cluster) struct Common {
     /// The view of the objects that the server of the metrics shows, if there is such a server.
     inspection: Option<Inspection>,
     stop: watch::Receiver<bool>,
+    #[cfg(feature = "admission")]
+    halls: Halls,
 }
 
 impl OperatorRuntime {
@@ -125,7 +129,11 @@ impl OperatorRuntime {
             metrics,
             inspection: metrics_server.is_some().then_some(inspection),
             stop,
+            #[cfg(feature = "admission")]
+            halls: Halls::default(),
         };
+        #[cfg(feature = "admission")]
+        let for_webhooks = (config.clone(), identity.clone());
         let election = self
             .election
             .map(|election| common.elect(election, config, identity, leading));
@@ -146,9 +154,18 @@ impl OperatorRuntime {
         let mut apart: Vec<control::Task> = metrics_server.into_iter().chain(election).collect();
         if let Some(listener) = probes {
             tracing::info!(address = %listener.local_addr()?, "serving probes");
-            apart.push(Box::pin(serve::serve(listener, None, Arc::new(common.health))));
+            apart.push(Box::pin(serve::serve_until_dropped(
+                listener,
+                None,
+                common.health.clone(),
+            )));
         }
-        let _apart = control::start(apart)?;
+        let _apart = control::start("control", apart)?;
+        #[cfg(feature = "admission")]
+        let webhooks = {
+            let (config, identity) = for_webhooks;
+            self.webhooks.start(common.admission(config, identity))?
+        };
         tracing::info!(
             operator = self.name,
             version = self.version,
@@ -156,6 +173,10 @@ impl OperatorRuntime {
             "started"
         );
         let ends = async {
+            #[cfg(feature = "admission")]
+            if let Some(webhooks) = webhooks {
+                webhooks.drained().await;
+            }
             common.events.close();
             // Events that are not published by then are lost: they are best effort.
             let _ = tokio::time::timeout(LAST_EVENTS, publishing).await;
@@ -193,6 +214,24 @@ impl Common {
                 sight: Sight::default(),
             })
         })
+    }
+
+    /// What the server of webhooks has to do with.
+    #[cfg(feature = "admission")]
+    fn admission(&self, config: Config, identity: String) -> Process {
+        let namespace = config.default_namespace.clone();
+        let (clock, metrics) = (Arc::clone(&self.clock), self.metrics.clone());
+        Process {
+            operator: self.name,
+            identity,
+            namespace,
+            connect: Box::new(move || connect(config, &clock, &metrics, None)),
+            halls: self.halls.clone(),
+            clock: Arc::clone(&self.clock),
+            health: self.health.clone(),
+            metrics: self.metrics.clone(),
+            stop: self.stop.clone(),
+        }
     }
 
     /// Starts what is observed beside the objects: whether this replica leads, and whether the namespaces exist.
@@ -337,6 +376,12 @@ where
         let about = format!("handlers of {}", endpoint.name());
         common.health.note(about, Some(handlers));
     }
+    #[cfg(feature = "admission")]
+    let (sharing, shared_state) = watch::channel(None);
+    #[cfg(feature = "admission")]
+    if let Some(hall) = hall(shared_state, &cluster) {
+        common.halls.add(hall);
+    }
     let metrics = common.metrics.of_kind(group.clone(), kind.clone(), graph);
     let skew = Arc::new(Skew::new(
         endpoint.clone(),
@@ -361,8 +406,11 @@ where
             async move { skew.watch().await }
         });
         let heartbeat = common.health.watches_loop(endpoint.name());
+        let shared = operator.shared_state().await;
+        #[cfg(feature = "admission")]
+        sharing.send_replace(Some(Arc::clone(&shared)));
         let world = Remote {
-            shared: operator.shared_state().await,
+            shared,
             operator,
             cluster,
             clock: common.clock,

@@ -134,6 +134,12 @@ impl<M: Machine> Fixture<M> {
         set.collect::<BTreeMap<_, _>>().into_values().collect()
     }
 
+    /// The objects of other kinds, for webhooks.
+    #[cfg(feature = "admission")]
+    pub(crate) fn others(&self) -> &Arc<InMemoryApi> {
+        &self.others
+    }
+
     /// Runs the handler of `state` once.
     ///
     /// # Errors

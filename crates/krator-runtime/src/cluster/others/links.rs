@@ -1,5 +1,7 @@
 //! The other kinds that an operator owns or watches, and which objects of the operator a change of them concerns.
 use super::watches::{Cache, LinkEvent, Need, ObservedChange, SharedWatches};
+#[cfg(feature = "admission")]
+use crate::admission::Doors;
 use crate::{
     applied::ChildKey,
     cluster::api::raw::Endpoint,
@@ -46,6 +48,11 @@ pub trait Linked: Machine {
     /// An object of the kind as JSON, of which the page of a development build creates more; empty if there is none.
     #[cfg(feature = "dev")]
     const SAMPLE: &'static str = "";
+    /// The webhooks of the kind itself.
+    #[cfg(feature = "admission")]
+    fn doors() -> Doors<Self> {
+        Doors::closed()
+    }
     /// All of these kinds.
     fn links() -> Vec<Link<Self>> {
         Vec::new()

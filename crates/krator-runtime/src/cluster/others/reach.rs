@@ -30,6 +30,26 @@ pub(in crate::cluster) struct Cluster<M: Machine> {
 }
 
 impl<M: Machine> Cluster<M> {
+    /// The same for another client: what handlers of webhooks reach, also while another replica leads.
+    #[cfg(feature = "admission")]
+    pub fn with_client(&self) -> impl FnOnce(Client) -> Self + Send + use<M>
+    where
+        M: super::links::Linked,
+    {
+        let (api_version, kind) = (self.api_version.clone(), self.kind.clone());
+        let (namespaces, caches, manager) = (self.namespaces.clone(), self.caches.clone(), self.manager);
+        move |client| Self {
+            client,
+            apis: Apis::default(),
+            manager,
+            api_version,
+            kind,
+            namespaces,
+            links: M::links(),
+            caches,
+        }
+    }
+
     /// The cache of a kind that is owned, and the name of the kind in the description.
     pub fn owned<K: Child>(&self) -> Option<(Arc<KindCache<K>>, &'static str)> {
         let of = TypeId::of::<K>();

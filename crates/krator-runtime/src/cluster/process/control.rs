@@ -13,17 +13,17 @@ pub(in crate::cluster) struct Running {
     _until_dropped: oneshot::Sender<()>,
 }
 
-/// Runs tasks on a thread of their own.
+/// Runs tasks on a thread of their own, which has this name.
 ///
 /// # Errors
 ///
 /// If the thread cannot be started.
-pub(in crate::cluster) fn start(tasks: Vec<Task>) -> Result<Running> {
+pub(in crate::cluster) fn start(name: &str, tasks: Vec<Task>) -> Result<Running> {
     let (until_dropped, dropped) = oneshot::channel::<()>();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    thread::Builder::new().name("control".to_owned()).spawn(move || {
+    thread::Builder::new().name(name.to_owned()).spawn(move || {
         runtime.block_on(async {
             // Nothing is ever sent: the channel is closed when the tasks are to end.
             future::select(future::join_all(tasks), dropped).await;

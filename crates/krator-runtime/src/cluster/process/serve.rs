@@ -1,35 +1,55 @@
-//! The HTTP servers of an operator, which its control thread runs.
-//!
-//! A connection answers one request and is closed; both its time and the number of connections are bounded.
-mod tls;
+//! The HTTP servers of an operator. The number of connections is bounded, and so is the time of each.
+pub(in crate::cluster) mod tls;
 
 pub(in crate::cluster) use tls::Tls;
 
 use crate::error::{Error, Result};
+use futures::future::pending;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
+#[cfg(any(feature = "admission", feature = "dev"))]
+use hyper::body::Body as _;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use std::{convert::Infallible, net, sync::Arc, time::Duration};
+use std::{convert::Infallible, net, pin::pin, sync::Arc, time::Duration};
+#[cfg(any(feature = "admission", feature = "dev"))]
+use std::{future::poll_fn, pin::Pin};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpListener,
     sync::Semaphore,
+    time::timeout,
 };
 
-/// The most connections of a server at the same time. Others wait to be accepted.
-const CONNECTIONS: usize = 64;
-/// The longest time from accepting a connection to the end of the answer.
+/// The longest time from accepting a connection to the end of TLS' handshake and, where a connection answers one request
+/// only, to the end of the answer.
 const LONGEST_CONNECTION: Duration = Duration::from_secs(30);
 /// How long a server waits after a connection could not be accepted, because the process has too many files open for
 /// example.
 const ACCEPT_DELAY: Duration = Duration::from_secs(1);
+
+/// What a server bounds.
+#[derive(Clone, Copy)]
+pub(in crate::cluster) struct Limits {
+    /// The most connections at the same time. Others wait to be accepted.
+    pub connections: usize,
+    /// How long a connection waits for its next request; `None` if it answers one request and is closed.
+    pub idle: Option<Duration>,
+}
+
+impl Limits {
+    /// For requests that come now and then.
+    const ONE_REQUEST: Self = Self {
+        connections: 64,
+        idle: None,
+    };
+}
 
 /// Answers requests.
 pub(in crate::cluster) trait Respond: Send + Sync + 'static {
     /// Answers a GET, whose body is not read.
     fn respond(&self, request: &Parts) -> impl Future<Output = Response<String>> + Send;
     /// Answers a POST.
-    #[cfg(feature = "dev")]
+    #[cfg(any(feature = "admission", feature = "dev"))]
     fn change(&self, _: &Parts, _: Incoming) -> impl Future<Output = Response<String>> + Send {
         std::future::ready(only_get())
     }
@@ -59,54 +79,84 @@ pub(in crate::cluster) fn bind(address: &str) -> Result<Option<net::TcpListener>
     }
 }
 
-/// Answers the requests that arrive at a listener, over TLS if there is a certificate.
+/// Answers the requests that arrive at a listener, over TLS if `tls` says so. After `stop` it accepts no more connections, and
+/// answers the requests that have arrived.
 pub(in crate::cluster) async fn serve(
     listener: net::TcpListener,
     mut tls: Option<Tls>,
     respond: Arc<impl Respond>,
+    limits: Limits,
+    stop: impl Future<Output = ()> + Clone + Send + 'static,
 ) {
     let listener = match TcpListener::from_std(listener) {
         Ok(listener) => listener,
         Err(error) => return tracing::error!(%error, "a server cannot run"),
     };
-    let connections = Arc::new(Semaphore::new(CONNECTIONS));
-    loop {
-        let turn = Arc::clone(&connections).acquire_owned().await;
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                let (respond, acceptor) = (Arc::clone(&respond), tls.as_mut().map(Tls::acceptor));
-                let connection = async move {
-                    match acceptor {
-                        None => connection(stream, respond).await,
-                        Some(acceptor) => {
-                            if let Ok(stream) = acceptor.accept(stream).await {
-                                connection(stream, respond).await;
+    let connections = Arc::new(Semaphore::new(limits.connections));
+    let accept = async {
+        loop {
+            // It is never closed.
+            let Ok(turn) = Arc::clone(&connections).acquire_owned().await else {
+                return;
+            };
+            match listener.accept().await {
+                Ok((stream, _)) => {
+                    let (respond, acceptor) = (Arc::clone(&respond), tls.as_mut().map(Tls::acceptor));
+                    let stop = stop.clone();
+                    tokio::spawn(async move {
+                        let _turn = turn;
+                        // A client that breaks off or takes too long gets no answer.
+                        match acceptor {
+                            None => connection(stream, respond, limits, stop).await,
+                            // There is no certificate yet.
+                            Some(None) => {}
+                            Some(Some(acceptor)) => {
+                                let accepted = timeout(LONGEST_CONNECTION, acceptor.accept(stream)).await;
+                                if let Ok(Ok(stream)) = accepted {
+                                    connection(stream, respond, limits, stop).await;
+                                }
                             }
                         }
-                    }
-                };
-                tokio::spawn(async move {
-                    let _turn = turn;
-                    // A client that breaks off or takes too long gets no answer.
-                    drop(tokio::time::timeout(LONGEST_CONNECTION, connection).await);
-                });
-            }
-            Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
-                tokio::time::sleep(ACCEPT_DELAY).await;
+                    });
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(ACCEPT_DELAY).await;
+                }
             }
         }
+    };
+    tokio::select! {
+        () = accept => {}
+        () = stop.clone() => {}
     }
+    drop(listener);
+    let all = u32::try_from(limits.connections).unwrap_or(u32::MAX);
+    drop(connections.acquire_many(all).await);
 }
 
-async fn connection(stream: impl AsyncRead + AsyncWrite + Unpin + Send, respond: Arc<impl Respond>) {
+/// Answers one request each, and never stops by itself.
+pub(in crate::cluster) async fn serve_until_dropped(
+    listener: net::TcpListener,
+    tls: Option<Tls>,
+    respond: impl Respond,
+) {
+    serve(listener, tls, Arc::new(respond), Limits::ONE_REQUEST, pending()).await;
+}
+
+async fn connection(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send,
+    respond: Arc<impl Respond>,
+    limits: Limits,
+    stop: impl Future<Output = ()>,
+) {
     let service = service_fn(move |request: Request<Incoming>| {
         let respond = Arc::clone(&respond);
         async move {
             let (request, body) = request.into_parts();
             let answer = match request.method {
                 Method::GET | Method::HEAD => respond.respond(&request).await,
-                #[cfg(feature = "dev")]
+                #[cfg(any(feature = "admission", feature = "dev"))]
                 Method::POST => respond.change(&request, body).await,
                 _ => {
                     drop(body);
@@ -118,9 +168,40 @@ async fn connection(stream: impl AsyncRead + AsyncWrite + Unpin + Send, respond:
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
-        .keep_alive(false)
+        .keep_alive(limits.idle.is_some())
+        .header_read_timeout(limits.idle.unwrap_or(LONGEST_CONNECTION))
         .serve_connection(TokioIo::new(stream), service);
-    drop(served.await);
+    let mut served = pin!(served);
+    match limits.idle {
+        None => drop(timeout(LONGEST_CONNECTION, served).await),
+        Some(_) => tokio::select! {
+            _ = &mut served => {}
+            () = stop => {
+                served.as_mut().graceful_shutdown();
+                drop(served.await);
+            }
+        },
+    }
+}
+
+/// Reads a body of bounded length.
+#[cfg(any(feature = "admission", feature = "dev"))]
+pub(in crate::cluster) async fn read(
+    mut body: Incoming,
+    longest: usize,
+) -> Result<Vec<u8>, (StatusCode, String)> {
+    let mut bytes = Vec::new();
+    while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+        let frame = frame.map_err(|error| (StatusCode::BAD_REQUEST, error.to_string()))?;
+        if let Ok(data) = frame.into_data() {
+            bytes.extend_from_slice(&data);
+        }
+        if bytes.len() > longest {
+            let problem = format!("the body has more than {longest} bytes");
+            return Err((StatusCode::PAYLOAD_TOO_LARGE, problem));
+        }
+    }
+    Ok(bytes)
 }
 
 /// The answer to a request of another method.
@@ -175,8 +256,11 @@ mod tests {
     fn a_request_is_answered_and_its_connection_closed_until_the_servers_are_dropped() {
         let listener = bind("127.0.0.1:0").expect("a free port").expect("an address");
         let address = listener.local_addr().expect("it listens");
-        let serving =
-            control::start(vec![Box::pin(serve(listener, None, Arc::new(Echo)))]).expect("a thread");
+        let serving = control::start(
+            "control",
+            vec![Box::pin(serve_until_dropped(listener, None, Echo))],
+        )
+        .expect("a thread");
         // A connection that says nothing holds up no other.
         let silent = TcpStream::connect(address).expect("somebody listens");
         let answer = ask(address, "GET /readyz HTTP/1.1\r\nHost: pod\r\n\r\n");

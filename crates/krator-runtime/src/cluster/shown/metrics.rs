@@ -1,5 +1,7 @@
 //! The metrics of the operator, in the text format of Prometheus. Labels have the names of kinds, states and
 //! causes, never that of an object: the number of time series does not depend on the number of objects.
+#[cfg(feature = "admission")]
+mod admission;
 mod process;
 mod requests;
 
@@ -45,6 +47,8 @@ struct Families {
     queue_depth: Family<Labels<1>, Gauge>,
     leads: Family<Labels<1>, Gauge>,
     requests: Family<Labels<3>, Counter>,
+    #[cfg(feature = "admission")]
+    admissions: admission::Admissions,
 }
 
 type Histograms<L> = Family<L, Histogram, Buckets>;
@@ -142,6 +146,8 @@ impl Metrics {
                 "Requests to the API server, by the status of the answer",
                 Family::default(),
             ),
+            #[cfg(feature = "admission")]
+            admissions: admission::Admissions::new(r),
             registry: {
                 r.register_collector(Box::new(Process::new()));
                 registry

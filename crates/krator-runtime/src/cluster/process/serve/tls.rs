@@ -1,4 +1,5 @@
-//! The certificate of a server: one that it makes itself, or one that is mounted and may be replaced at any time.
+//! The certificate of a server: one that it makes itself, one that is mounted and may be replaced at any time, or one that the
+//! replicas of the operator keep in common.
 #![allow(clippy::disallowed_methods, reason = "a mounted certificate is in files")]
 use crate::error::{Fallible as _, Result};
 use std::{
@@ -7,6 +8,8 @@ use std::{
     sync::Arc,
     time::Duration,
 };
+#[cfg(feature = "admission")]
+use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_rustls::{
     TlsAcceptor,
@@ -22,9 +25,11 @@ const REREAD: Duration = Duration::from_secs(10);
 
 /// How a server accepts TLS connections.
 pub(in crate::cluster) struct Tls {
-    acceptor: TlsAcceptor,
+    acceptor: Option<TlsAcceptor>,
     /// The folder of a mounted certificate, and when it was read last.
     mounted: Option<(PathBuf, Instant)>,
+    #[cfg(feature = "admission")]
+    kept: Option<watch::Receiver<Option<TlsAcceptor>>>,
 }
 
 impl Tls {
@@ -37,8 +42,10 @@ impl Tls {
         let own = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
         let key = PrivateKeyDer::try_from(own.signing_key.serialize_der())?;
         Ok(Self {
-            acceptor: acceptor(vec![own.cert.into()], key)?,
+            acceptor: Some(acceptor(vec![own.cert.into()], key)?),
             mounted: None,
+            #[cfg(feature = "admission")]
+            kept: None,
         })
     }
 
@@ -49,21 +56,39 @@ impl Tls {
     /// If the files cannot be read, or do not belong together.
     pub fn mounted(folder: &Path) -> Result<Self> {
         Ok(Self {
-            acceptor: read(folder)?,
+            acceptor: Some(read(folder)?),
             mounted: Some((folder.to_owned(), Instant::now())),
+            #[cfg(feature = "admission")]
+            kept: None,
         })
     }
 
-    /// For the next connection. A certificate that was replaced is used from then on; if the new one is not usable, the
-    /// old one stays.
-    pub fn acceptor(&mut self) -> TlsAcceptor {
+    /// The certificate that the replicas of the operator keep in common.
+    #[cfg(feature = "admission")]
+    pub fn kept(certificate: watch::Receiver<Option<TlsAcceptor>>) -> Self {
+        Self {
+            acceptor: None,
+            mounted: None,
+            kept: Some(certificate),
+        }
+    }
+
+    /// For the next connection; `None` if there is no certificate yet. A certificate that was replaced is used from then on; if
+    /// the new one is not usable, the old one stays.
+    pub fn acceptor(&mut self) -> Option<TlsAcceptor> {
+        #[cfg(feature = "admission")]
+        if let Some(kept) = &self.kept {
+            return kept.borrow().clone();
+        }
         if let Some((folder, last)) = &mut self.mounted
             && last.elapsed() >= REREAD
         {
             *last = Instant::now();
             match read(folder) {
-                Ok(acceptor) => self.acceptor = acceptor,
-                Err(error) => tracing::warn!(%error, "the certificate of the metrics cannot be replaced"),
+                Ok(acceptor) => self.acceptor = Some(acceptor),
+                Err(error) => {
+                    tracing::warn!(%error, folder = %folder.display(), "a mounted certificate cannot be replaced")
+                }
             }
         }
         self.acceptor.clone()
@@ -84,7 +109,15 @@ fn read(folder: &Path) -> Result<TlsAcceptor> {
     made().context(folder.display())
 }
 
-fn acceptor(certificates: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> Result<TlsAcceptor> {
+/// Accepts connections with this certificate, which comes first, and those that have signed it.
+///
+/// # Errors
+///
+/// If the key is of another certificate.
+pub(in crate::cluster) fn acceptor(
+    certificates: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+) -> Result<TlsAcceptor> {
     let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()?
         .with_no_client_auth()
@@ -123,7 +156,10 @@ mod tests {
         let (near, far) = tokio::io::duplex(1 << 16);
         let name = ServerName::try_from("localhost").expect("a name");
         let connector = TlsConnector::from(Arc::new(client));
-        let (accepted, connected) = tokio::join!(tls.acceptor().accept(near), connector.connect(name, far));
+        let (accepted, connected) = tokio::join!(
+            tls.acceptor().expect("a certificate").accept(near),
+            connector.connect(name, far)
+        );
         accepted.is_ok() && connected.is_ok()
     }
 

@@ -1,0 +1,205 @@
+//! The door to the API: what an operator says about an object before the API server stores it.
+mod patch;
+mod verdict;
+
+pub use kube::core::admission::Operation;
+pub use verdict::Verdict;
+
+use crate::{
+    error::Result,
+    machine::{Machine, Object, ObjectState, SharedOf},
+};
+use futures::future::BoxFuture;
+use k8s_openapi::api::authentication::v1::UserInfo;
+use kube::core::{DynamicObject, admission::AdmissionRequest};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use std::{any::Any, future::Future};
+
+/// A kind that has webhooks. Generated.
+pub trait Reviewed: Object + Serialize + DeserializeOwned {
+    /// The machine that drives the objects of the kind.
+    type Machine: Machine<ObjectState: ObjectState<Manifest = Self>>;
+}
+
+/// Says whether an object may be stored as it is. You write it, in `admission.rs`.
+///
+/// The API server calls it for each request that creates an object or changes its spec, before it answers. It does not for
+/// changes of the status, of labels and of finalizers, nor for an object that is being deleted. A call that fails, takes too
+/// long or panics is decided by the `failurePolicy` in krator.yaml.
+#[diagnostic::on_unimplemented(
+    message = "nothing validates `{Self}`",
+    note = "`webhooks.validate` is in krator.yaml: implement `Validate` in admission.rs"
+)]
+pub trait Validate: Reviewed {
+    /// Judges the object that a request would store.
+    fn validate(review: &Review<'_, Self>) -> impl Future<Output = Verdict> + Send;
+}
+
+/// Changes an object before it is stored. You write it, in `admission.rs`.
+///
+/// The API server calls it as it calls [`Validate`], and before that. It may do so again for the object that this has
+/// changed, so a second call has to leave that object as it is.
+#[diagnostic::on_unimplemented(
+    message = "nothing mutates `{Self}`",
+    note = "`webhooks.mutate` is in krator.yaml: implement `Mutate` in admission.rs"
+)]
+pub trait Mutate: Reviewed {
+    /// Changes `object`, which begins as [`Review::object`]. Only what it changes is sent to the API server, so fields
+    /// that the type does not know survive.
+    fn mutate(review: &Review<'_, Self>, object: &mut Self) -> impl Future<Output = Verdict> + Send;
+}
+
+/// A request that waits for a [`Verdict`].
+pub struct Review<'a, K: Reviewed> {
+    /// The object as it would be stored; for a deletion, the one that would be deleted. A request to `/scale` is shown as
+    /// the change of the field that it stands for.
+    pub object: K,
+    /// The object as it is stored; `None` for one that is created or deleted, and where what is stored does not fit the type.
+    pub old: Option<K>,
+    /// The operation: create, update or delete.
+    pub operation: Operation,
+    /// Who makes the request.
+    pub user: &'a UserInfo,
+    /// Whether nothing is stored, whatever the verdict.
+    pub dry_run: bool,
+    shared: &'a SharedOf<K::Machine>,
+    backend: &'a Backend,
+}
+
+/// What a review can reach beside the object. There are only two: a cluster, and the memory of a test.
+pub(crate) type Backend = dyn Any + Send + Sync;
+
+impl<K: Reviewed> Review<'_, K> {
+    /// The state that all objects of the kind share, which handlers of states have too.
+    pub fn shared(&self) -> &SharedOf<K::Machine> {
+        self.shared
+    }
+    pub(crate) fn backend(&self) -> &Backend {
+        self.backend
+    }
+}
+
+/// The webhooks of a kind. Generated code makes one of them.
+///
+/// ```ignore
+/// impl Linked for MooseMachine {
+///     fn doors() -> Doors<Self> {
+///         Doors::closed().validate::<Moose>().mutate::<Moose>()
+///     }
+/// }
+/// ```
+pub struct Doors<M: Machine> {
+    pub(crate) validate: Option<Ask<M>>,
+    pub(crate) mutate: Option<Ask<M>>,
+    /// The keys on the way to the field that `/scale` stands for.
+    pub(crate) scale: &'static [&'static str],
+}
+
+/// Passes a request to a handler.
+type Ask<M> = for<'a> fn(Asked<'a, M>) -> BoxFuture<'a, Result<Answer>>;
+
+/// A request, with the object as it would be stored and as it is stored.
+pub(crate) struct Asked<'a, M: Machine> {
+    pub request: &'a AdmissionRequest<DynamicObject>,
+    pub object: &'a Value,
+    pub old: Option<&'a Value>,
+    pub shared: &'a SharedOf<M>,
+    pub backend: &'a Backend,
+}
+
+/// What a handler says to a request.
+#[derive(Default)]
+pub(crate) struct Answer {
+    pub verdict: Verdict,
+    /// The operations of a JSON patch; none if nothing is to be changed.
+    pub patch: Vec<Value>,
+    /// The object as a handler has changed it, in the form of its type.
+    pub changed: Option<Value>,
+}
+
+impl<M: Machine> Doors<M> {
+    /// No webhooks.
+    #[must_use]
+    pub fn closed() -> Self {
+        Self {
+            validate: None,
+            mutate: None,
+            scale: &[],
+        }
+    }
+    /// Objects are judged by [`Validate`].
+    #[must_use]
+    pub fn validate<K: Validate + Reviewed<Machine = M>>(mut self) -> Self
+    where
+        M: Machine<ObjectState: ObjectState<Manifest = K>>,
+    {
+        self.validate = Some(|asked| {
+            Box::pin(async move {
+                let verdict = K::validate(&asked.review::<K>()?).await;
+                Ok(Answer {
+                    verdict,
+                    ..Answer::default()
+                })
+            })
+        });
+        self
+    }
+    /// Objects are changed by [`Mutate`].
+    #[must_use]
+    pub fn mutate<K: Mutate + Reviewed<Machine = M>>(mut self) -> Self
+    where
+        M: Machine<ObjectState: ObjectState<Manifest = K>>,
+    {
+        self.mutate = Some(|asked| {
+            Box::pin(async move {
+                // The API server judges by the schema only after this, and says better what is wrong.
+                let Ok(review) = asked.review::<K>() else {
+                    return Ok(Answer::default());
+                };
+                let mut changed = review.object.clone();
+                let verdict = K::mutate(&review, &mut changed).await;
+                let (before, after) = (
+                    serde_json::to_value(&review.object)?,
+                    serde_json::to_value(&changed)?,
+                );
+                let patch = patch::of(asked.object, &before, &after);
+                Ok(Answer {
+                    verdict,
+                    patch,
+                    changed: Some(after),
+                })
+            })
+        });
+        self
+    }
+    /// The field that `/scale` stands for, by the keys on the way to it.
+    #[must_use]
+    pub fn scale(mut self, field: &'static [&'static str]) -> Self {
+        self.scale = field;
+        self
+    }
+}
+
+impl<'a, M: Machine> Asked<'a, M> {
+    /// The request for the handler.
+    ///
+    /// # Errors
+    ///
+    /// If the object does not fit its type.
+    fn review<K: Reviewed<Machine = M>>(&self) -> Result<Review<'a, K>>
+    where
+        M: Machine<ObjectState: ObjectState<Manifest = K>>,
+    {
+        let request = self.request;
+        Ok(Review {
+            object: K::deserialize(self.object)?,
+            old: self.old.and_then(|old| K::deserialize(old).ok()),
+            operation: request.operation.clone(),
+            user: &request.user_info,
+            dry_run: request.dry_run,
+            shared: self.shared,
+            backend: self.backend,
+        })
+    }
+}

@@ -1,0 +1,170 @@
+//! The server of webhooks: it answers the API server, which asks before it stores an object.
+//!
+//! It has a thread of its own, so that neither a handler of a state holds up the API server nor a handler of a webhook the
+//! objects.
+mod certificates;
+mod in_reviews;
+mod keeper;
+mod reviews;
+
+pub use in_reviews::Admission;
+
+use super::{
+    process::{
+        clock::Clock,
+        control::{self, Running},
+        health::Health,
+        serve::{self, Limits, Tls},
+    },
+    shown::metrics::Metrics,
+};
+use crate::{error::Result, lock::Lock as _};
+use certificates::Names;
+use futures::FutureExt as _;
+use keeper::Keeper;
+use kube::Client;
+use reviews::{Door, MUTATE, Respondent, VALIDATE};
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+use tokio::sync::{oneshot, watch};
+
+pub(in crate::cluster) use reviews::hall;
+
+/// What the API server may ask at the same time.
+const LIMITS: Limits = Limits {
+    connections: 256,
+    // The API server closes connections that it has not used for 90 s. It must be the one to do so: a request that meets a
+    // server's end of the connection is lost.
+    idle: Some(Duration::from_secs(120)),
+};
+/// How long requests may take to end after SIGTERM.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Where and how webhooks are answered.
+pub(in crate::cluster) struct WebhookServer {
+    /// In the form of [`serve::bind`].
+    pub address: String,
+    /// The folder of a mounted certificate. Without one, the operator makes certificates.
+    pub certificate: Option<PathBuf>,
+    /// How long a certificate that the operator makes is valid.
+    pub lifetime: Duration,
+}
+
+impl Default for WebhookServer {
+    fn default() -> Self {
+        Self {
+            address: "0".to_owned(),
+            certificate: None,
+            lifetime: Duration::from_secs(90 * 24 * 3600),
+        }
+    }
+}
+
+/// The kinds of the process that have webhooks. Clones share them.
+#[derive(Clone, Default)]
+pub(in crate::cluster) struct Halls(Arc<Mutex<Vec<Hall>>>);
+
+/// Makes the doors of a kind with a client of the thread that serves them.
+type Hall = Box<dyn FnOnce(&Client) -> Vec<Door> + Send>;
+
+impl Halls {
+    pub fn add(&self, hall: Hall) {
+        self.0.locked().push(hall);
+    }
+}
+
+/// The server, running until this is dropped.
+pub(in crate::cluster) struct Serving {
+    drained: oneshot::Receiver<()>,
+    _thread: Running,
+}
+
+impl Serving {
+    /// Waits until the requests are answered that had arrived when the process was asked to end.
+    pub async fn drained(self) {
+        drop(tokio::time::timeout(GRACE, self.drained).await);
+    }
+}
+
+impl WebhookServer {
+    /// Answers the webhooks of these kinds, if there are any and there is to be a server.
+    ///
+    /// # Errors
+    ///
+    /// If nothing can listen at the address, or a mounted certificate is unusable.
+    pub fn start(self, process: Process) -> Result<Option<Serving>> {
+        let halls = std::mem::take(&mut *process.halls.0.locked());
+        if halls.is_empty() {
+            return Ok(None);
+        }
+        let Some(listener) = serve::bind(&self.address)? else {
+            tracing::warn!("webhooks are not answered: there is no --webhook-bind-address");
+            return Ok(None);
+        };
+        let (served, current) = watch::channel(None);
+        let tls = match &self.certificate {
+            Some(folder) => Tls::mounted(folder)?,
+            None => Tls::kept(current),
+        };
+        let is_kept = self.certificate.is_none();
+        let wait = is_kept.then(|| process.health.waits_for("the certificate of the webhooks"));
+        tracing::info!(address = %listener.local_addr()?, "serving webhooks");
+        let (ended, drained) = oneshot::channel();
+        let task = async move {
+            let client = match (process.connect)() {
+                Ok(client) => client,
+                Err(error) => return tracing::error!(%error, "webhooks cannot be served"),
+            };
+            let doors: Vec<Door> = halls.into_iter().flat_map(|hall| hall(&client)).collect();
+            let calls = [VALIDATE, MUTATE].map(|webhook| doors.iter().any(|door| door.webhook == webhook));
+            let respondent = Arc::new(Respondent::new(doors, process.metrics));
+            let mut stop = process.stop;
+            let stopped = async move { drop(stop.wait_for(|stop| *stop).await) };
+            let serving = serve::serve(listener, Some(tls), respondent, LIMITS, stopped.boxed().shared());
+            match wait {
+                None => serving.await,
+                Some(wait) => {
+                    let keeper = Keeper {
+                        client,
+                        operator: process.operator,
+                        identity: process.identity,
+                        names: Names::of(process.operator, &process.namespace),
+                        namespace: process.namespace,
+                        lifetime: self.lifetime,
+                        calls,
+                        clock: process.clock,
+                        health: process.health,
+                        served,
+                    };
+                    tokio::select! {
+                        () = serving => {}
+                        () = keeper.run(wait) => {}
+                    }
+                }
+            }
+            let _ = ended.send(());
+        };
+        Ok(Some(Serving {
+            drained,
+            _thread: control::start("admission", vec![Box::pin(task)])?,
+        }))
+    }
+}
+
+/// The parts of the process that the server has to do with.
+pub(in crate::cluster) struct Process {
+    pub operator: &'static str,
+    /// The name of this process.
+    pub identity: String,
+    pub namespace: String,
+    /// Makes a client of the thread that calls it.
+    pub connect: Box<dyn FnOnce() -> Result<Client> + Send>,
+    pub halls: Halls,
+    pub clock: Arc<Clock>,
+    pub health: Health,
+    pub metrics: Metrics,
+    pub stop: watch::Receiver<bool>,
+}

@@ -1,0 +1,294 @@
+//! Keeps the certificates of the webhooks: in a Secret, which the replicas write under optimistic locking, and in the
+//! configurations by which the API server calls them.
+use super::certificates::{Kept, Names, checked_every};
+use crate::{
+    cluster::{
+        api::backoff::WatchBackoff,
+        process::{
+            clock::Clock,
+            health::{Health, Wait},
+        },
+    },
+    error::{Error, Result},
+};
+use futures::{
+    StreamExt as _,
+    stream::{BoxStream, select_all},
+};
+use k8s_openapi::{
+    ByteString,
+    api::{
+        admissionregistration::v1::{MutatingWebhookConfiguration, ValidatingWebhookConfiguration},
+        core::v1::{Namespace, Secret},
+    },
+};
+use kube::{
+    Api, Client, Resource,
+    api::{Patch, PatchParams, PostParams},
+    runtime::{WatchStreamExt as _, watcher::watch_object},
+};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+use std::{fmt::Debug, sync::Arc, time::Duration};
+use tokio::{sync::watch, time::sleep};
+use tokio_rustls::TlsAcceptor;
+
+/// How `/readyz?verbose` names what is kept here.
+const ABOUT: &str = "certificates of webhooks";
+
+/// Keeps the certificates of one process.
+pub(super) struct Keeper {
+    pub client: Client,
+    /// The name of the operator, which its configurations have, too.
+    pub operator: &'static str,
+    /// The name of this process.
+    pub identity: String,
+    pub names: Names,
+    pub namespace: String,
+    pub lifetime: Duration,
+    /// Whether there are handlers that validate, and some that mutate.
+    pub calls: [bool; 2],
+    pub clock: Arc<Clock>,
+    pub health: Health,
+    /// What the server accepts connections with.
+    pub served: watch::Sender<Option<TlsAcceptor>>,
+}
+
+/// What is known of the cluster.
+#[derive(Default)]
+struct Known {
+    /// `None` before it was looked for.
+    secret: Option<Option<Secret>>,
+    /// The configurations that validate and mutate.
+    configurations: [Option<Value>; 2],
+    /// What was read from the Secret, or written to it, last.
+    kept: Option<Kept>,
+    /// The uid of the namespace.
+    namespace: Option<String>,
+}
+
+/// An object as it was seen.
+enum Seen {
+    Secret(Option<Secret>),
+    Configuration(usize, Option<Value>),
+}
+
+impl Keeper {
+    /// Keeps the certificates. The process is not ready before it has one.
+    pub async fn run(self, wait: Wait) {
+        let (mut seen, mut known, mut wait) = (self.watch(), Known::default(), Some(wait));
+        let mut failures = WatchBackoff::default();
+        let mut pause = checked_every(self.lifetime);
+        loop {
+            tokio::select! {
+                Some(change) = seen.next() => match change {
+                    Ok(Seen::Secret(secret)) => known.secret = Some(secret),
+                    Ok(Seen::Configuration(at, configuration)) => known.configurations[at] = configuration,
+                    Err(error) => self.failed(&error, wait.as_ref()),
+                },
+                () = sleep(pause) => {}
+            }
+            pause = match self.keep(&mut known).await {
+                Ok(()) => {
+                    self.health.note(ABOUT.to_owned(), None);
+                    failures = WatchBackoff::default();
+                    checked_every(self.lifetime)
+                }
+                Err(error) => {
+                    self.failed(&error, wait.as_ref());
+                    failures.next().unwrap_or(self.lifetime)
+                }
+            };
+            if self.served.borrow().is_some()
+                && let Some(wait) = wait.take()
+            {
+                wait.done();
+            }
+        }
+    }
+
+    fn failed(&self, error: &Error, wait: Option<&Wait>) {
+        tracing::warn!(%error, "the certificates of the webhooks cannot be kept");
+        self.health.note(ABOUT.to_owned(), Some(error.to_string()));
+        wait.inspect(|wait| wait.fails(error));
+    }
+
+    fn watch(&self) -> BoxStream<'static, Result<Seen>> {
+        let named = |kind| format!("watching the {kind}");
+        let secrets = watch_object(self.secrets(), &self.secret())
+            .backoff(WatchBackoff::default())
+            .map(move |seen| {
+                seen.map(Seen::Secret)
+                    .map_err(|error| Error::from(error).context(named("Secret")))
+            })
+            .boxed();
+        let mut streams = vec![secrets];
+        if self.calls[0] {
+            streams.push(self.configuration::<ValidatingWebhookConfiguration>(0));
+        }
+        if self.calls[1] {
+            streams.push(self.configuration::<MutatingWebhookConfiguration>(1));
+        }
+        select_all(streams).boxed()
+    }
+
+    fn configuration<K>(&self, at: usize) -> BoxStream<'static, Result<Seen>>
+    where
+        K: Resource<DynamicType = ()> + Clone + Debug + Serialize + DeserializeOwned + Send + 'static,
+    {
+        watch_object(Api::<K>::all(self.client.clone()), self.operator)
+            .backoff(WatchBackoff::default())
+            .map(move |seen| {
+                let seen = seen
+                    .map_err(|error| Error::from(error).context(format!("watching the {}", K::kind(&()))))?;
+                Ok(Seen::Configuration(
+                    at,
+                    seen.map(serde_json::to_value).transpose()?,
+                ))
+            })
+            .boxed()
+    }
+
+    /// Does what is to be done now.
+    async fn keep(&self, known: &mut Known) -> Result<()> {
+        let Some(secret) = known.secret.clone() else {
+            return Ok(());
+        };
+        let now = self.clock.server_time();
+        let data = secret.as_ref().and_then(|secret| secret.data.as_ref());
+        let read = match data {
+            Some(data) => Kept::read(data, &self.names, now),
+            None => Err(Error::from("there is no Secret with certificates yet")),
+        };
+        let next = match read {
+            Ok(kept) => {
+                let is_trusted = self.untrusting(known, &kept).next().is_none();
+                let next = kept.next(&self.names, self.lifetime, now, is_trusted)?;
+                self.serve(known, kept)?;
+                next
+            }
+            Err(why) => {
+                tracing::info!(%why, secret = self.secret(), "the certificates of the webhooks are made anew");
+                let made = Kept::new(known.kept.as_ref(), &self.names, self.lifetime, now)?;
+                Some((made, "the certificates of the webhooks were made"))
+            }
+        };
+        if let Some((next, what)) = next
+            && let Some(written) = self.write(secret, &next).await?
+        {
+            tracing::info!("{what}");
+            known.secret = Some(Some(written));
+            self.serve(known, next)?;
+        }
+        self.trust(known).await
+    }
+
+    /// Lets the server use what is kept.
+    fn serve(&self, known: &mut Known, kept: Kept) -> Result<()> {
+        if known.kept.as_ref() != Some(&kept) {
+            self.served.send_replace(Some(kept.acceptor()?));
+            known.kept = Some(kept);
+        }
+        Ok(())
+    }
+
+    /// Writes the Secret, and returns it; `None` if another replica has written it meanwhile.
+    async fn write(&self, secret: Option<Secret>, kept: &Kept) -> Result<Option<Secret>> {
+        let (api, name) = (self.secrets(), self.secret());
+        let written = match secret {
+            // The right to create can be bound to a name for an apply only. An apply of another replica has another field
+            // manager, so the later one is refused.
+            None => {
+                let secret = json!({
+                    "apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "data": kept.data(),
+                });
+                let manager = PatchParams::apply(&self.identity);
+                api.patch(&name, &manager, &Patch::Apply(secret)).await
+            }
+            Some(mut secret) => {
+                secret.data = Some(kept.data());
+                api.replace(&name, &PostParams::default(), &secret).await
+            }
+        };
+        match written {
+            Ok(written) => Ok(Some(written)),
+            Err(kube::Error::Api(status)) if status.code == 409 => Ok(None),
+            Err(error) => Err(Error::from(error).context("writing the Secret with certificates of webhooks")),
+        }
+    }
+
+    /// The configurations that do not have the bundle, or no owner yet.
+    fn untrusting<'k>(&self, known: &'k Known, kept: &Kept) -> impl Iterator<Item = (usize, &'k Value)> {
+        let bundle = json!(ByteString(kept.bundle().into_bytes()));
+        let configurations = known.configurations.iter().enumerate();
+        let there = configurations.filter_map(|(at, there)| Some((at, there.as_ref()?)));
+        there.filter(move |(_, there)| {
+            let mut webhooks = there["webhooks"].as_array().into_iter().flatten();
+            webhooks.any(|webhook| webhook["clientConfig"]["caBundle"] != bundle)
+                || there["metadata"]["ownerReferences"].is_null()
+        })
+    }
+
+    /// Lets the API server trust what is served, and delete the configurations with the namespace of the operator: without
+    /// it nothing answers them.
+    async fn trust(&self, known: &mut Known) -> Result<()> {
+        let Some(kept) = known.kept.clone() else {
+            return Ok(());
+        };
+        let untrusting: Vec<(usize, Value)> = self
+            .untrusting(known, &kept)
+            .map(|(at, configuration)| (at, configuration.clone()))
+            .collect();
+        for (at, configuration) in untrusting {
+            let uid = match &known.namespace {
+                Some(uid) => uid.clone(),
+                None => {
+                    let namespaces = Api::<Namespace>::all(self.client.clone());
+                    let uid = namespaces.get_metadata(&self.namespace).await?.metadata.uid;
+                    known.namespace.insert(uid.unwrap_or_default()).clone()
+                }
+            };
+            let bundle = json!(ByteString(kept.bundle().into_bytes()));
+            let webhooks = configuration["webhooks"].as_array().into_iter().flatten();
+            let webhooks: Vec<Value> = webhooks
+                .map(|webhook| json!({"name": webhook["name"], "clientConfig": {"caBundle": bundle}}))
+                .collect();
+            let owner = json!({"apiVersion": "v1", "kind": "Namespace", "name": self.namespace, "uid": uid});
+            let apply = |kind: &str| {
+                json!({
+                    "apiVersion": "admissionregistration.k8s.io/v1", "kind": kind,
+                    "metadata": {"name": self.operator, "ownerReferences": [owner]}, "webhooks": webhooks,
+                })
+            };
+            known.configurations[at] = Some(if at == 0 {
+                self.apply::<ValidatingWebhookConfiguration>(apply).await?
+            } else {
+                self.apply::<MutatingWebhookConfiguration>(apply).await?
+            });
+        }
+        Ok(())
+    }
+
+    async fn apply<K>(&self, body: impl Fn(&str) -> Value) -> Result<Value>
+    where
+        K: Resource<DynamicType = ()> + Clone + Debug + Serialize + DeserializeOwned,
+    {
+        let kind = K::kind(&());
+        let api = Api::<K>::all(self.client.clone());
+        let manager = PatchParams::apply(self.operator).force();
+        let applied = api
+            .patch(self.operator, &manager, &Patch::Apply(body(&kind)))
+            .await;
+        let applied = applied
+            .map_err(|error| Error::from(error).context(format!("writing the caBundle of the {kind}")))?;
+        tracing::info!(%kind, "the API server is told which certificates of the webhooks to trust");
+        Ok(serde_json::to_value(applied)?)
+    }
+
+    fn secrets(&self) -> Api<Secret> {
+        Api::namespaced(self.client.clone(), &self.namespace)
+    }
+    fn secret(&self) -> String {
+        format!("{}-webhook", self.operator)
+    }
+}

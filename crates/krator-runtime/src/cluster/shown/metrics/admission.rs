@@ -1,0 +1,71 @@
+//! Counts what the API server asks the webhooks.
+use super::{Buckets, Families, Histograms, Labels, Metrics, Text, add, histograms};
+use prometheus_client::{
+    metrics::{counter::Counter, family::Family},
+    registry::Registry,
+};
+use std::time::Duration;
+
+/// From 1 ms to 10 s, which is how long the API server waits by default.
+const OF_REVIEWS: Buckets = Buckets(&[
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
+]);
+
+/// The metrics of webhooks. Those of controller-runtime have its names.
+pub(super) struct Admissions {
+    requests: Family<Labels<3>, Counter>,
+    answers: Family<Labels<2>, Counter>,
+    latencies: Histograms<Labels<1>>,
+}
+
+impl Admissions {
+    pub fn new(r: &mut Registry) -> Self {
+        Self {
+            requests: add(
+                r,
+                "krator_admission_requests",
+                "Requests that webhooks were asked about, and whether they may go on",
+                Family::default(),
+            ),
+            answers: add(
+                r,
+                "controller_runtime_webhook_requests",
+                "Answers of webhooks by their code",
+                Family::default(),
+            ),
+            latencies: add(
+                r,
+                "controller_runtime_webhook_latency_seconds",
+                "How long webhooks took",
+                histograms(OF_REVIEWS),
+            ),
+        }
+    }
+}
+
+impl Metrics {
+    /// A webhook was asked about a request; `allowed` is `None` if it could not say anything.
+    pub fn admitted(
+        &self,
+        webhook: &str,
+        kind: &str,
+        operation: &'static str,
+        allowed: Option<bool>,
+        took: Duration,
+    ) {
+        let Families { admissions, .. } = &*self.0;
+        let webhook = ("webhook", Text::from(webhook.to_owned()));
+        let (said, code) = match allowed {
+            Some(true) => ("true", "200"),
+            Some(false) => ("false", "200"),
+            None => ("unknown", "500"),
+        };
+        let kind = ("kind", kind.to_owned().into());
+        let labels = [kind, ("operation", operation.into()), ("allowed", said.into())];
+        admissions.requests.get_or_create(&labels).inc();
+        let labels = [webhook.clone(), ("code", code.into())];
+        admissions.answers.get_or_create(&labels).inc();
+        let latencies = admissions.latencies.get_or_create(&[webhook]);
+        latencies.observe(took.as_secs_f64());
+    }
+}
