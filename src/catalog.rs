@@ -13,6 +13,7 @@ mod graph;
 pub mod keys;
 mod language;
 mod schema;
+mod webhooks;
 
 pub(crate) use access::*;
 pub(crate) use advice::*;
@@ -24,6 +25,7 @@ pub(crate) use effects::*;
 pub(crate) use graph::*;
 pub(crate) use language::*;
 pub(crate) use schema::*;
+pub(crate) use webhooks::*;
 
 /// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -77,12 +79,13 @@ macro_rules! rules {
 use rules;
 
 /// The families whose rules have a check in `crate::rules`.
-fn checked_families() -> [&'static [&'static Rule]; 6] {
+fn checked_families() -> [&'static [&'static Rule]; 7] {
     [
         schema::ALL,
         graph::ALL,
         effects::ALL,
         access::ALL,
+        webhooks::ALL,
         advice::ALL,
         conventions::ALL,
     ]

@@ -30,6 +30,7 @@ mod period;
 mod resource;
 mod schema;
 mod status;
+mod webhooks;
 
 pub use foreign::ForeignKind;
 pub use lineage::{KindLineage, Lineage};
@@ -42,12 +43,13 @@ pub use machine::{
 pub use path::{FieldPath, PathRoot, Segment};
 pub use period::{MomentField, MomentUnit, Period, format_duration, parse_duration};
 pub use resource::{
-    Access, ChildDeletion, Column, ColumnType, DeclaredCondition, Deploy, Grant, LookIn, ObjectKind, Owned,
-    PodResources, PublishedEvents, Resource, Scale, Scope, Watch, WatchBy,
+    Access, Certificates, ChildDeletion, Column, ColumnType, DeclaredCondition, Deploy, Grant, LookIn,
+    ObjectKind, Owned, PodResources, PublishedEvents, Resource, Scale, Scope, Watch, WatchBy,
 };
 pub use schema::{Constraints, Field, KubernetesType, NamedType, Schema, Shape, Validation};
 pub use status::machine_status;
 pub(crate) use status::machine_status_of;
+pub use webhooks::{FailurePolicy, MatchCondition, Operation, Webhook, Webhooks};
 
 use crate::finding::{Span, Spanned};
 use crate::names::OperatorName;
@@ -124,6 +126,8 @@ pub struct Kind {
     pub watches: Vec<Watch>,
     /// Further rights.
     pub access: Vec<Access>,
+    /// What the API server asks before it stores an object.
+    pub webhooks: Webhooks,
     /// Properties that the graph must have.
     pub properties: Vec<Property>,
     /// The accepted findings that belong to no state.
@@ -142,6 +146,11 @@ pub struct Allow {
 }
 
 impl Description {
+    /// Whether a kind has webhooks.
+    pub fn has_webhooks(&self) -> bool {
+        self.kinds.iter().any(|kind| !kind.webhooks.is_empty())
+    }
+
     /// A kind by its index.
     pub fn kind(&self, id: KindId) -> &Kind {
         &self.kinds[id.0]

@@ -8,6 +8,7 @@ pub mod documents;
 pub mod rbac;
 pub mod rust;
 pub mod sample;
+pub mod webhooks;
 
 mod templates;
 #[cfg(test)]
@@ -83,7 +84,7 @@ pub(crate) fn plan_with(
         cargo::lock_of(&description.operator.value, runtime),
     );
     if *runtime == Runtime::Vendored {
-        cargo::vendor(&mut plan);
+        cargo::vendor(&mut plan, description.has_webhooks());
     }
     add_crate_root(&mut plan, description);
     for kind in &description.kinds {
@@ -108,6 +109,9 @@ pub fn with_record(mut plan: Plan, source: &Source) -> Plan {
 fn add_surroundings(plan: &mut Plan, description: &Description, rollout: Rollout) {
     plan.add("deploy/crd.yaml", Generated, crd::crd(description));
     plan.add("deploy/rbac.yaml", Generated, rbac::rbac(description));
+    if description.has_webhooks() {
+        plan.add("deploy/webhooks.yaml", Generated, webhooks::webhooks(description));
+    }
     plan.add("deploy/sample.yaml", Seeded, sample::sample(description));
     plan.add(DEPLOYMENT, Seeded, deploy::deployment(description, rollout));
     plan.add("docs/states.md", Generated, documents::states(description));
@@ -229,6 +233,9 @@ fn add_kind(plan: &mut Plan, description: &Description, kind: &Kind) {
     let memory = rust::memory_type(description, kind).to_string();
     let data = json!({"kind": name, "initialize": handlers::initialize(name, &memory), "memory": memory});
     plan.add(at("object.rs"), Seeded, Template::Object.render(&data));
+    if !kind.webhooks.is_empty() {
+        plan.add(at("admission.rs"), Seeded, handlers::admission(kind));
+    }
     let test = handlers::machine_test(description, kind);
     plan.add(format!("tests/{module}.rs"), Seeded, test);
 }

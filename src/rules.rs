@@ -42,6 +42,7 @@ mod unbounded_loop;
 mod unelected_replicas;
 mod unreachable_state;
 mod unreached_change;
+mod unsafe_webhook;
 mod unused_allow;
 
 // Shared by several rules.
@@ -103,6 +104,7 @@ static CHECKS: &[Check] = &[
     unelected_replicas::CHECK,
     unreachable_state::CHECK,
     unreached_change::CHECK,
+    unsafe_webhook::CHECK,
     unused_allow::CHECK,
 ];
 

@@ -19,6 +19,9 @@ const LEFT_OUT: [&str; 4] = [
     "#[cfg(feature = \"faults\")]",
     "#[cfg(feature = \"source\")]",
 ];
+/// That of items that are left out of operators without webhooks.
+const ADMISSION: &str = "#[cfg(feature = \"admission\")]";
+const ADMISSION_OR_DEV: &str = "#[cfg(any(feature = \"admission\", feature = \"dev\"))]";
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=src");
@@ -27,10 +30,29 @@ fn main() -> io::Result<()> {
     }
     let mut files = BTreeMap::from([("LICENSE".to_owned(), fs::read_to_string("LICENSE")?)]);
     read(Path::new("src"), &mut files)?;
-    let mut modules = BTreeSet::new();
+    let out = env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?;
+    let all = without(&files, &LEFT_OUT);
+    let mut fewer = without(&all, &[ADMISSION]);
+    for text in fewer.values_mut() {
+        *text = text.replace(ADMISSION_OR_DEV, "#[cfg(feature = \"dev\")]");
+    }
+    let only_all: BTreeMap<_, _> = all
+        .iter()
+        .filter(|(path, text)| fewer.get(*path) != Some(text))
+        .collect();
+    for (name, files) in [("files.rs", fewer.iter().collect()), ("admission.rs", only_all)] {
+        let list: Vec<_> = files.into_iter().collect();
+        fs::write(Path::new(&out).join(name), format!("&{list:?}"))?;
+    }
+    Ok(())
+}
+
+/// The files without the items that have one of these attributes.
+fn without(files: &BTreeMap<String, String>, left_out: &[&str]) -> BTreeMap<String, String> {
+    let (mut files, mut modules) = (files.clone(), BTreeSet::new());
     for (path, text) in files.iter_mut().filter(|(path, _)| path.ends_with(".rs")) {
         let folder = path.trim_end_matches(".rs").trim_end_matches("/lib").to_owned();
-        *text = without_left_out(text, |module| {
+        *text = without_left_out(text, left_out, |module| {
             modules.insert(format!("{folder}/{module}"));
         });
     }
@@ -41,9 +63,7 @@ fn main() -> io::Result<()> {
         };
         !modules.iter().any(is_of)
     });
-    let list: Vec<(String, String)> = files.into_iter().collect();
-    let out = env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?;
-    fs::write(Path::new(&out).join("files.rs"), format!("&{list:?}"))
+    files
 }
 
 /// Reads all files below a folder.
@@ -63,12 +83,12 @@ fn read(folder: &Path, files: &mut BTreeMap<String, String>) -> io::Result<()> {
 /// A text without the items that are left out, and without their comments. Modules among them that have files of their own
 /// are passed to `module`. In the form that rustfmt gives to the text, an item ends at the first line that is indented like
 /// its attribute and ends with one of `;`, `,` and `}`.
-fn without_left_out(text: &str, mut module: impl FnMut(&str)) -> String {
+fn without_left_out(text: &str, left_out: &[&str], mut module: impl FnMut(&str)) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
         let item = line.trim_start();
-        if !LEFT_OUT.iter().any(|attribute| item.starts_with(attribute)) {
+        if !left_out.iter().any(|attribute| item.starts_with(attribute)) {
             let is_second_blank = line.is_empty() && kept.last().is_none_or(|last| last.is_empty());
             if !is_second_blank {
                 kept.push(line);

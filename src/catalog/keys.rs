@@ -9,6 +9,7 @@ mod document;
 mod machine;
 mod schema;
 mod text;
+mod webhooks;
 
 pub(crate) use deploy::{DeployKey, ResourcesKey};
 pub(crate) use document::{AccessKey, ColumnKey, DocumentKey, OwnedKey, ResourceKey, ScaleKey, WatchKey};
@@ -16,6 +17,7 @@ pub(crate) use machine::{
     EdgeKey, LimitKey, MachineKey, PropertyKey, RetryKey, SpecChangeKey, StateKey, TimeoutKey, WaitKey,
 };
 pub(crate) use schema::{SpecKey, TypeKey, ValidationKey};
+pub(crate) use webhooks::{MatchConditionKey, WebhookKey, WebhooksKey};
 
 use crate::names::Form;
 

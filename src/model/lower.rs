@@ -20,6 +20,7 @@ mod spec_changes;
 mod states;
 mod table;
 mod waits;
+mod webhooks;
 
 pub(crate) use schema::{DEEPEST_PHRASE, type_words};
 
@@ -277,6 +278,9 @@ fn kind<'a>(
     let owns = keys.read_all(DocumentKey::Owns, |node| kinds.owns(node));
     let watches = keys.read_all(DocumentKey::Watches, |node| kinds.watches(node, &fields));
     let access = keys.read_all(DocumentKey::Access, |node| kinds.access(node));
+    let webhooks = keys
+        .read(DocumentKey::Webhooks, webhooks::webhooks)
+        .unwrap_or_default();
     let allow = keys.read_all(DocumentKey::Allow, deploy::allow);
 
     let machine_node = keys.get(DocumentKey::Machine);
@@ -326,6 +330,7 @@ fn kind<'a>(
         owns,
         watches,
         access,
+        webhooks,
         properties,
         allow,
         lacks_edges: table.lacks_edges,

@@ -246,8 +246,20 @@ pub struct Deploy {
     pub namespaces: Vec<Spanned<NamespaceName>>,
     /// The events that it publishes.
     pub events: PublishedEvents,
+    /// The certificates of its webhooks.
+    pub certificates: Certificates,
     /// Requests and limits of the container.
     pub resources: PodResources,
+}
+
+/// Who makes the certificates of webhooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Certificates {
+    /// The operator.
+    #[default]
+    Own,
+    /// Somebody who mounts them.
+    Mounted,
 }
 
 /// Which Kubernetes events an operator publishes.

@@ -11,6 +11,7 @@ use cargo_toml::{Dependency, Manifest};
 use krator_runtime::source;
 use semver::{Version, VersionReq};
 use serde_json::json;
+use std::collections::BTreeMap;
 
 /// The folder of the vendored runtime.
 const VENDOR: &str = "vendor/krator-runtime";
@@ -43,13 +44,18 @@ pub(crate) fn manifest_of(description: &Description, from: &Runtime) -> String {
             )
         }
     };
+    let feature = if description.has_webhooks() {
+        "admission"
+    } else {
+        "kube"
+    };
     let requirement = |name: &str| json!({"name": name, "requirement": requirement(&runtime, name, &[])});
     let mut dependencies: Vec<_> = DEPENDENCIES.iter().map(|name| requirement(name)).collect();
     dependencies.insert(
         1,
         json!({
             "name": RUNTIME,
-            "requirement": format!("{{ {origin}, features = [\"kube\"] }}"),
+            "requirement": format!("{{ {origin}, features = [\"{feature}\"] }}"),
         }),
     );
     let test_features = ["macros", "rt", "test-util", "time"];
@@ -163,21 +169,28 @@ pub(crate) fn lock_of(operator: &OperatorName, from: &Runtime) -> String {
     lock
 }
 
-/// Adds the runtime in `vendor/`.
-pub fn vendor(plan: &mut Plan) {
+/// Adds the runtime in `vendor/`, with what answers webhooks if the operator has any.
+pub fn vendor(plan: &mut Plan, has_webhooks: bool) {
+    let files = files(has_webhooks);
     plan.add(
         format!("{VENDOR}/Cargo.toml"),
         Ownership::Generated,
-        vendored_manifest(),
+        vendored_manifest(&files),
     );
-    for (path, contents) in source::FILES {
-        plan.add(format!("{VENDOR}/{path}"), Ownership::Generated, *contents);
+    for (path, contents) in files {
+        plan.add(format!("{VENDOR}/{path}"), Ownership::Generated, contents);
     }
+}
+
+/// The files of the runtime.
+fn files(has_webhooks: bool) -> BTreeMap<&'static str, &'static str> {
+    let more = source::ADMISSION_FILES.iter().filter(|_| has_webhooks);
+    source::FILES.iter().chain(more).copied().collect()
 }
 
 /// The runtime's manifest, written anew from its contents. `cargo package` rewrites manifests, and what a crate vendors
 /// must not depend on how krator was installed.
-fn vendored_manifest() -> String {
+fn vendored_manifest(files: &BTreeMap<&str, &str>) -> String {
     let runtime = manifest();
     let package = runtime.package();
     let mut text = format!(
@@ -198,7 +211,7 @@ fn vendored_manifest() -> String {
     // A feature that no vendored file asks for is one of tests.
     let is_vendored = |feature: &str| {
         let condition = format!("feature = \"{feature}\"");
-        source::FILES.iter().any(|(_, text)| text.contains(&condition))
+        files.values().any(|text| text.contains(&condition))
     };
     for (feature, enables) in runtime
         .features
@@ -227,6 +240,8 @@ mod tests {
 
     /// The most lines that the vendored runtime may have. Whoever generates a crate has to own them.
     const MOST_LINES: usize = 20_750;
+    /// The most lines that webhooks add to it.
+    const WEBHOOK_LINES: usize = 1_400;
 
     #[test]
     fn a_lock_file_is_in_cargos_order_whatever_the_package_is_called() {
@@ -256,10 +271,12 @@ mod tests {
     fn the_vendored_manifest_has_the_dependencies_of_the_runtimes_own_and_the_features_of_operators() {
         let (own, vendored) = (
             manifest(),
-            Manifest::from_str(&vendored_manifest()).expect("a manifest"),
+            Manifest::from_str(&vendored_manifest(&files(true))).expect("a manifest"),
         );
         let features: Vec<&str> = vendored.features.keys().map(String::as_str).collect();
-        assert_eq!(features, ["dev", "kube"]);
+        assert_eq!(features, ["admission", "dev", "kube"]);
+        let without = Manifest::from_str(&vendored_manifest(&files(false))).expect("a manifest");
+        assert!(!without.features.contains_key("admission"));
         for (feature, enables) in &vendored.features {
             assert_eq!(own.features.get(feature), Some(enables), "{feature}");
         }
@@ -274,7 +291,7 @@ mod tests {
 
     #[test]
     fn what_an_operator_never_runs_is_not_vendored() {
-        for (path, text) in source::FILES {
+        for (path, text) in source::FILES.iter().chain(source::ADMISSION_FILES) {
             for left_out in [
                 "cfg(test",
                 "cfg(all(test",
@@ -286,8 +303,16 @@ mod tests {
             }
             assert!(!text.contains("\n\n\n"), "{path}: two blank lines");
         }
-        let lines: usize = source::FILES.iter().map(|(_, text)| text.lines().count()).sum();
-        assert!(lines <= MOST_LINES, "{lines} lines are vendored");
+        for (path, text) in source::FILES {
+            assert!(!text.contains("admission"), "{path} is about webhooks");
+        }
+        for (has_webhooks, most) in [(false, MOST_LINES), (true, MOST_LINES + WEBHOOK_LINES)] {
+            let lines: usize = files(has_webhooks)
+                .values()
+                .map(|text| text.lines().count())
+                .sum();
+            assert!(lines <= most, "{lines} lines are vendored");
+        }
     }
 
     #[test]

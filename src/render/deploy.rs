@@ -3,8 +3,9 @@
 use serde_json::{Value as Json, json};
 
 use super::templates::Template;
+use super::webhooks;
 use crate::finding::Spanned;
-use crate::model::{Description, PublishedEvents};
+use crate::model::{Certificates, Description, PublishedEvents};
 use crate::names::LabelKey;
 
 /// The version of a new crate in its Cargo.toml, and the tag of its image.
@@ -53,6 +54,12 @@ pub(crate) fn deployment(description: &Description, rollout: Rollout) -> String 
     if is_elected {
         arguments.push("--leader-elect".to_owned());
     }
+    if description.has_webhooks() {
+        arguments.push("--webhook-bind-address=:9443".to_owned());
+        if description.deploy.certificates == Certificates::Mounted {
+            arguments.push("--webhook-cert-path=/certificates".to_owned());
+        }
+    }
     if description.deploy.events == PublishedEvents::Warnings {
         arguments.push("--events=warnings".to_owned());
     }
@@ -63,6 +70,9 @@ pub(crate) fn deployment(description: &Description, rollout: Rollout) -> String 
         "elected": is_elected,
         "rolling": is_elected && rollout == Rollout::Rolling,
         "arguments": arguments,
+        "webhooks": description.has_webhooks(),
+        "mounted": description.has_webhooks() && description.deploy.certificates == Certificates::Mounted,
+        "certificates": webhooks::certificates(operator),
         "requests": requests,
         "limits": limits,
     }))

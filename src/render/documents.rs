@@ -29,6 +29,7 @@ pub(crate) fn values(description: &Description) -> Json {
             [kind] => kind.resource.kind.module(),
             _ => "<kind>".to_owned(),
         },
+        "webhooks": description.has_webhooks(),
         "shares_types": super::shares_types(description),
         "kinds": kinds.iter().map(|kind| introduced(description, kind)).collect::<Vec<_>>(),
     })

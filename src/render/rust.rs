@@ -157,11 +157,16 @@ pub(crate) fn kind_module(description: &Description, kind: &Kind) -> String {
         .iter()
         .map(|object| format!("pub use object::{object};\n"))
         .collect();
+    let admission = if kind.webhooks.is_empty() {
+        ""
+    } else {
+        "mod admission;\n"
+    };
     let is_same = name.module() == handlers::STATES_MODULE;
     let allow = if is_same { handlers::SAME_NAME } else { "" };
     format!(
         "{HEADER}\n\n//! `{name}`: its types, its state machine and its handlers.\n\n\
-         #[rustfmt::skip]\nmod generated;\nmod object;\n{allow}pub mod states;\n\n\
+         {admission}#[rustfmt::skip]\nmod generated;\nmod object;\n{allow}pub mod states;\n\n\
          {condition}pub use generated::machine::{machine};\npub use generated::prelude;\n\
          pub use generated::types::*;\n{objects}"
     )

@@ -33,6 +33,7 @@ macro_rules! templates {
 }
 
 templates! {
+    Admission = "src/kind/admission.rs.hbs",
     Agents = "AGENTS.md.hbs",
     CargoToml = "Cargo.toml.hbs",
     Deployment = "deploy/deployment.yaml.hbs",

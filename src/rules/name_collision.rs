@@ -27,6 +27,9 @@ const CRATE_MODULES: [&str; 9] = [
     "types",
 ];
 
+/// The names that handlers of webhooks import.
+const ADMISSION_IMPORTS: [&str; 4] = ["Mutate", "Review", "Validate", "Verdict"];
+
 /// The prefixes of traits in the generated machine that are named after a state.
 const STATE_TRAITS: [&str; 2] = ["NextOf", "WaitOf"];
 
@@ -61,7 +64,10 @@ fn of_kinds_and_types(description: &Description, findings: &mut Vec<Finding>) {
         let reason = unusable_module(&module).or_else(|| {
             if CRATE_MODULES.contains(&module.as_str()) {
                 Some("the generated crate has a module of this name")
-            } else if is_taken(name.as_str()) || KIND_IMPORTS.contains(&name.as_str()) {
+            } else if is_taken(name.as_str())
+                || KIND_IMPORTS.contains(&name.as_str())
+                || (!kind.webhooks.is_empty() && ADMISSION_IMPORTS.contains(&name.as_str()))
+            {
                 Some("generated code uses this name for something else")
             } else {
                 None

@@ -6,3 +6,5 @@ pub const MANIFEST: &str = include_str!("../Cargo.toml");
 
 /// The files that operators are built of: their paths in the package and their contents. `build.rs` lists them.
 pub const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
+/// Those that operators with webhooks have beside them, or in place of one of them.
+pub const ADMISSION_FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/admission.rs"));

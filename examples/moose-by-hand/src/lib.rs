@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use krator_derive::{Machine, TransitionTo};
 use krator_runtime::{
-    Context, Doors, Linked, MachineStatus, ObjectState, ObjectStatus, Operator, Result, Review, Reviewed, State,
-    Transition, Validate, Verdict,
+    Context, Doors, Linked, MachineStatus, ObjectState, ObjectStatus, Operator, Result, Review, Reviewed,
+    State, Transition, Validate, Verdict,
 };
 use kube::{CustomResource, ResourceExt as _};
 use serde::{Deserialize, Serialize};

@@ -25,6 +25,11 @@ section! {
          of the type `Warning`.",
         "deploy: {events: warnings}")
         .default("`all`");
+    Certificates = optional("certificates", Word(&["own", "mounted"]),
+        "The certificates of webhooks: the operator makes and renews them, or somebody mounts them at `/certificates` \
+         and tells the API server to trust them, as cert-manager does.",
+        "deploy: {certificates: mounted}")
+        .default("`own`");
     Resources = optional("resources", Mapping(&RESOURCES),
         "The resources of the operator's container.",
         "deploy: {resources: {requests: {cpu: 50m, memory: 64Mi}}}");

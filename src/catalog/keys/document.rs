@@ -6,6 +6,7 @@ use super::Type::{
 use super::deploy::DEPLOY;
 use super::machine::{MACHINE, PROPERTY, STATE};
 use super::schema::SPEC;
+use super::webhooks::WEBHOOKS;
 use super::{NameOf, optional, required, section};
 use crate::names::{
     Category, ColumnName, Form, GroupName, KindName, LabelKey, NamespaceName, OperatorName, ResourceName,
@@ -61,6 +62,9 @@ section! {
     Schemas = optional("schemas", Map { by: NameOf::Kind, of: &String },
         "Files with the CustomResourceDefinitions of other kinds, whose objects then have Rust types: a path in the folder of the description for each `group/version.Kind`. They are common to all documents.",
         "{owns: [core/v1.ConfigMap, certs.example.com/v1.Certificate], schemas: {certs.example.com/v1.Certificate: crds/certificate.yaml}}");
+    Webhooks = optional("webhooks", Mapping(&WEBHOOKS),
+        "What the API server asks the operator before it stores an object of the kind.",
+        "webhooks: {validate: {failurePolicy: Fail}}");
     Deploy = optional("deploy", Mapping(&DEPLOY),
         "How the operator runs in the cluster. Only the first document has it.",
         "deploy: {namespaces: [forest]}");

@@ -8,7 +8,7 @@ use super::nodes::{Input, boolean, entries, is_empty_list, list, name, text};
 use crate::catalog::keys::{DeployKey, ResourcesKey};
 use crate::catalog::{MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
-use crate::model::{Allow, Deploy, PodResources, PublishedEvents};
+use crate::model::{Allow, Certificates, Deploy, PodResources, PublishedEvents};
 use crate::names::{LabelKey, NamespaceName};
 use crate::text::shown;
 
@@ -19,6 +19,7 @@ pub(super) fn default_deploy(span: Span) -> Deploy {
         leader_election: Spanned::new(true, span),
         namespaces: Vec::new(),
         events: PublishedEvents::default(),
+        certificates: Certificates::default(),
         resources: PodResources::default(),
     }
 }
@@ -57,6 +58,10 @@ pub(super) fn deploy(node: Input<'_>) -> Deploy {
     ];
     if let Some(events) = keys.word(DeployKey::Events, &events) {
         deploy.events = events.value;
+    }
+    let certificates = [("own", Certificates::Own), ("mounted", Certificates::Mounted)];
+    if let Some(certificates) = keys.word(DeployKey::Certificates, &certificates) {
+        deploy.certificates = certificates.value;
     }
     if let Some(node) = keys.get(DeployKey::Resources)
         && let Some(mut keys) = Keys::of(node)

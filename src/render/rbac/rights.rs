@@ -4,7 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value as Json, json};
 
-use crate::model::{ChildDeletion, Description, Kind, LookIn, ObjectKind, Scope, StateKind, WatchBy};
+use crate::render::webhooks;
+
+use crate::model::{
+    Certificates, ChildDeletion, Description, Kind, LookIn, ObjectKind, Scope, StateKind, WatchBy,
+};
 
 /// Everything that an operator may do.
 #[derive(Default)]
@@ -130,12 +134,36 @@ impl Permissions {
             let verbs = ["get", "create", "update"];
             self.add(description, RuleScope::Namespace(operator), lease, &verbs);
         }
+        if description.has_webhooks() && description.deploy.certificates == Certificates::Own {
+            self.add_certificates(description);
+        }
         // A namespace that does not exist is found out at the start.
         for namespace in &description.deploy.namespaces {
             let name = namespace.as_str();
             let target = RuleTarget::one("", "namespaces", name);
             self.add(description, RuleScope::Namespace(name), target, &["get"]);
         }
+    }
+
+    /// The certificates of the webhooks, and who is told to trust them.
+    fn add_certificates(&mut self, description: &Description) {
+        let operator = description.operator.as_str();
+        let secret = RuleTarget::one("", "secrets", &webhooks::certificates(operator));
+        // An apply creates the Secret, because a plain create cannot be limited to a name.
+        let verbs = ["list", "watch", "create", "patch", "update"];
+        self.add(description, RuleScope::Namespace(operator), secret, &verbs);
+        for (_, resource) in webhooks::configurations(description) {
+            let target = RuleTarget::one("admissionregistration.k8s.io", resource, operator);
+            self.add(
+                description,
+                RuleScope::Cluster,
+                target,
+                &["list", "watch", "patch"],
+            );
+        }
+        // The configurations are deleted with the namespace, by its uid.
+        let namespace = RuleTarget::one("", "namespaces", operator);
+        self.add(description, RuleScope::Cluster, namespace, &["get"]);
     }
 
     /// The kinds in `owns`, `watches` and `access`.

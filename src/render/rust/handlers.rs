@@ -213,7 +213,24 @@ pub(crate) fn machine_test(description: &Description, kind: &Kind) -> String {
         "rest_module": snake(rest),
         "rest": rest,
         "deletion": run.ends_when_deleted(),
+        "webhooks": !kind.webhooks.is_empty(),
         "ignored": if ignored { IGNORED_TEST } else { "" },
+    }))
+}
+
+/// `src/<kind>/admission.rs`: handlers of webhooks that let everything pass.
+pub(crate) fn admission(kind: &Kind) -> String {
+    let name = kind.resource.kind.value.as_str();
+    let mut imports = vec!["Review", "Verdict"];
+    imports.extend(kind.webhooks.validate.as_ref().map(|_| "Validate"));
+    imports.extend(kind.webhooks.mutate.as_ref().map(|_| "Mutate"));
+    imports.sort_unstable();
+    Template::Admission.render(&json!({
+        "kind": name,
+        "article": if name.starts_with(['A', 'E', 'I', 'O', 'U']) { "an" } else { "a" },
+        "imports": format!("{{{}}}", imports.join(", ")),
+        "validate": kind.webhooks.validate.is_some(),
+        "mutate": kind.webhooks.mutate.is_some(),
     }))
 }
 

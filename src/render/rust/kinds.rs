@@ -155,6 +155,15 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
             }
         }
     });
+    let doors = doors(kind, &names);
+    let reviewed = (!kind.webhooks.is_empty()).then(|| {
+        let object = &names.kind;
+        quote! {
+            impl rt::Reviewed for crate::#module::#object {
+                type Machine = #machine;
+            }
+        }
+    });
     let mut sample = sample::object(description, kind);
     yaml::make_whole(&mut sample);
     let sample = sample.to_string();
@@ -173,12 +182,55 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
             #[cfg(feature = "dev")]
             const SAMPLE: &'static str = #sample;
             #link_function
+            #doors
         }
+        #reviewed
         #(#grants)*
         #(#owns)*
         #(#watches)*
         #(#hidden)*
         #(#opaque)*
+    })
+}
+
+/// `fn doors` of the machine, if its kind has webhooks.
+fn doors(kind: &Kind, names: &KindNames) -> Option<TokenStream> {
+    let KindNames {
+        module, kind: object, ..
+    } = names;
+    let webhooks = &kind.webhooks;
+    let validate = webhooks
+        .validate
+        .as_ref()
+        .map(|_| quote!(.validate::<crate::#module::#object>()));
+    let mutate = webhooks
+        .mutate
+        .as_ref()
+        .map(|_| quote!(.mutate::<crate::#module::#object>()));
+    let scale = kind
+        .resource
+        .scale
+        .as_ref()
+        .filter(|_| webhooks.validate.is_some())
+        .map(|scale| {
+            let keys = scale
+                .spec
+                .value
+                .segments
+                .iter()
+                .filter_map(|segment| match segment {
+                    Segment::Field(name) => Some(name),
+                    // Such a path is refused here.
+                    Segment::Each | Segment::Where { .. } => None,
+                });
+            quote!(.scale(&["spec", #(#keys),*]))
+        });
+    (!webhooks.is_empty()).then(|| {
+        quote! {
+            fn doors() -> rt::Doors<Self> {
+                rt::Doors::closed() #validate #mutate #scale
+            }
+        }
     })
 }
 

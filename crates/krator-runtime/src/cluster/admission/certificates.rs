@@ -79,10 +79,12 @@ impl Kept {
             leaf: String::new(),
             leaf_key: String::new(),
         };
-        match before {
+        let signs =
+            |before: &&Self, ca: &&String| before.verify(std::slice::from_ref(*ca), names, now).is_ok();
+        match before.and_then(|before| Some((before, before.cas.iter().find(|ca| signs(&before, ca))?))) {
             None => made.sign(names, life, now)?,
-            Some(before) => {
-                made.cas.extend(before.cas.first().cloned());
+            Some((before, ca)) => {
+                made.cas.push(ca.clone());
                 (made.leaf, made.leaf_key) = (before.leaf.clone(), before.leaf_key.clone());
             }
         }
@@ -247,3 +249,6 @@ fn valid(certificate: &mut CertificateParams, until: Timestamp, now: Timestamp) 
     };
     (certificate.not_before, certificate.not_after) = (time(now - SKEW), time(until));
 }
+
+#[cfg(test)]
+mod tests;

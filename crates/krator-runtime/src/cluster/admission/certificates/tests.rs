@@ -1,0 +1,111 @@
+use super::*;
+
+const LIFE: Duration = Duration::from_secs(60);
+
+fn names() -> Names {
+    Names::of("moose", "forest")
+}
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_second(1_800_000_000 + seconds).expect("a time")
+}
+
+/// What a replica finds in the Secret after it has looked once a second, until this time; with the times of the steps.
+fn kept_until(end: i64, trusted: impl Fn(i64) -> bool) -> (Kept, Vec<(i64, &'static str)>) {
+    let mut kept = Kept::new(None, &names(), LIFE, at(0)).expect("keys");
+    let mut steps = Vec::new();
+    for now in 0..end {
+        let before = kept.clone();
+        if let Some((next, what)) = kept.next(&names(), LIFE, at(now), trusted(now)).expect("keys") {
+            kept = next;
+            steps.push((now, what));
+        }
+        // Whoever has either bundle accepts either leaf.
+        for (bundle, leaf) in [(&before, &kept), (&kept, &before)] {
+            let trusts = leaf.verify(&bundle.cas, &names(), at(now));
+            assert!(trusts.is_ok(), "at {now}: {trusts:?}");
+        }
+        let read = Kept::read(&kept.data(), &names(), at(now));
+        assert_eq!(read.expect("what was written can be read"), kept);
+    }
+    (kept, steps)
+}
+
+#[test]
+fn leaves_and_authorities_are_renewed_with_an_overlap() {
+    let (_, steps) = kept_until(420, |_| true);
+    let (renewed, announced, removed) = (
+        "the certificate of the webhooks was renewed",
+        "a new certificate authority for webhooks is announced",
+        "the old certificate authority of the webhooks was removed",
+    );
+    let expected = [
+        (41, renewed),
+        (82, renewed),
+        (123, renewed),
+        (161, announced),
+        (166, renewed),
+        (181, removed),
+        (207, renewed),
+        (248, renewed),
+        (289, renewed),
+        (322, announced),
+        (327, renewed),
+        (342, removed),
+        (368, renewed),
+        (409, renewed),
+    ];
+    assert_eq!(steps, expected);
+}
+
+#[test]
+fn no_leaf_of_an_authority_is_used_that_the_api_server_does_not_know() {
+    // From the announcement on, nobody can write the configurations for 15 s.
+    let (_, steps) = kept_until(200, |now| !(160..175).contains(&now));
+    let after: Vec<i64> = steps.iter().map(|(at, _)| *at).filter(|at| *at > 150).collect();
+    assert_eq!(after, [161, 175, 181]);
+}
+
+#[test]
+fn a_lost_secret_becomes_a_new_authority_beside_the_old_one() {
+    let kept = Kept::new(None, &names(), LIFE, at(0)).expect("keys");
+    let made = Kept::new(Some(&kept), &names(), LIFE, at(10)).expect("keys");
+    assert_eq!((made.cas.len(), &made.leaf), (2, &kept.leaf));
+    let late = Kept::new(Some(&kept), &names(), LIFE, at(70)).expect("keys");
+    assert!(
+        late.verify(&late.cas, &names(), at(70)).is_ok(),
+        "the leaf before has expired"
+    );
+    let (next, _) = made
+        .next(&names(), LIFE, at(16), true)
+        .expect("keys")
+        .expect("a leaf of the new one");
+    assert!(next.verify(&next.cas[..1], &names(), at(16)).is_ok());
+}
+
+#[test]
+fn what_cannot_be_used_is_told() {
+    let kept = Kept::new(None, &names(), LIFE, at(0)).expect("keys");
+    let other = Kept::new(None, &names(), LIFE, at(0)).expect("keys");
+    let damaged = |change: &dyn Fn(&mut Kept)| {
+        let mut kept = kept.clone();
+        change(&mut kept);
+        Kept::read(&kept.data(), &names(), at(0)).is_err()
+    };
+    assert!(!damaged(&|_| ()));
+    assert!(damaged(&|kept| kept.cas.clone_from(&other.cas)));
+    assert!(damaged(&|kept| kept.cas[0] = "garbage".to_owned()));
+    assert!(damaged(&|kept| kept.ca_key.clear()));
+    assert!(damaged(&|kept| kept.leaf_key.clone_from(&other.leaf_key)));
+    assert!(damaged(&|kept| kept.leaf.clone_from(&other.leaf)));
+    assert!(Kept::read(&BTreeMap::new(), &names(), at(0)).is_err());
+    assert!(
+        Kept::read(&kept.data(), &names(), at(61)).is_err(),
+        "it has expired"
+    );
+    let elsewhere = Names::of("moose", "tundra");
+    assert!(
+        Kept::read(&kept.data(), &elsewhere, at(0)).is_err(),
+        "another namespace"
+    );
+}

@@ -1,0 +1,104 @@
+//! Reads `webhooks`.
+
+use std::time::Duration;
+
+use super::keys::Keys;
+use super::nodes::{Input, duration, list, name, text, word};
+use crate::catalog::WRONG_TYPE;
+use crate::catalog::keys::{MatchConditionKey, WebhookKey, WebhooksKey};
+use crate::finding::{Finding, Spanned};
+use crate::model::{FailurePolicy, MatchCondition, Operation, Webhook, Webhooks};
+use crate::names::ResourceName;
+
+/// Reads `webhooks`.
+pub(super) fn webhooks(node: Input<'_>) -> Option<Webhooks> {
+    Keys::mapping(node, |keys| {
+        Some(Webhooks {
+            validate: keys.read(WebhooksKey::Validate, |node| webhook(node, true)),
+            mutate: keys.read(WebhooksKey::Mutate, |node| webhook(node, false)),
+        })
+    })
+}
+
+fn webhook(node: Input<'_>, validates: bool) -> Option<Webhook> {
+    Keys::mapping(node, |keys| {
+        let failure_policy = keys.word(
+            WebhookKey::FailurePolicy,
+            &[("Fail", FailurePolicy::Fail), ("Ignore", FailurePolicy::Ignore)],
+        );
+        let failure_policy = failure_policy.unwrap_or(Spanned::new(FailurePolicy::Fail, node.span));
+        let operations = keys.get(WebhookKey::Operations).map(operations);
+        let operations = operations.unwrap_or_else(|| {
+            let both = [Operation::Create, Operation::Update];
+            both.map(|operation| Spanned::new(operation, node.span)).into()
+        });
+        let mut deletes = operations
+            .iter()
+            .filter(|operation| operation.value == Operation::Delete);
+        if let Some(delete) = deletes.next().filter(|_| !validates) {
+            let message = "a deletion has no object that `mutate` could change";
+            let finding = Finding::new(&WRONG_TYPE, delete.span, message);
+            node.report(finding.help("`validate` is asked about deletions, too"));
+        }
+        let timeout = keys.read(WebhookKey::Timeout, timeout);
+        let match_conditions = keys.read_all(WebhookKey::MatchConditions, |node| {
+            Keys::list(
+                node,
+                "a list of conditions",
+                |keys: &mut Keys<'_, MatchConditionKey>| {
+                    let condition = keys.read(MatchConditionKey::Name, |node| {
+                        name(node, "match condition", ResourceName::parse)
+                    });
+                    let expression = keys.read(MatchConditionKey::Expression, text);
+                    Some(MatchCondition {
+                        name: condition.map(|name| Spanned::new(name.value.to_string(), name.span))?,
+                        expression: expression?,
+                    })
+                },
+            )
+        });
+        Some(Webhook {
+            span: node.span,
+            operations,
+            failure_policy,
+            timeout: timeout.unwrap_or(Spanned::new(Duration::from_secs(10), node.span)),
+            match_conditions,
+        })
+    })
+}
+
+fn operations(node: Input<'_>) -> Vec<Spanned<Operation>> {
+    let words = [
+        ("create", Operation::Create),
+        ("update", Operation::Update),
+        ("delete", Operation::Delete),
+    ];
+    let items = list(node, "a list of operations");
+    if items.is_empty() {
+        node.error(&WRONG_TYPE, "a webhook needs at least one operation");
+    }
+    let mut operations: Vec<Spanned<Operation>> = Vec::new();
+    for item in items {
+        let Some(operation) = word(item, WebhookKey::Operations, &words) else {
+            continue;
+        };
+        if operations.iter().all(|before| before.value != operation.value) {
+            operations.push(operation);
+        }
+    }
+    operations.sort_by_key(|operation| operation.value);
+    operations
+}
+
+fn timeout(node: Input<'_>) -> Option<Spanned<Duration>> {
+    let timeout = duration(node)?;
+    let is_whole = timeout.value.subsec_nanos() == 0;
+    if is_whole && (1..=30).contains(&timeout.value.as_secs()) {
+        return Some(timeout);
+    }
+    node.error(
+        &WRONG_TYPE,
+        "the API server waits for whole seconds, from 1 to 30",
+    );
+    None
+}

@@ -1,0 +1,92 @@
+//! What the API server asks the operator before it stores an object: `webhooks` in the description.
+
+use std::time::Duration;
+
+use crate::finding::{Span, Spanned};
+
+/// The webhooks of a kind.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Webhooks {
+    /// Whether objects are judged.
+    pub validate: Option<Webhook>,
+    /// Whether objects are changed.
+    pub mutate: Option<Webhook>,
+}
+
+impl Webhooks {
+    /// Both, as descriptions and paths name them, in the order in which the API server calls them.
+    pub fn all(&self) -> impl Iterator<Item = (&'static str, &Webhook)> {
+        let both = [("mutate", &self.mutate), ("validate", &self.validate)];
+        both.into_iter()
+            .filter_map(|(name, webhook)| Some((name, webhook.as_ref()?)))
+    }
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.all().next().is_none()
+    }
+}
+
+/// A webhook.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Webhook {
+    /// Its mapping.
+    pub span: Span,
+    /// The operations that the API server asks about; never empty.
+    pub operations: Vec<Spanned<Operation>>,
+    /// What becomes of a request that nobody has judged.
+    pub failure_policy: Spanned<FailurePolicy>,
+    /// How long the API server waits, in whole seconds.
+    pub timeout: Spanned<Duration>,
+    /// Further conditions of a request, all of which have to hold.
+    pub match_conditions: Vec<MatchCondition>,
+}
+
+/// An operation on an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Operation {
+    /// It is created.
+    Create,
+    /// It is changed.
+    Update,
+    /// It is deleted.
+    Delete,
+}
+
+impl Operation {
+    /// The name in a configuration of webhooks.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Operation::Create => "CREATE",
+            Operation::Update => "UPDATE",
+            Operation::Delete => "DELETE",
+        }
+    }
+}
+
+/// What becomes of a request that nobody has judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailurePolicy {
+    /// It is refused.
+    Fail,
+    /// It goes on.
+    Ignore,
+}
+
+impl FailurePolicy {
+    /// The name in a configuration of webhooks.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            FailurePolicy::Fail => "Fail",
+            FailurePolicy::Ignore => "Ignore",
+        }
+    }
+}
+
+/// A condition in CEL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MatchCondition {
+    /// Its name.
+    pub name: Spanned<String>,
+    /// The expression.
+    pub expression: Spanned<String>,
+}

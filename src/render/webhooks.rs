@@ -1,0 +1,137 @@
+//! How the API server finds the webhooks of an operator, and what it asks them.
+
+use serde_json::{Value as Json, json};
+
+use super::yaml;
+use crate::model::{Certificates, Description, Kind, Operation, Scope, Webhook};
+
+/// The Service of the webhooks, and the Secret with their certificates.
+pub(crate) fn certificates(operator: &str) -> String {
+    format!("{operator}-webhook")
+}
+
+/// The kinds of the configurations that a description needs, and their resources.
+pub(crate) fn configurations(description: &Description) -> Vec<(&'static str, &'static str)> {
+    let has = |is_there: fn(&Kind) -> bool| description.kinds.iter().any(is_there);
+    let mut configurations = Vec::new();
+    if has(|kind| kind.webhooks.mutate.is_some()) {
+        configurations.push(("MutatingWebhookConfiguration", "mutatingwebhookconfigurations"));
+    }
+    if has(|kind| kind.webhooks.validate.is_some()) {
+        configurations.push((
+            "ValidatingWebhookConfiguration",
+            "validatingwebhookconfigurations",
+        ));
+    }
+    configurations
+}
+
+/// `deploy/webhooks.yaml`: the Service, and the configurations, whose `caBundle` the operator writes.
+pub fn webhooks(description: &Description) -> String {
+    let operator = description.operator.as_str();
+    let name = certificates(operator);
+    let mut documents = vec![json!({
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {
+            "name": name,
+            "namespace": operator,
+            "labels": {"app.kubernetes.io/name": operator},
+        },
+        "spec": {
+            "selector": {"app.kubernetes.io/name": operator},
+            "ports": [{"name": "https", "port": 443, "targetPort": "webhooks"}],
+        },
+    })];
+    for (configuration, _) in configurations(description) {
+        let called = configuration.starts_with("Mutating");
+        let webhooks: Vec<Json> = description
+            .kinds
+            .iter()
+            .flat_map(|kind| kind.webhooks.all().map(move |webhook| (kind, webhook)))
+            .filter(|(_, (name, _))| (*name == "mutate") == called)
+            .map(|(kind, (name, webhook))| registered(description, kind, name, webhook))
+            .collect();
+        let mut metadata = json!({"name": operator});
+        if description.deploy.certificates == Certificates::Mounted {
+            // cert-manager writes the `caBundle` then, if it is there.
+            let certificate = format!("{operator}/{operator}-webhook");
+            metadata["annotations"] = json!({"cert-manager.io/inject-ca-from": certificate});
+        }
+        documents.push(json!({
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": configuration,
+            "metadata": metadata,
+            "webhooks": webhooks,
+        }));
+    }
+    format!("{}{}", yaml::HEADER, yaml::documents(&documents))
+}
+
+/// A webhook as the API server knows it.
+fn registered(description: &Description, kind: &Kind, name: &str, webhook: &Webhook) -> Json {
+    let resource = &kind.resource;
+    let (group, version) = (resource.group.as_str(), resource.version.as_str());
+    let (plural, operator) = (resource.plural.as_str(), description.operator.as_str());
+    let path = format!(
+        "/{name}-{}-{version}-{}",
+        group.replace('.', "-"),
+        resource.kind.as_str().to_lowercase()
+    );
+    let mut resources = vec![plural.to_owned()];
+    // A change of the scaled field that comes through `/scale` is asked about, too.
+    let updates = webhook
+        .operations
+        .iter()
+        .any(|operation| operation.value == Operation::Update);
+    if resource.scale.is_some() && name == "validate" && updates {
+        resources.push(format!("{plural}/scale"));
+    }
+    let operations: Vec<&str> = webhook
+        .operations
+        .iter()
+        .map(|operation| operation.value.as_str())
+        .collect();
+    let scope = match resource.scope.value {
+        Scope::Namespaced => "Namespaced",
+        Scope::Cluster => "Cluster",
+    };
+    json!({
+        "name": format!("{name}.{plural}.{group}"),
+        "admissionReviewVersions": ["v1"],
+        "clientConfig": {
+            "service": {"name": certificates(operator), "namespace": operator, "path": path, "port": 443},
+        },
+        "rules": [{
+            "apiGroups": [group],
+            "apiVersions": [version],
+            "operations": operations,
+            "resources": resources,
+            "scope": scope,
+        }],
+        "matchConditions": conditions(webhook),
+        "failurePolicy": webhook.failure_policy.value.as_str(),
+        "matchPolicy": "Equivalent",
+        "sideEffects": "None",
+        "timeoutSeconds": webhook.timeout.value.as_secs(),
+    })
+}
+
+/// The conditions of a request: what never has to be asked about, so that no webhook can block a deletion, and those of the
+/// description. The resources exclude the status.
+fn conditions(webhook: &Webhook) -> Vec<Json> {
+    let condition = |name: &str, expression: &str| json!({"name": name, "expression": expression});
+    let mut conditions = vec![
+        condition(
+            "krator-not-deleted",
+            "object == null || !has(object.metadata.deletionTimestamp)",
+        ),
+        condition(
+            "krator-spec-changes",
+            "request.operation != 'UPDATE' || object.?spec != oldObject.?spec",
+        ),
+    ];
+    let own = webhook.match_conditions.iter();
+    conditions.extend(own.map(|own| condition(&own.name.value, &own.expression.value)));
+    conditions
+}
