@@ -30,11 +30,16 @@ use kube::{
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use std::{fmt::Debug, sync::Arc, time::Duration};
-use tokio::{sync::watch, time::sleep};
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep},
+};
 use tokio_rustls::TlsAcceptor;
 
 /// How `/readyz?verbose` names what is kept here.
 const ABOUT: &str = "certificates of webhooks";
+/// How often certificates are made anew, at most.
+const MADE_AGAIN: Duration = Duration::from_secs(5);
 
 /// Keeps the certificates of one process.
 pub(super) struct Keeper {
@@ -65,6 +70,8 @@ struct Known {
     kept: Option<Kept>,
     /// The uid of the namespace.
     namespace: Option<String>,
+    /// When certificates were made anew last.
+    made: Option<Instant>,
 }
 
 /// An object as it was seen.
@@ -167,7 +174,10 @@ impl Keeper {
                 self.serve(known, kept)?;
                 next
             }
+            // Somebody else may write what this process cannot use, again and again.
+            Err(why) if known.made.is_some_and(|made| made.elapsed() < MADE_AGAIN) => return Err(why),
             Err(why) => {
+                known.made = Some(Instant::now());
                 tracing::info!(%why, secret = self.secret(), "the certificates of the webhooks are made anew");
                 let made = Kept::new(known.kept.as_ref(), &self.names, self.lifetime, now)?;
                 Some((made, "the certificates of the webhooks were made"))
