@@ -75,6 +75,9 @@ pub enum ChangeKind {
     UnknownFieldsKept,
     VersionChanged,
     WaitChanged,
+    WebhookAdded,
+    WebhookChanged,
+    WebhookRemoved,
 }
 
 impl ChangeKind {

@@ -57,6 +57,7 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
     definition(pair, &mut changes);
     names(pair, &mut changes);
     scale(pair, &mut changes);
+    webhooks(pair, &mut changes);
     let columns = |kind: &Kind| -> Vec<(String, String)> {
         let columns = kind.columns.iter();
         columns
@@ -216,6 +217,43 @@ fn conditions(kind: &Kind) -> Names {
     };
     let types = kind.condition_types().into_iter();
     types.map(|name| (name.to_owned(), span_of(name))).collect()
+}
+
+fn webhooks(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
+    let (old, new, place) = (
+        &pair.old.webhooks,
+        &pair.new.webhooks,
+        pair.new.resource.kind.span,
+    );
+    let both = [
+        ("validate", &old.validate, &new.validate),
+        ("mutate", &old.mutate, &new.mutate),
+    ];
+    for (name, old, new) in both {
+        match (old, new) {
+            (None, Some(new)) => {
+                let message = format!("the webhook `{name}` is new");
+                let change = changes.added(ChangeKind::WebhookAdded, message, new.span);
+                change.clients = Some("their requests wait for an answer of the operator");
+                change.help = Some(
+                    "roll the operator out before deploy/webhooks.yaml: an old one does not answer"
+                        .to_owned(),
+                );
+            }
+            (Some(old), None) => {
+                let message = format!("the webhook `{name}` is gone");
+                let change = changes.gone(ChangeKind::WebhookRemoved, message, old.span, place);
+                change.help = Some(
+                    "delete its configuration before the new operator starts: it does not answer".to_owned(),
+                );
+            }
+            (Some(old), Some(new)) if !old.asks_the_same(new) => {
+                let message = format!("the webhook `{name}` is asked about other requests");
+                changes.changed(ChangeKind::WebhookChanged, message, old.span, new.span);
+            }
+            _ => {}
+        }
+    }
 }
 
 fn scale(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {

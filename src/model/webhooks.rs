@@ -41,6 +41,25 @@ pub struct Webhook {
     pub match_conditions: Vec<MatchCondition>,
 }
 
+impl Webhook {
+    /// Whether both are asked about the same requests, with the same consequences.
+    pub fn asks_the_same(&self, other: &Self) -> bool {
+        let of = |webhook: &Self| {
+            let operations: Vec<_> = webhook
+                .operations
+                .iter()
+                .map(|operation| operation.value)
+                .collect();
+            let conditions = webhook.match_conditions.iter();
+            let conditions: Vec<_> = conditions
+                .map(|condition| condition.expression.value.clone())
+                .collect();
+            (operations, webhook.failure_policy.value, conditions)
+        };
+        of(self) == of(other)
+    }
+}
+
 /// An operation on an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Operation {

@@ -86,6 +86,9 @@ impl Documents {
                 document.insert("deploy".into(), deploy(dice));
             }
             document.extend(kind::kind(size, &mut schemas, &names, &mut described, dice));
+            if dice.one_in(6) {
+                document.insert("webhooks".into(), webhooks(dice));
+            }
             if at == 0 && !schemas.named.is_empty() {
                 let types = schemas
                     .named
@@ -148,6 +151,23 @@ const RESERVED: &[&str] = &[
     "Crate",
 ];
 
+fn webhooks(dice: &mut Dice) -> Value {
+    let mut validate = json!({"operations": ["create", "update"], "timeout": "5s"});
+    if dice.one_in(2) {
+        validate["operations"] = json!(["update", "delete"]);
+        validate["failurePolicy"] = json!("Ignore");
+    }
+    if dice.one_in(2) {
+        let expression = "request.operation == 'DELETE' || object.metadata.name != 'herd'";
+        validate["matchConditions"] = json!([{"name": "not-the-herd", "expression": expression}]);
+    }
+    match dice.below(3) {
+        0 => json!({"validate": validate}),
+        1 => json!({"mutate": {}}),
+        _ => json!({"validate": validate, "mutate": {"failurePolicy": "Ignore"}}),
+    }
+}
+
 fn deploy(dice: &mut Dice) -> Value {
     let mut deploy = json!({"resources": {"requests": {"cpu": "50m", "memory": "64Mi"}, "limits": {"memory": "128Mi", "example.com/gpu": 1}}});
     // No key has dice of its own: each new one would change what all later dice give.
@@ -159,6 +179,7 @@ fn deploy(dice: &mut Dice) -> Value {
     }
     if dice.one_in(4) {
         deploy["replicas"] = json!(2);
+        deploy["certificates"] = json!("mounted");
     } else if has_namespaces {
         deploy["leaderElection"] = json!(false);
     }

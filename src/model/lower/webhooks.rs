@@ -1,11 +1,12 @@
 //! Reads `webhooks`.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::keys::Keys;
-use super::nodes::{Input, duration, list, name, text, word};
-use crate::catalog::WRONG_TYPE;
+use super::nodes::{Input, duration, limited_list, list, name_of, text, word};
 use crate::catalog::keys::{MatchConditionKey, WebhookKey, WebhooksKey};
+use crate::catalog::{NAME_COLLISION, WRONG_TYPE};
 use crate::finding::{Finding, Spanned};
 use crate::model::{FailurePolicy, MatchCondition, Operation, Webhook, Webhooks};
 use crate::names::ResourceName;
@@ -42,20 +43,9 @@ fn webhook(node: Input<'_>, validates: bool) -> Option<Webhook> {
         }
         let timeout = keys.read(WebhookKey::Timeout, timeout);
         let match_conditions = keys.read_all(WebhookKey::MatchConditions, |node| {
-            Keys::list(
-                node,
-                "a list of conditions",
-                |keys: &mut Keys<'_, MatchConditionKey>| {
-                    let condition = keys.read(MatchConditionKey::Name, |node| {
-                        name(node, "match condition", ResourceName::parse)
-                    });
-                    let expression = keys.read(MatchConditionKey::Expression, text);
-                    Some(MatchCondition {
-                        name: condition.map(|name| Spanned::new(name.value.to_string(), name.span))?,
-                        expression: expression?,
-                    })
-                },
-            )
+            let items = limited_list(node, WebhookKey::MatchConditions, "a list of conditions");
+            let conditions = items.into_iter().filter_map(match_condition).collect();
+            without_repeated(conditions, node)
         });
         Some(Webhook {
             span: node.span,
@@ -65,6 +55,36 @@ fn webhook(node: Input<'_>, validates: bool) -> Option<Webhook> {
             match_conditions,
         })
     })
+}
+
+fn match_condition(node: Input<'_>) -> Option<MatchCondition> {
+    Keys::mapping(node, |keys| {
+        let condition = keys.read(
+            MatchConditionKey::Name,
+            name_of("match condition", ResourceName::parse),
+        );
+        let expression = keys.read(MatchConditionKey::Expression, text);
+        Some(MatchCondition {
+            name: condition.map(|name| Spanned::new(name.value.to_string(), name.span))?,
+            expression: expression?,
+        })
+    })
+}
+
+/// The conditions, each name once. Those of krator begin with `krator-`.
+fn without_repeated(mut conditions: Vec<MatchCondition>, node: Input<'_>) -> Vec<MatchCondition> {
+    let mut seen = BTreeSet::new();
+    conditions.retain(|condition| {
+        let name = &condition.name;
+        let is_ours = name.value.starts_with("krator-");
+        if !is_ours && seen.insert(name.value.clone()) {
+            return true;
+        }
+        let message = format!("there is a match condition `{}` already", name.value);
+        node.report(Finding::new(&NAME_COLLISION, name.span, message).help("give this one another name"));
+        false
+    });
+    conditions
 }
 
 fn operations(node: Input<'_>) -> Vec<Spanned<Operation>> {
