@@ -74,6 +74,7 @@ async fn demo(args: &Args) -> anyhow::Result<ExitCode> {
         program: &built,
         kubeconfig: Some(cluster.kubeconfig()),
         page,
+        webhooks: None,
         args: &[],
         walks: false,
         log: Some(File::create(&log).context("cannot write the log of the operator")?),

@@ -20,6 +20,7 @@ use super::live::{
     cluster::{Cluster, Embedded},
     inputs::{Input, Inputs, SAMPLE},
     operator::{Operator, Start},
+    webhooks,
 };
 use super::{AlreadyReported, crate_path, say};
 
@@ -78,6 +79,7 @@ async fn dev(args: &Args) -> anyhow::Result<ExitCode> {
         definitions: None,
         program: None,
         operator: None,
+        needs_sample: false,
     };
     let ended = session.run(&mut inputs).await;
     if let Some(operator) = session.operator.take() {
@@ -154,6 +156,8 @@ struct Session {
     /// The program that runs, as it was built.
     program: Option<Program>,
     operator: Option<Operator>,
+    /// Whether the sample is still to be applied.
+    needs_sample: bool,
 }
 
 /// Says why an edit could not be followed, unless that was said.
@@ -285,13 +289,18 @@ impl Session {
         if let Some(operator) = self.operator.take() {
             operator.stop().await;
         }
+        if let Some((cluster, manifest)) = self.webhooks() {
+            webhooks::close(cluster, &manifest).await?;
+        }
         self.define().await?;
         // Something else may have taken the address while no operator served it.
         let page = live::page_address(self.page)?;
+        let asked_at = self.webhooks().map(|_| live::free_address()).transpose()?;
         let operator = Operator::start(Start {
             program: &program.path,
             kubeconfig: self.cluster.kubeconfig(),
             page,
+            webhooks: asked_at,
             args: &self.args,
             walks: self.walks,
             log: None,
@@ -302,6 +311,10 @@ impl Session {
             return Ok(());
         }
         self.program = Some(program);
+        if let (Some((cluster, manifest)), Some(address)) = (self.webhooks(), asked_at) {
+            webhooks::open(cluster, &manifest, address).await?;
+        }
+        self.try_sample().await?;
         say(format_args!("ready after {:.1} s", since.elapsed().as_secs_f64()));
         if self.page.replace(page) != Some(page) {
             self.introduce(page);
@@ -318,11 +331,30 @@ impl Session {
         }
         self.cluster.apply(&path).await?;
         let is_first = self.definitions.replace(definitions).is_none();
+        self.needs_sample = is_first && self.cluster.is_new();
+        // Webhooks are to see it.
+        match self.webhooks() {
+            Some(_) => Ok(()),
+            None => self.try_sample().await,
+        }
+    }
+
+    /// Applies the sample to a new API server.
+    async fn try_sample(&mut self) -> anyhow::Result<()> {
         let sample = self.folder.join(SAMPLE);
-        if is_first && self.cluster.is_new() && sample.is_file() {
+        if std::mem::take(&mut self.needs_sample) && sample.is_file() {
             self.cluster.apply(&sample).await?;
         }
         Ok(())
+    }
+
+    /// The API server that can ask the webhooks of an operator on this machine, and their manifest.
+    fn webhooks(&self) -> Option<(&Embedded, PathBuf)> {
+        let manifest = self.folder.join(webhooks::MANIFEST);
+        match &self.cluster {
+            Cluster::Embedded(embedded) if manifest.is_file() => Some((embedded, manifest)),
+            _ => None,
+        }
     }
 
     /// Says where to look at the operator.

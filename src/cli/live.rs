@@ -4,6 +4,7 @@ pub mod cargo;
 pub mod cluster;
 pub mod inputs;
 pub mod operator;
+pub mod webhooks;
 
 use std::iter;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};

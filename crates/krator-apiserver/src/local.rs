@@ -28,6 +28,23 @@ impl Server {
     ///
     /// If no kind is served that the object could be of, or if the server refuses it.
     pub async fn apply(&self, object: &Json, manager: &str) -> Result<Json, Refused> {
+        let query = format!("?force=true&fieldManager={}", in_path(manager));
+        self.send(Method::PATCH, object, &query).await
+    }
+
+    /// Deletes an object, of which only the kind and the name matter. It succeeds if there is none.
+    ///
+    /// # Errors
+    ///
+    /// If no kind is served that the object could be of, or if the server refuses it.
+    pub async fn delete(&self, object: &Json) -> Result<(), Refused> {
+        match self.send(Method::DELETE, object, "").await {
+            Err(refused) if refused.code != 404 => Err(refused),
+            _ => Ok(()),
+        }
+    }
+
+    async fn send(&self, method: Method, object: &Json, query: &str) -> Result<Json, Refused> {
         let text = |path: &[&str]| crate::object::at(object, path).as_str().unwrap_or_default();
         let (version, kind) = (text(&["apiVersion"]), text(&["kind"]));
         let resource = lock(&self.state).kinds.of_object(version, kind).map(Arc::clone);
@@ -42,17 +59,20 @@ impl Server {
             name => format!("/namespaces/{}", in_path(name)),
         };
         let path = format!(
-            "/{root}/{version}{namespace}/{}/{}?force=true&fieldManager={}",
+            "/{root}/{version}{namespace}/{}/{}{query}",
             resource.id.resource,
             in_path(text(&["metadata", "name"])),
-            in_path(manager),
         );
+        // JSON is YAML.
+        let body = match method {
+            Method::PATCH => object.to_string(),
+            _ => String::new(),
+        };
         let request = Request::builder()
-            .method(Method::PATCH)
+            .method(method)
             .uri(path)
             .header(header::CONTENT_TYPE, "application/apply-patch+yaml")
-            // JSON is YAML.
-            .body(Full::new(bytes::Bytes::from(object.to_string())))
+            .body(Full::new(bytes::Bytes::from(body)))
             .map_err(|cause| Refused {
                 code: 400,
                 message: cause.to_string(),

@@ -25,6 +25,8 @@ pub struct Start<'a> {
     pub kubeconfig: Option<&'a Path>,
     /// The address of its page.
     pub page: SocketAddr,
+    /// The address of its webhooks, if it has any.
+    pub webhooks: Option<SocketAddr>,
     /// Arguments of its author.
     pub args: &'a [String],
     /// Whether it leads objects by chance where no handler is written.
@@ -56,6 +58,9 @@ impl Operator {
             .kill_on_drop(true);
         if let Some(kubeconfig) = start.kubeconfig {
             command.args([OsStr::new("--kubeconfig"), kubeconfig.as_os_str()]);
+        }
+        if let Some(webhooks) = start.webhooks {
+            command.arg(format!("--webhook-bind-address={webhooks}"));
         }
         command.args(start.args);
         if start.walks {
