@@ -81,7 +81,7 @@ pub(crate) fn plan_with(
     plan.add(
         "Cargo.lock",
         Merged,
-        cargo::lock_of(&description.operator.value, runtime),
+        cargo::lock_of(&description.operator.value, runtime, description.has_webhooks()),
     );
     if *runtime == Runtime::Vendored {
         cargo::vendor(&mut plan, description.has_webhooks());

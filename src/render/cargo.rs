@@ -136,7 +136,7 @@ fn toml_string(text: &str) -> String {
 
 /// `Cargo.lock`: the lock file that generated crates are tested with, for a package of this name. It leaves out a runtime
 /// from a registry, whose checksum only cargo can know: its first run adds that.
-pub(crate) fn lock_of(operator: &OperatorName, from: &Runtime) -> String {
+pub(crate) fn lock_of(operator: &OperatorName, from: &Runtime, has_webhooks: bool) -> String {
     let mut blocks: Vec<&str> = LOCK.split("\n[[package]]\n").collect();
     let is_from_registry = matches!(from, Runtime::Version(_));
     let head = blocks.remove(0).trim_end();
@@ -152,6 +152,10 @@ pub(crate) fn lock_of(operator: &OperatorName, from: &Runtime) -> String {
                 if is_from_registry {
                     block = block.replace(&format!(" \"{RUNTIME}\",\n"), "");
                 }
+            }
+            if has_webhooks && block.starts_with("name = \"rcgen\"") {
+                // Certificates that are kept in a Secret are text.
+                block = block.replace("dependencies = [\n", "dependencies = [\n \"pem\",\n");
             }
             let value = |key: &str| {
                 let line = block.lines().find_map(|line| line.strip_prefix(key));
@@ -247,7 +251,7 @@ mod tests {
     fn a_lock_file_is_in_cargos_order_whatever_the_package_is_called() {
         for name in ["aaa", "moose-tracker", "zzz"] {
             let name = OperatorName::parse(name).expect("a name");
-            let lock = lock_of(&name, &Runtime::Vendored);
+            let lock = lock_of(&name, &Runtime::Vendored, true);
             let names: Vec<&str> = lock
                 .lines()
                 .filter_map(|line| line.strip_prefix("name = "))

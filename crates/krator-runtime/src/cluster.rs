@@ -175,7 +175,7 @@ impl OperatorRuntime {
     }
     /// The folder of the certificate for webhooks: `tls.crt` and `tls.key`, which may be replaced at any time. Whoever mounts
     /// it also tells the API server to trust it. Without one, the replicas make certificates, keep them in the Secret
-    /// `<operator>-webhook`, renew them and write the `caBundle` of the configurations that are called like the operator.
+    /// `<operator>-webhook` of the namespace of the Lease, renew them and write the `caBundle` of the configurations that are called like the operator.
     #[cfg(feature = "admission")]
     #[must_use]
     pub fn webhook_cert_path(mut self, folder: impl Into<PathBuf>) -> Self {

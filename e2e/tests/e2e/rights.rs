@@ -20,6 +20,9 @@ resource: {group: rights.example.com, version: v1, kind: Grant}
 spec:
   secret: string
 owns: [{kind: core/v1.ConfigMap}, {kind: core/v1.LimitRange, deletion: last}]
+webhooks:
+  validate: {failurePolicy: Ignore, timeout: 1s}
+  mutate: {failurePolicy: Ignore, timeout: 1s}
 watches:
   - {kind: core/v1.Secret, by: .spec.secret}
   - {kind: core/v1.ServiceAccount, label: grant}
@@ -219,6 +222,9 @@ fn every_right_is_used_and_no_request_lacks_one() {
             "--leader-elect",
             "--leader-elect-resource-namespace=grantee",
             "--metrics-bind-address=127.0.0.1:0",
+            "--webhook-bind-address=127.0.0.1:0",
+            // So that they are renewed.
+            "--webhook-cert-lifetime=60s",
         ];
         // After a conflict the operator reads its object.
         let faults = [("KRATOR_FAULTS", r#"{"seed": 1, "conflict": 300}"#)];
@@ -242,6 +248,7 @@ fn every_right_is_used_and_no_request_lacks_one() {
     // What the audit log does not show, because a request with another verb asks for it.
     let asked_within = [
         "create leases",
+        "create secrets",
         "create configmaps",
         "create limitranges",
         "update grants/finalizers",
@@ -269,7 +276,8 @@ fn every_right_is_used_and_no_request_lacks_one() {
         requests.any(|request| request.code == 403 && request.resource == resource)
     };
     let mut number = 0;
-    for right in rest.iter().filter(|right| right.resource != "leases") {
+    let process = ["leases", "secrets"];
+    for right in rest.iter().filter(|right| !process.contains(&&*right.resource)) {
         replace(cluster, &without(&roles, right));
         let since = cluster.requests_everywhere().len();
         until(&format!("without `{}` a child is refused", right.short()), || {
@@ -281,16 +289,17 @@ fn every_right_is_used_and_no_request_lacks_one() {
         replace(cluster, &roles);
     }
     assert!(operator.terminate().success());
-    let lease = rest
-        .iter()
-        .find(|right| right.resource == "leases")
-        .expect("one of them");
-    replace(cluster, &without(&roles, lease));
-    cluster.kubectl(&["delete", "lease", "grantee", "--namespace=grantee"]);
-    let since = cluster.requests_everywhere().len();
-    let operator = start();
-    until("without the right to create it, the lease is refused", || {
-        refused("leases", since).then_some(())
-    });
-    assert!(operator.terminate().success());
+    for (resource, name) in [("leases", "grantee"), ("secrets", "grantee-webhook")] {
+        let mut of_process = rest.iter().filter(|right| right.resource == resource);
+        replace(cluster, &without(&roles, of_process.next().expect("one of them")));
+        cluster.kubectl(&["delete", resource, name, "--namespace=grantee"]);
+        let since = cluster.requests_everywhere().len();
+        let operator = start();
+        until(
+            &format!("without the right to create it, {name} is refused"),
+            || refused(resource, since).then_some(()),
+        );
+        assert!(operator.terminate().success());
+        replace(cluster, &roles);
+    }
 }

@@ -133,7 +133,14 @@ impl OperatorRuntime {
             halls: Halls::default(),
         };
         #[cfg(feature = "admission")]
-        let for_webhooks = (config.clone(), identity.clone());
+        let for_webhooks = {
+            let elects_in = self
+                .election
+                .as_ref()
+                .and_then(|election| election.namespace.clone());
+            let namespace = elects_in.unwrap_or_else(|| config.default_namespace.clone());
+            (config.clone(), identity.clone(), namespace)
+        };
         let election = self
             .election
             .map(|election| common.elect(election, config, identity, leading));
@@ -163,8 +170,9 @@ impl OperatorRuntime {
         let _apart = control::start("control", apart)?;
         #[cfg(feature = "admission")]
         let webhooks = {
-            let (config, identity) = for_webhooks;
-            self.webhooks.start(common.admission(config, identity))?
+            let (config, identity, namespace) = for_webhooks;
+            self.webhooks
+                .start(common.admission(config, identity, namespace))?
         };
         tracing::info!(
             operator = self.name,
@@ -218,8 +226,7 @@ impl Common {
 
     /// What the server of webhooks has to do with.
     #[cfg(feature = "admission")]
-    fn admission(&self, config: Config, identity: String) -> Process {
-        let namespace = config.default_namespace.clone();
+    fn admission(&self, config: Config, identity: String, namespace: String) -> Process {
         let (clock, metrics) = (Arc::clone(&self.clock), self.metrics.clone());
         Process {
             operator: self.name,

@@ -103,7 +103,9 @@ impl Keeper {
                 }
                 Err(error) => {
                     self.failed(&error, wait.as_ref());
-                    failures.next().unwrap_or(self.lifetime)
+                    // Certificates of a short life do not wait for long.
+                    let delay = failures.next().unwrap_or(self.lifetime);
+                    delay.min(self.lifetime / 12)
                 }
             };
             if self.served.borrow().is_some()
@@ -249,6 +251,7 @@ impl Keeper {
             .untrusting(known, &kept)
             .map(|(at, configuration)| (at, configuration.clone()))
             .collect();
+        let mut failed = Ok(());
         for (at, configuration) in untrusting {
             let uid = match &known.namespace {
                 Some(uid) => uid.clone(),
@@ -270,13 +273,17 @@ impl Keeper {
                     "metadata": {"name": self.operator, "ownerReferences": [owner]}, "webhooks": webhooks,
                 })
             };
-            known.configurations[at] = Some(if at == 0 {
-                self.apply::<ValidatingWebhookConfiguration>(apply).await?
+            let applied = if at == 0 {
+                self.apply::<ValidatingWebhookConfiguration>(apply).await
             } else {
-                self.apply::<MutatingWebhookConfiguration>(apply).await?
-            });
+                self.apply::<MutatingWebhookConfiguration>(apply).await
+            };
+            match applied {
+                Ok(applied) => known.configurations[at] = Some(applied),
+                Err(error) => failed = Err(error),
+            }
         }
-        Ok(())
+        failed
     }
 
     async fn apply<K>(&self, body: impl Fn(&str) -> Value) -> Result<Value>
