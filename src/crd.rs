@@ -1,5 +1,6 @@
 //! The CustomResourceDefinition of each kind, as a value: the manifests, the samples and the rules about schemas are made from it.
 
+mod changes;
 mod place;
 mod schema;
 mod status;
@@ -9,8 +10,10 @@ pub use status::new_status;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
-use crate::model::{Column, Description, Kind, Scale, Scope};
+use crate::model::{Column, Description, Kind, NameRule, Scale, Scope};
+use crate::text::shown;
 
+pub(crate) use changes::{Obstacle, field_rules};
 pub(crate) use place::{place, rules_of, type_of_value};
 pub(crate) use schema::{DURATION_PATTERN, schema_of};
 
@@ -120,7 +123,7 @@ pub(crate) fn object_schema(description: &Description, kind: &Kind) -> Json {
             .or_insert_with(|| "The desired state of this object.".into());
         spec.sort_keys();
     }
-    object_of([
+    let mut schema = object_of([
         (
             "description",
             kind.doc.as_ref().map(|doc| doc.value.trim().into()),
@@ -131,7 +134,26 @@ pub(crate) fn object_schema(description: &Description, kind: &Kind) -> Json {
         ),
         ("required", Some(json!(["spec"]))),
         ("type", Some("object".into())),
-    ])
+        (
+            "x-kubernetes-validations",
+            kind.resource.name.as_ref().map(|name| json!([name_rule(name)])),
+        ),
+    ]);
+    changes::add(description, kind, &mut schema);
+    schema
+}
+
+/// The rule over the name of a new object. It never refuses an object that is there, whose finalizer has to go some day.
+fn name_rule(name: &NameRule) -> Json {
+    let pattern = Json::from(name.pattern.value.as_str());
+    let default = || format!("the name has to match {}", shown(&name.pattern));
+    let message = name.message.as_ref().map(|message| message.value.clone());
+    json!({
+        "message": message.unwrap_or_else(default),
+        "optionalOldSelf": true,
+        "reason": "FieldValueForbidden",
+        "rule": format!("oldSelf.hasValue() || self.metadata.name.matches({pattern})"),
+    })
 }
 
 /// The columns of the description, then those that every kind has, except where the description uses the same name.

@@ -44,9 +44,9 @@ pub use path::{FieldPath, PathRoot, Segment};
 pub use period::{MomentField, MomentUnit, Period, format_duration, parse_duration};
 pub use resource::{
     Access, Certificates, ChildDeletion, Column, ColumnType, DeclaredCondition, Deploy, Grant, LookIn,
-    ObjectKind, Owned, PodResources, PublishedEvents, Resource, Scale, Scope, Watch, WatchBy,
+    NameRule, ObjectKind, Owned, PodResources, PublishedEvents, Resource, Scale, Scope, Watch, WatchBy,
 };
-pub use schema::{Constraints, Field, KubernetesType, NamedType, Schema, Shape, Validation};
+pub use schema::{Constraints, Field, FieldChange, KubernetesType, NamedType, Schema, Shape, Validation};
 pub use status::machine_status;
 pub(crate) use status::machine_status_of;
 pub use webhooks::{FailurePolicy, MatchCondition, Operation, Webhook, Webhooks};

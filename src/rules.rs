@@ -23,6 +23,7 @@ mod invalid_schema;
 mod legacy_dead_end;
 mod legacy_entered;
 mod map_of_objects;
+mod misplaced_immutable;
 mod misspelled_condition;
 mod name_collision;
 mod no_backoff;
@@ -85,6 +86,7 @@ static CHECKS: &[Check] = &[
     legacy_dead_end::CHECK,
     legacy_entered::CHECK,
     map_of_objects::CHECK,
+    misplaced_immutable::CHECK,
     misspelled_condition::CHECK,
     name_collision::CHECK,
     no_backoff::CHECK,

@@ -3,15 +3,16 @@
 mod pattern;
 mod value;
 
+use krator_schema::{Pattern, names};
 use serde_json::{Value as Json, json};
 
 use crate::crd::{as_read, schema_of};
-use crate::model::{Description, Kind, Scope};
+use crate::model::{Description, Kind, Resource, Scope};
 
 /// An object with only the required fields, each with the simplest value that its schema allows.
 pub(crate) fn object(description: &Description, kind: &Kind) -> Json {
     let resource = &kind.resource;
-    let mut metadata = json!({"name": sample_name(resource.kind.as_str())});
+    let mut metadata = json!({"name": sample_name(resource)});
     if resource.scope.value == Scope::Namespaced {
         metadata["namespace"] = "default".into();
     }
@@ -30,6 +31,34 @@ pub(crate) fn stored(description: &Description, kind: &Kind) -> Json {
     object
 }
 
-fn sample_name(kind: &str) -> String {
-    format!("{}-sample", kind.to_ascii_lowercase())
+/// Whether an object may have the name, as far as that is known.
+pub(crate) fn is_allowed_name(resource: &Resource, name: &str) -> bool {
+    let pattern = resource
+        .name
+        .as_ref()
+        .and_then(|rule| Pattern::new(&rule.pattern).ok());
+    let is_match = pattern.and_then(|pattern| pattern.is_match(name));
+    names::dns_1123_subdomain(name).is_empty() && is_match != Some(false)
+}
+
+/// A name that the kind allows: the usual one, if need be with what its pattern asks for before or behind it. Where none of
+/// these fits, the rule refused-sample says so.
+fn sample_name(resource: &Resource) -> String {
+    let usual = format!("{}-sample", resource.kind.as_str().to_ascii_lowercase());
+    let Some(name) = &resource.name else {
+        return usual;
+    };
+    let longer = (0..64).map(|least| pattern::string_matching(&name.pattern, least).to_ascii_lowercase());
+    let asked: Vec<String> = longer.collect();
+    let around = |join: &str| {
+        [
+            format!("{}{join}{usual}", asked[0]),
+            format!("{usual}{join}{}", asked[0]),
+        ]
+    };
+    let candidates = [usual.clone()].into_iter().chain(around("-")).chain(around(""));
+    let mut candidates = candidates.chain(asked.iter().cloned());
+    candidates
+        .find(|name| is_allowed_name(resource, name))
+        .unwrap_or(usual)
 }

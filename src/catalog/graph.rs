@@ -24,9 +24,10 @@ Bad:
 Good:
 
     Roam: {next: [Eat], wait: {poll: 10s}}";
-    Error UNREACHED_CHANGE "unreached-change": "an entry of `onSpecChange` names a field whose changes an earlier path decides",
+    Error UNREACHED_CHANGE "unreached-change": "an entry of `onSpecChange` names a field whose changes an earlier path decides, or that never changes",
 "The first entry of the list with a changed field decides, and the path of an object covers the fields in it. So a path
-behind one that is the same, or that covers it, decides nothing, and neither does an entry behind one without `of`.
+behind one that is the same, or that covers it, decides nothing, and neither does an entry behind one without `of`. A field
+that is `immutable` never changes, so that its path decides nothing, either.
 
 Bad:
 

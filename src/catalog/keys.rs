@@ -12,7 +12,9 @@ mod text;
 mod webhooks;
 
 pub(crate) use deploy::{DeployKey, ResourcesKey};
-pub(crate) use document::{AccessKey, ColumnKey, DocumentKey, OwnedKey, ResourceKey, ScaleKey, WatchKey};
+pub(crate) use document::{
+    AccessKey, ColumnKey, DocumentKey, NameKey, OwnedKey, ResourceKey, ScaleKey, WatchKey,
+};
 pub(crate) use machine::{
     EdgeKey, LimitKey, MachineKey, PropertyKey, RetryKey, SpecChangeKey, StateKey, TimeoutKey, WaitKey,
 };
@@ -98,6 +100,8 @@ pub enum NameOf {
     Rule,
     /// Resources of a container.
     Resource,
+    /// Values of an `enum`.
+    Value,
 }
 
 /// The meaning of a missing key.

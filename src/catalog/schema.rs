@@ -36,6 +36,23 @@ Good:
     spec:
       size: integer
       validations: [{rule: \"self.size > 3\"}]";
+    Error MISPLACED_IMMUTABLE "misplaced-immutable": "`immutable`, `onceSet` or `transition` where the API server cannot compare, or must not",
+"These keys become rules of the CRD over the former and the new value of a field. In a list whose items have no identity
+there is no former value, and fields of any name, as of the types `any` and `object`, are not compared. The status is written by the operator, which
+would stop at the first write that is refused.
+
+Bad:
+
+    spec:
+      stops: {items: {properties: {place: {type: string, immutable: true}}}}
+
+Good:
+
+    spec:
+      stops:
+        items: {properties: {name: string, place: {type: string, immutable: true}}}
+        x-kubernetes-list-type: map
+        x-kubernetes-list-map-keys: [name]";
     Warning COSTLY_RULE "costly-rule": "a CEL rule that costs more than the API server accepts, by an estimate",
 "The API server estimates the worst-case cost of each rule and of all rules together, and rejects a CRD that exceeds its
 budget. A list without `maxItems`, a map without `maxProperties` and a string without `maxLength` count as very long, so

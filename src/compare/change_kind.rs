@@ -36,6 +36,8 @@ pub enum ChangeKind {
     LegacyStateRemoved,
     LimitChanged,
     ListTypeChanged,
+    NameRuleAdded,
+    NameRuleRemoved,
     NamesChanged,
     NullableAdded,
     NullableRemoved,

@@ -1,6 +1,7 @@
 //! Finds the place in the description that defines a value of objects.
 
 use super::{PathStep, SchemaPath};
+use crate::crd;
 use crate::finding::Span;
 use crate::model::{Description, Field, Kind, Schema, Shape};
 
@@ -48,7 +49,20 @@ pub(super) fn of(description: &Description, kind: &Kind, path: &SchemaPath, part
             None => return place.name,
         }
     }
-    place.part(description, part).unwrap_or(place.name)
+    let of_key = || match part {
+        Part::Rule(rule) => {
+            let rules = crd::field_rules(description, kind).into_iter();
+            let mut keys = rules
+                .filter(|other| other.expression() == rule)
+                .map(|rule| rule.key);
+            keys.next()
+        }
+        _ => None,
+    };
+    place
+        .part(description, part)
+        .or_else(of_key)
+        .unwrap_or(place.name)
 }
 
 /// The start of a span, which stands for a mapping of many lines.

@@ -4,6 +4,7 @@ use super::pair::{FoundChanges, Pair};
 use super::{Change, ChangeKind, Stored};
 use crate::finding::{Span, Spanned};
 use crate::model::{Description, Kind, Resource, Scope};
+use crate::text::shown;
 
 /// The name of the CRD.
 fn resource_name(kind: &Kind) -> String {
@@ -58,6 +59,7 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
     names(pair, &mut changes);
     scale(pair, &mut changes);
     webhooks(pair, &mut changes);
+    name_rule(pair, &mut changes);
     let columns = |kind: &Kind| -> Vec<(String, String)> {
         let columns = kind.columns.iter();
         columns
@@ -253,6 +255,29 @@ fn webhooks(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
             }
             _ => {}
         }
+    }
+}
+
+/// Changes of the pattern of names. Objects that are there keep their names.
+fn name_rule(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
+    let pattern = |kind: &'_ Kind| kind.resource.name.as_ref().map(|name| name.pattern.clone());
+    let (old, new) = (pattern(pair.old), pattern(pair.new));
+    match (old, new) {
+        (Some(old), None) => {
+            let place = pair.new.resource.kind.span;
+            changes.gone(
+                ChangeKind::NameRuleRemoved,
+                "objects may have any name",
+                old.span,
+                place,
+            );
+        }
+        (old, Some(new)) if old.as_deref() != Some(&new.value) => {
+            let message = format!("names of new objects have to match `{}`", shown(&new));
+            let change = changes.added(ChangeKind::NameRuleAdded, message, new.span);
+            change.clients = Some("requests for objects of other names are refused");
+        }
+        _ => {}
     }
 }
 

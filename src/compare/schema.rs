@@ -9,7 +9,7 @@ mod list;
 mod object;
 mod query;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
@@ -26,8 +26,17 @@ use query::{is_comparable, is_true, items_of, type_name, value_types};
 pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
     let old = crd::object_schema(pair.old_description, pair.old);
     let new = crd::object_schema(pair.new_description, pair.new);
+    let messages = |description, kind| {
+        let rules = crd::field_rules(description, kind).into_iter();
+        rules
+            .map(|rule| (rule.expression().to_owned(), rule.message().to_owned()))
+            .collect::<Vec<_>>()
+    };
+    let mut said = messages(pair.old_description, pair.old);
+    said.extend(messages(pair.new_description, pair.new));
     let mut walk = SchemaWalk {
         changes: SchemaChanges::new(),
+        said: said.into_iter().collect(),
     };
     for root in ["spec", "status"] {
         walk.value(
@@ -42,6 +51,8 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
 /// The walk through both schemas, with the changes found so far.
 struct SchemaWalk {
     changes: SchemaChanges,
+    /// What the rules say that follow from keys of fields, by their expressions.
+    said: BTreeMap<String, String>,
 }
 
 impl SchemaWalk {
@@ -121,7 +132,10 @@ impl SchemaWalk {
         for rule in now.difference(&before) {
             let part = Part::Rule((*rule).to_owned());
             if rule.contains("oldSelf") {
-                let message = format!("has a new rule over its changes: `{}`", shown(rule));
+                let message = match self.said.get(*rule) {
+                    Some(said) => format!("has a new rule over its changes: {}", shown(said)),
+                    None => format!("has a new rule over its changes: `{}`", shown(rule)),
+                };
                 self.changes
                     .refused(
                         ChangeKind::TransitionRuleAdded,
@@ -140,7 +154,10 @@ impl SchemaWalk {
             }
         }
         for rule in before.difference(&now) {
-            let message = format!("no longer has the rule: `{}`", shown(rule));
+            let message = match self.said.get(*rule) {
+                Some(said) => format!("no longer has the rule: {}", shown(said)),
+                None => format!("no longer has the rule: `{}`", shown(rule)),
+            };
             let part = Part::Rule((*rule).to_owned());
             self.changes
                 .safe(ChangeKind::RuleRemoved, path, part, message)

@@ -2,6 +2,7 @@
 
 use krator_schema::{Path, Segment};
 
+use super::changes;
 use crate::finding::Span;
 use crate::model::{Description, Kind, Schema, Shape, Validation};
 
@@ -10,7 +11,10 @@ pub(crate) fn place(description: &Description, kind: &Kind, path: &Path) -> Span
     let segments = path.segments();
     let below_schema = segments.iter().position(|step| is_field(step, "openAPIV3Schema"));
     match below_schema {
-        Some(at) => in_object(description, kind, &segments[at + 1..]),
+        Some(at) => {
+            let segments = &segments[at + 1..];
+            change_key(description, kind, segments).unwrap_or_else(|| in_object(description, kind, segments))
+        }
         None => in_definition(kind, segments),
     }
 }
@@ -112,6 +116,10 @@ fn in_object(description: &Description, kind: &Kind, segments: &[Segment]) -> Sp
                 _ => kind.resource.span,
             }
         }
+        [rules, ..] if is_field(rules, "x-kubernetes-validations") => {
+            let name = kind.resource.name.as_ref();
+            name.map_or(kind.resource.span, |name| name.pattern.span)
+        }
         _ => kind.resource.span,
     }
 }
@@ -152,6 +160,28 @@ fn at_key(description: &Description, schema: &Schema, key: &str, rest: &[Segment
         return rules.get(at).map(|rule| in_rule(rule, rest));
     }
     description.chain(schema).find_map(|layer| layer.key_span(key))
+}
+
+/// The key behind a rule over the changes of a field, which comes after the rules that the description writes itself.
+fn change_key(description: &Description, kind: &Kind, segments: &[Segment]) -> Option<Span> {
+    let at = segments
+        .iter()
+        .rposition(|step| is_field(step, "x-kubernetes-validations"))?;
+    let Some(Segment::Index(index)) = segments.get(at + 1) else {
+        return None;
+    };
+    let anchor: Path = segments[..at].iter().cloned().collect();
+    let keys = changes::keys_at(description, kind, &anchor);
+    let schema = crate::crd::object_schema(description, kind);
+    let pointer: String = segments[..=at]
+        .iter()
+        .map(|step| match step {
+            Segment::Field(name) | Segment::Key(name) => format!("/{name}"),
+            Segment::Index(index) => format!("/{index}"),
+        })
+        .collect();
+    let count = schema.pointer(&pointer)?.as_array()?.len();
+    keys.get((index + keys.len()).checked_sub(count)?).copied()
 }
 
 fn in_rule(rule: &Validation, segments: &[Segment]) -> Span {

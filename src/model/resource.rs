@@ -30,6 +30,8 @@ pub struct Resource {
     pub categories: Vec<Spanned<Category>>,
     /// Whether objects live in namespaces.
     pub scope: Spanned<Scope>,
+    /// Which names objects may have.
+    pub name: Option<NameRule>,
     /// The scale subresource.
     pub scale: Option<Scale>,
     /// Fields that field selectors may use.
@@ -43,6 +45,15 @@ pub enum Scope {
     Namespaced,
     /// Objects have no namespace.
     Cluster,
+}
+
+/// What the API server asks of the name of a new object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NameRule {
+    /// A regular expression that the name has to match.
+    pub pattern: Spanned<String>,
+    /// The answer where it does not.
+    pub message: Option<Spanned<String>>,
 }
 
 /// The scale subresource.

@@ -48,6 +48,8 @@ pub struct Schema {
     pub example: Option<Spanned<Json>>,
     /// Bounds.
     pub constraints: Constraints,
+    /// What may become of the value of a field, at the key that says so.
+    pub change: Option<Spanned<FieldChange>>,
     /// CEL rules.
     pub validations: Vec<Validation>,
     /// `x-kubernetes-*` as written, but for `x-kubernetes-validations`, which are in `validations`, and the schemas of
@@ -121,6 +123,17 @@ pub struct Constraints {
     pub one_of: Vec<Spanned<Number>>,
 }
 
+/// What may become of the value of a field after it is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FieldChange {
+    /// `immutable`: the field is as it was when the object was created.
+    Immutable,
+    /// `onceSet`: the field is as it was when it was first set.
+    OnceSet,
+    /// `transition`: from each value, those that it may become.
+    Transition(Vec<(String, Vec<String>)>),
+}
+
 /// A CEL rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Validation {
@@ -153,6 +166,7 @@ impl Schema {
                 limits: BTreeMap::new(),
                 one_of: Vec::new(),
             },
+            change: None,
             validations: Vec::new(),
             extensions: Vec::new(),
         }

@@ -19,6 +19,16 @@ pub(super) const CHECK: Check = Check {
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let sample = sample::stored(subject.description, subject.kind);
+    let name = sample["metadata"]["name"].as_str().unwrap_or_default();
+    if let Some(rule) = &subject.kind.resource.name
+        && !sample::is_allowed_name(&subject.kind.resource, name)
+    {
+        let message = "the sample object would be refused: no name was found that the pattern allows";
+        let help = "a name has lower-case letters, digits, `-` and `.`, begins and ends with a letter or a digit, and the \
+                    pattern has to match some part of it";
+        let finding = Finding::new(&REFUSED_SAMPLE, rule.pattern.span, message).help(help);
+        return vec![RuleHit::of_document(finding)];
+    }
     let (root, path) = subject.schema();
     let problems = validate(root, &sample);
     let hits: Vec<RuleHit> = problems.iter().map(|problem| invalid(subject, problem)).collect();

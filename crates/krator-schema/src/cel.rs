@@ -29,6 +29,7 @@ mod types;
 mod values;
 
 pub use evaluate::Rules;
+pub use schema_types::escape;
 
 use serde_json::Value as Json;
 

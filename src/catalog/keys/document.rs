@@ -113,9 +113,24 @@ section! {
     Scale = optional("scale", Mapping(&SCALE),
         "The scale subresource, which `kubectl scale` and autoscalers use.",
         "resource: {scale: {spec: .spec.replicas, status: .status.replicas}}");
+    Name = optional("name", Mapping(&NAME),
+        "Which names objects may have.",
+        "resource: {name: {pattern: ^m, message: The name of a moose begins with m.}}");
     SelectableFields = optional("selectableFields", List { of: &Path, min: 0, max: Some(8) },
         "Fields that field selectors may use.",
         "resource: {selectableFields: [.spec.secretName]}");
+}
+
+section! {
+    /// The mapping under `resource.name`.
+    NameKey in NAME, "`name`":
+    Pattern = required("pattern", String,
+        "A regular expression that the name of a new object has to match.",
+        "resource: {name: {pattern: ^m}}");
+    Message = optional("message", String,
+        "What the API server answers where the name does not match, in one line.",
+        "resource: {name: {pattern: ^m, message: The name of a moose begins with m.}}")
+        .default("a message that gives the pattern");
 }
 
 section! {

@@ -100,6 +100,15 @@ section! {
     Not = optional("not", Any,
         "A schema in OpenAPI that must not hold.",
         "spec: {nickname: {type: string, not: {pattern: \"^[0-9]\"}}}");
+    Immutable = optional("immutable", True,
+        "The field of `.spec` never changes after the object is created: it is neither added nor removed.",
+        "spec: {zone: {type: string, immutable: true}}");
+    OnceSet = optional("onceSet", True,
+        "The field of `.spec` may be left out at first; once it is set, it stays as it is.",
+        "spec: {zone: {type: optional string, onceSet: true}}");
+    Transition = optional("transition", Map { by: NameOf::Value, of: &List { of: &String, min: 0, max: None } },
+        "The values of an `enum` that each value may become. One that is not among the keys stays, and a value is never removed.",
+        "spec: {decision: {enum: [Pending, Approved, Denied], transition: {Pending: [Approved, Denied]}}}");
     Validations = optional("validations", List { of: &Mapping(&VALIDATION), min: 0, max: None },
         "Rules in CEL, which the API server applies to the value.",
         "spec: {weight: {type: number, validations: [{rule: self > 0.0}]}}");

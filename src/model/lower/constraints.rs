@@ -78,11 +78,7 @@ pub(super) fn validation_list(node: Input<'_>) -> Vec<Validation> {
             let finding = Finding::new(&WRONG_TYPE, reason.span, message).did_you_mean(suggestion);
             node.report(finding.help(format!("known: {}", known.join(", "))));
         }
-        let is_no_line = |text: &&Spanned<String>| text.contains('\n') || text.trim().is_empty();
-        if let Some(message) = message.as_ref().filter(is_no_line) {
-            let text = "the message of a rule is one line";
-            node.sink.error(&INVALID_SCHEMA, message.span, text);
-        }
+        refuse_lines(message.as_ref(), node.sink);
         Some(Validation {
             rule: rule?,
             message,
@@ -94,8 +90,16 @@ pub(super) fn validation_list(node: Input<'_>) -> Vec<Validation> {
     })
 }
 
+/// The API server takes only messages of one line.
+pub(super) fn refuse_lines(message: Option<&Spanned<String>>, sink: &Sink<'_>) {
+    let is_no_line = |text: &&Spanned<String>| text.contains('\n') || text.trim().is_empty();
+    if let Some(message) = message.filter(is_no_line) {
+        sink.error(&INVALID_SCHEMA, message.span, "the message of a rule is one line");
+    }
+}
+
 /// A key that is only written to say yes.
-fn only_true(node: Input<'_>) -> Option<()> {
+pub(super) fn only_true(node: Input<'_>) -> Option<()> {
     match node.scalar().and_then(|scalar| scalar.boolean()) {
         Some(true) => Some(()),
         _ => node.mismatch("`true`"),

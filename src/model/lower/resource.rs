@@ -1,12 +1,13 @@
 //! Reads the custom resource, its columns and its conditions.
 
+use super::constraints::refuse_lines;
 use super::keys::Keys;
 use super::nodes::{Input, entries, limited_list, name_of, names, text};
 use super::paths::{Fields, Leaf};
-use crate::catalog::keys::{ColumnKey, ResourceKey, ScaleKey};
+use crate::catalog::keys::{ColumnKey, NameKey, ResourceKey, ScaleKey};
 use crate::catalog::{INVALID_NAME, MISSING_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Spanned};
-use crate::model::{Column, ColumnType, DeclaredCondition, Resource, Scale, Scope};
+use crate::model::{Column, ColumnType, DeclaredCondition, NameRule, Resource, Scale, Scope};
 use crate::names::{
     Category, ColumnName, ConditionName, GroupName, KindName, NotAName, ResourceName, VersionName, plural,
 };
@@ -41,6 +42,7 @@ pub(super) fn resource(node: Input<'_>) -> Option<Resource> {
     });
     let scopes = [("Namespaced", Scope::Namespaced), ("Cluster", Scope::Cluster)];
     let scope = keys.word(ResourceKey::Scope, &scopes);
+    let name = keys.read(ResourceKey::Name, name_rule);
     // Read later, with the schema at hand.
     keys.entry(ResourceKey::Scale);
     keys.entry(ResourceKey::SelectableFields);
@@ -80,9 +82,23 @@ pub(super) fn resource(node: Input<'_>) -> Option<Resource> {
         short_names,
         categories,
         scope: scope.unwrap_or(Spanned::new(Scope::Namespaced, kind.span)),
+        name,
         scale: None,
         selectable_fields: Vec::new(),
         kind,
+    })
+}
+
+/// Reads `name`.
+fn name_rule(node: Input<'_>) -> Option<NameRule> {
+    Keys::mapping(node, |keys| {
+        let pattern = keys.read(NameKey::Pattern, text);
+        let message = keys.read(NameKey::Message, text);
+        refuse_lines(message.as_ref(), node.sink);
+        Some(NameRule {
+            pattern: pattern?,
+            message,
+        })
     })
 }
 

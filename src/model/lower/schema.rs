@@ -1,5 +1,6 @@
 //! Reads types into the schema tree.
 
+mod change;
 mod mapping;
 mod phrase;
 mod values;
@@ -9,6 +10,8 @@ pub(super) use phrase::kubernetes_reference;
 pub(crate) use phrase::{DEEPEST_PHRASE, type_words};
 
 use std::collections::BTreeMap;
+
+use change::refuse_change;
 
 use super::nodes::{Input, InputEntry, entries};
 use super::sink::Sink;
@@ -147,6 +150,7 @@ impl<'a> Types<'a> {
         let schema = self.schema(node);
         self.depth -= 1;
         refuse_optional(&schema, "a type of `types`", sink);
+        refuse_change(&schema, "a type of `types`", sink);
         let extent = self.extent(&schema);
         let is_used = extent.levels <= DEEPEST_SCHEMA;
         if !is_used {

@@ -6,7 +6,7 @@ use super::Size;
 use super::machine::machine;
 use super::names::{Names, text};
 use super::rules;
-use super::schema::{Drawn, Place, Schemas, Shape};
+use super::schema::{Drawn, Place, Schemas, Shape, as_mapping};
 use crate::common::dice::Dice;
 
 /// A field by its path from the top of the object.
@@ -198,6 +198,8 @@ pub fn kind(
         .iter()
         .map(|(name, field)| (name.clone(), field.node.clone()))
         .collect();
+    let mut frozen = Vec::new();
+    changes(".spec", &spec, &mut spec_node, &mut frozen);
     if dice.one_in(3) {
         let whole = Drawn {
             node: Value::Null,
@@ -274,7 +276,7 @@ pub fn kind(
         sources,
         told_apart: {
             let mut paths = paths(|_| true);
-            paths.retain(|path| path.starts_with(".spec."));
+            paths.retain(|path| path.starts_with(".spec.") && !frozen.contains(path));
             paths
         },
     };
@@ -301,6 +303,40 @@ fn outlive(owns: Option<&mut Value>, dice: &mut Dice) {
             }
             owned["deletion"] = json!(deletion);
         }
+    }
+}
+
+/// Says of some fields what may become of them, by their names: dice would change what all later dice give. `frozen` gets
+/// the paths of those that never change.
+fn changes(path: &str, fields: &[(String, Drawn)], nodes: &mut Map<String, Value>, frozen: &mut Vec<String>) {
+    for (name, field) in fields {
+        let Some(node) = nodes.get_mut(name) else { continue };
+        let (path, chosen) = (format!("{path}.{name}"), name.len() % 4);
+        if let (Shape::Object(fields), Some(Value::Object(inner))) =
+            (&field.shape, node.get_mut("properties"))
+        {
+            changes(&path, fields, inner, frozen);
+        }
+        let values: Vec<&str> = match node.get("enum").and_then(Value::as_array) {
+            Some(values) => values.iter().filter_map(Value::as_str).collect(),
+            None => Vec::new(),
+        };
+        let is_plain = matches!(
+            field.shape,
+            Shape::String | Shape::Boolean | Shape::Integer | Shape::Enum
+        );
+        let (key, value) = match (chosen, values.as_slice()) {
+            (0 | 1, [first, rest @ ..]) => ("transition", json!({*first: rest})),
+            (0, _) if is_plain => ("immutable", json!(true)),
+            (1, _) if is_plain => ("onceSet", json!(true)),
+            _ => continue,
+        };
+        if key == "immutable" {
+            frozen.push(path);
+        }
+        let mut mapping = as_mapping(node);
+        mapping.insert(key.to_owned(), value);
+        *node = Value::Object(mapping);
     }
 }
 
@@ -342,6 +378,7 @@ fn resource(group: &str, name: &str, is_cluster: bool, found: &[FieldAt], dice: 
     }
     if dice.one_in(4) {
         resource["singular"] = json!(format!("{lower}-one"));
+        resource["name"] = json!({"pattern": "^[a-z]", "message": "Names begin with a letter."});
     }
     if dice.one_in(4) {
         resource["shortNames"] = json!([format!("{}x", &lower[..1]), format!("s-{lower}")]);

@@ -73,7 +73,7 @@ impl Drawn {
 }
 
 /// The phrase as a mapping, for more keys.
-fn as_mapping(node: &Value) -> Map<String, Value> {
+pub fn as_mapping(node: &Value) -> Map<String, Value> {
     match node {
         Value::Object(mapping) => mapping.clone(),
         phrase => Map::from_iter([("type".to_owned(), phrase.clone())]),

@@ -248,7 +248,7 @@ fn with_resource_fields(schema: &Schema) -> Option<BTreeMap<String, Schema>> {
 }
 
 /// The name of a field as CEL writes it, if it can: after `apiserver/pkg/cel/escaping.go`.
-pub(super) fn escape(name: &str) -> Option<String> {
+pub fn escape(name: &str) -> Option<String> {
     if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) {
         return None;
     }

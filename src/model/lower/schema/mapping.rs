@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 
 use super::Types;
+use super::change::refuse_change;
 use crate::catalog::keys::TypeKey;
 use crate::catalog::{INVALID_SCHEMA, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
@@ -72,6 +73,7 @@ impl<'a> Types<'a> {
         if let Some(node) = keys.get(TypeKey::Items) {
             let items = self.schema(node);
             refuse_optional(&items, "an item of a list", node.sink);
+            refuse_change(&items, "an item of a list", node.sink);
             inner.push(("items", Shape::List(Box::new(items))));
         }
         if let Some(node) = keys.get(TypeKey::AdditionalProperties) {
@@ -80,6 +82,7 @@ impl<'a> Types<'a> {
                 _ => self.schema(node),
             };
             refuse_optional(&values, "a value of a map", node.sink);
+            refuse_change(&values, "a value of a map", node.sink);
             inner.push(("additionalProperties", Shape::Map(Box::new(values))));
         }
         let one_of = keys.get(TypeKey::Enum).map(|node| list(node, "a list of values"));
@@ -151,6 +154,7 @@ impl<'a> Types<'a> {
             self.refuse_null_in_enum(&schema, nullable.span, node.sink);
         }
         self.narrow(&mut schema, node.sink);
+        schema.change = self.change(&mut keys, &schema, node.sink);
         bounds::check(self.resolve(&schema), &schema, node.sink);
         let typed = |key: Option<InputEntry<'_>>, role: &str| {
             let value = key?.value;

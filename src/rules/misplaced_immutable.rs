@@ -1,0 +1,34 @@
+//! `immutable`, `onceSet` and `transition` where the API server cannot keep to them, or must not.
+
+use super::{Check, RuleHit, Subject};
+use crate::catalog::MISPLACED_IMMUTABLE;
+use crate::crd::{self, Obstacle};
+use crate::finding::Finding;
+
+pub(super) const CHECK: Check = Check::of_kind(&MISPLACED_IMMUTABLE, find);
+
+fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
+    let rules = crd::field_rules(subject.description, subject.kind).into_iter();
+    rules
+        .filter_map(|rule| {
+            let (why, help) = match rule.obstacle? {
+                Obstacle::Status => (
+                    "is part of the status, which the operator writes: a refused write would stop it",
+                    "say it of a field of `.spec`",
+                ),
+                Obstacle::Uncorrelated => (
+                    "is in a list whose items have no identity, so that the API server knows no former value",
+                    "make the list a map by `x-kubernetes-list-type: map` and `x-kubernetes-list-map-keys`, or say it of \
+                     the list as a whole",
+                ),
+                Obstacle::Untyped => (
+                    "may have fields of any name, which the rules of the API server do not compare",
+                    "give it a type without `any`, `object` and unknown fields",
+                ),
+            };
+            let message = format!("`{}` {why}", rule.field);
+            let finding = Finding::new(&MISPLACED_IMMUTABLE, rule.key, message).help(help);
+            Some(RuleHit::of_document(finding))
+        })
+        .collect()
+}
