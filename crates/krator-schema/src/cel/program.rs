@@ -11,6 +11,8 @@ use serde_json::Value as Json;
 
 use crate::Pattern;
 
+use super::dynamic;
+use super::parse::Parsed;
 use super::rules::Compiled;
 use super::schema_types::Declared;
 use super::tree::{Literal, Node, NodeKind};
@@ -31,6 +33,9 @@ pub(super) struct Program {
     size: Size,
 }
 
+/// The name in errors that are known to be those of the API server, word by word.
+pub(super) const FAILED: &str = "@failed";
+
 /// Why there is no result.
 pub(super) enum Failure {
     /// The API server fails as well, and says this.
@@ -43,6 +48,26 @@ impl Program {
     /// Makes a program of an expression about values of a schema.
     pub(super) fn new(compiled: Compiled, declared: &Declared) -> Self {
         let Compiled { parsed, checked } = compiled;
+        Program {
+            distrust: trust::distrust(&parsed.root, &checked, declared),
+            comparisons: trust::comparisons(&parsed.root, &checked, declared),
+            takes_nulls: trust::takes_nulls(&parsed.root, &checked),
+            ..Program::of(*parsed)
+        }
+    }
+
+    /// Makes a program of an expression about values without a schema, or says why they may be evaluated otherwise by the API
+    /// server.
+    pub(super) fn dynamic(compiled: Compiled) -> Result<Self, String> {
+        let Compiled { mut parsed, checked } = compiled;
+        if let Some(why) = dynamic::distrust(&parsed.root, &checked) {
+            return Err(why);
+        }
+        dynamic::rewrite(&mut parsed.source);
+        Ok(Program::of(*parsed))
+    }
+
+    fn of(parsed: Parsed) -> Self {
         let (mut has_loops, mut patterns) = (false, Vec::new());
         parsed.root.visit(&mut |node| match &node.kind {
             NodeKind::Loop(_) => has_loops = true,
@@ -52,9 +77,9 @@ impl Program {
             _ => {}
         });
         Program {
-            distrust: trust::distrust(&parsed.root, &checked, declared),
-            comparisons: trust::comparisons(&parsed.root, &checked, declared),
-            takes_nulls: trust::takes_nulls(&parsed.root, &checked),
+            distrust: None,
+            comparisons: Vec::new(),
+            takes_nulls: true,
             has_loops,
             patterns,
             size: Size::of(&parsed.root),
@@ -94,6 +119,9 @@ impl Program {
         let first = first_error(&self.source, scope).filter(|_| !self.has_loops);
         match first {
             Some(ExecutionError::NoSuchKey(key)) => Failure::Error(format!("no such key: {key}")),
+            Some(ExecutionError::FunctionError { function, message }) if function == FAILED => {
+                Failure::Error(message)
+            }
             Some(ExecutionError::IndexOutOfBounds(Value::Int(index))) => {
                 Failure::Error(format!("index out of bounds: {index}"))
             }
@@ -194,6 +222,20 @@ pub(super) fn largest(value: &Json) -> usize {
         Json::Array(items) => items.iter().map(largest).max().unwrap_or(0).max(items.len()),
         Json::Object(fields) => fields.values().map(largest).max().unwrap_or(0).max(fields.len()),
         Json::Null | Json::Bool(_) | Json::Number(_) => 0,
+    }
+}
+
+/// The number of items of the largest list or map in a value.
+pub(super) fn most_items(value: &Json) -> usize {
+    match value {
+        Json::Array(items) => items.iter().map(most_items).max().unwrap_or(0).max(items.len()),
+        Json::Object(fields) => fields
+            .values()
+            .map(most_items)
+            .max()
+            .unwrap_or(0)
+            .max(fields.len()),
+        _ => 0,
     }
 }
 
