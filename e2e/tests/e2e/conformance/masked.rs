@@ -66,7 +66,9 @@ impl Mask {
         let is_strict = refusal["message"]
             .as_str()
             .is_some_and(|text| text.contains("strict decoding error"));
-        let by_word = [403, 404, 409, 410, 501].contains(&code) || code == 400 && is_strict;
+        let by_word = refusal["message"].as_str().is_some_and(is_of_admission)
+            || [403, 404, 409, 410, 501].contains(&code)
+            || code == 400 && is_strict;
         if !by_word {
             refusal["message"] = "MESSAGE".into();
         }
@@ -129,6 +131,17 @@ impl Mask {
             other => other.clone(),
         }
     }
+}
+
+/// Whether a message is about webhooks or policies.
+fn is_of_admission(message: &str) -> bool {
+    [
+        "admission webhook",
+        "failed calling webhook",
+        "ValidatingAdmissionPolicy",
+    ]
+    .iter()
+    .any(|words| message.contains(words))
 }
 
 /// The lines in which two transcripts differ, each with what came before it.
