@@ -102,6 +102,11 @@ pub(crate) fn decode(
 ) -> Result<(Json, Vec<String>), Refusal> {
     expect_kind(kind, &body)?;
     let (mut object, found) = kind.decode(body)?;
+    for (key, value) in [("apiVersion", kind.api_version()), ("kind", kind.kind.clone())] {
+        crate::object::fields_mut(&mut object)
+            .entry(key)
+            .or_insert(value.into());
+    }
     if let Some(metadata) = object.get_mut("metadata") {
         krator_schema::admit_metadata(metadata).map_err(|problem| {
             Refusal::bad_request(format!(

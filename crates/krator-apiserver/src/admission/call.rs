@@ -6,7 +6,7 @@ use crate::{
     questions::{Answer, Question},
 };
 use bytes::Bytes;
-use http::{Request, StatusCode, Uri, header};
+use http::{Request, Response, Uri, header};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -61,7 +61,7 @@ fn with_timeout(url: &str, seconds: u64) -> String {
 }
 
 /// Sends a review, and returns what comes back; the errors are in the words of Go.
-async fn send(url: &str, bundle: &str, review: String) -> Result<(StatusCode, Bytes), String> {
+async fn send(url: &str, bundle: &str, review: String) -> Result<Response<Bytes>, String> {
     let uri: Uri = url
         .parse()
         .map_err(|error: http::uri::InvalidUri| error.to_string())?;
@@ -99,7 +99,8 @@ async fn send(url: &str, bundle: &str, review: String) -> Result<(StatusCode, By
         let response = sender.send_request(request).await.map_err(closed)?;
         let (parts, body) = response.into_parts();
         let body = Limited::new(body, LARGEST_ANSWER).collect().await;
-        Ok((parts.status, body.map_err(|error| error.to_string())?.to_bytes()))
+        let body = body.map_err(|error| error.to_string())?.to_bytes();
+        Ok(Response::from_parts(parts, body))
     };
     alongside(answer, connection).await
 }
@@ -156,9 +157,15 @@ fn in_words_of_go(error: &io::Error) -> String {
 }
 
 /// The review that a webhook has sent, after `transformResponse` of client-go.
-fn read((status, body): (StatusCode, Bytes)) -> Result<Json, String> {
+fn read(response: Response<Bytes>) -> Result<Json, String> {
+    let (status, body) = (response.status(), response.body());
     if !status.is_success() {
-        let body = String::from_utf8_lossy(&body);
+        let form = response.headers().get(header::CONTENT_TYPE);
+        let form = form.map_or(&b"text/"[..], |form| form.as_bytes());
+        let body = match form.starts_with(b"text/") {
+            true => String::from_utf8_lossy(body),
+            false => "unknown".into(),
+        };
         return Err(match status.as_u16() {
             404 => "the server could not find the requested resource".to_owned(),
             503 => "the server is currently unable to handle the request".to_owned(),
@@ -173,6 +180,6 @@ fn read((status, body): (StatusCode, Bytes)) -> Result<Json, String> {
             }
         });
     }
-    serde_json::from_slice(&body)
+    serde_json::from_slice(body)
         .map_err(|error| format!("couldn't get version/kind; json parse error: {error}"))
 }

@@ -5,7 +5,7 @@ use super::{
     review::{Attributes, Matched},
 };
 use crate::{
-    expressions::{Compiled, list},
+    expressions::{Compiled, list, text},
     kinds::Kind,
     object::{at, meta},
     rbac,
@@ -124,11 +124,41 @@ pub(crate) fn check(kind: &Kind, object: &Json) -> Result<(), Refusal> {
         "validatingwebhookconfigurations" | "mutatingwebhookconfigurations" => {
             let webhooks = list(object, "webhooks").enumerate();
             for (at, webhook) in webhooks {
-                compile(&format!("webhooks[{at}]"), webhook)?;
+                let path = format!("webhooks[{at}]");
+                Refusal::unless_valid(kind.about_kind(meta(object, "name")), &errors(&path, webhook))?;
+                compile(&path, webhook)?;
             }
             Ok(())
+        }
+        "validatingadmissionpolicybindings" => {
+            let has = |action: &str| list(spec, "validationActions").any(|it| it == action);
+            let why = "must not contain both Deny and Warn (repeating the same validation failure information in the API \
+                response and headers serves no purpose)";
+            let actions = at(spec, &["validationActions"]).clone();
+            let error = FieldError::invalid("spec.validationActions", actions, why);
+            let errors = (has("Deny") && has("Warn")).then_some(error);
+            Refusal::unless_valid(kind.about_kind(meta(object, "name")), errors.as_slice())
         }
         "mutatingadmissionpolicies" => Err(Refusal::not_built("Policies that change objects")),
         _ => Ok(()),
     }
+}
+
+/// What is wrong with a webhook besides its expressions.
+fn errors(path: &str, webhook: &Json) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let url = text(at(webhook, &["clientConfig"]), "url");
+    if !url.is_empty() && !url.starts_with("https://") {
+        let why = "'https' is the only allowed URL scheme; desired format: https://host[/path]";
+        errors.push(FieldError::invalid(format!("{path}.clientConfig.url"), url, why));
+    }
+    let (effects, supported) = (text(webhook, "sideEffects"), ["None", "NoneOnDryRun"]);
+    if !effects.is_empty() && !supported.contains(&effects) {
+        errors.push(FieldError::not_supported(
+            format!("{path}.sideEffects"),
+            effects,
+            &supported,
+        ));
+    }
+    errors
 }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     expressions::{Conditions, list, text},
-    object::{at, meta},
+    object::at,
     patch,
     questions::{Answer, Question},
     refusal::Refusal,
@@ -178,11 +178,6 @@ fn ask(
 ) -> Result<Verdict, Refusal> {
     let Hook { webhook, matched } = hook;
     let name = text(webhook, "name");
-    if about.dry_run && !["None", "NoneOnDryRun"].contains(&text(webhook, "sideEffects")) {
-        return Err(Refusal::bad_request(format!(
-            "admission webhook {name:?} does not support dry run"
-        )));
-    }
     let mut request = about.request(matched);
     let [object, old] = objects.map(|object| about.in_version(object, matched));
     request["object"] = object;
@@ -226,11 +221,12 @@ fn denial(name: &str, given: &Json) -> Refusal {
         .and_then(|code| u16::try_from(code).ok());
     let code = code.filter(|code| *code >= 400).unwrap_or(400);
     let mut status = given.clone();
+    crate::object::set(&mut status, "kind", "Status".into());
+    crate::object::set(&mut status, "apiVersion", "v1".into());
     crate::object::set(&mut status, "metadata", json!({}));
     crate::object::set(&mut status, "status", "Failure".into());
     crate::object::set(&mut status, "message", message.as_str().into());
     crate::object::set(&mut status, "code", code.into());
-    debug_assert!(meta(&status, "name").is_empty());
     Refusal {
         code,
         whole: Some(Box::new(status)),

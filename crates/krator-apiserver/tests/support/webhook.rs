@@ -155,9 +155,12 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Inf
         Some("500" | "503") => "the moose has eaten the cable".to_owned(),
         _ => review.to_string(),
     };
-    let response = Response::builder()
-        .status(status)
-        .header("content-type", "application/json");
+    let form = if status.is_success() {
+        "application/json"
+    } else {
+        "text/plain"
+    };
+    let response = Response::builder().status(status).header("content-type", form);
     Ok(response.body(Full::from(body)).expect("a response"))
 }
 

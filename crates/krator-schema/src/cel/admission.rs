@@ -260,6 +260,18 @@ impl Environment {
     }
 }
 
+/// Evaluates on a stack that is large enough.
+fn run(program: &Program, context: &Context<'_>, largest: usize) -> Result<Value, Failure> {
+    let evaluate = || program.run(context, largest, false);
+    match program.depth() {
+        ..=SHALLOW => evaluate(),
+        _ => stack::on_large_stack(
+            evaluate,
+            Err(Failure::Unknown("there is no stack for it".to_string())),
+        ),
+    }
+}
+
 impl Expression {
     /// The value for a request.
     pub fn evaluate(&self, scope: &Scope) -> Evaluated {
@@ -267,12 +279,7 @@ impl Expression {
             Ok(context) => context,
             Err(why) => return Evaluated::Unknown((*why).to_string()),
         };
-        let run = || self.0.run(context, scope.largest, false);
-        let found = match self.0.depth() {
-            ..=SHALLOW => run(),
-            _ => stack::on_large_stack(run, Err(Failure::Unknown("there is no stack for it".to_string()))),
-        };
-        match found {
+        match run(&self.0, context, scope.largest) {
             Ok(Value::Bool(value)) => Evaluated::Bool(value),
             Ok(Value::String(text)) => Evaluated::Text(text.to_string()),
             Ok(_) => Evaluated::Unknown("it did not evaluate to a bool or a string".to_string()),

@@ -3,10 +3,11 @@
 //! `kube-cel` selects fields from what has none, and fails on optional fields that are absent. Selections are therefore
 //! rewritten to calls of functions that do what cel-go does.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use kube_cel::cel::common::ast::{CallExpr, EntryExpr, Expr, LiteralValue};
-use kube_cel::cel::{Context, IdedExpr};
+use kube_cel::cel::extractors::This;
+use kube_cel::cel::{Context, ExecutionError, IdedExpr, Value};
 
 use super::authorizer;
 use super::check::Checked;
@@ -28,6 +29,8 @@ pub(super) fn distrust(root: &Node, checked: &Checked) -> Option<String> {
     root.visit(&mut |node| {
         let of = checked.type_of(node);
         let reason = match &node.kind {
+            // It is the first part of a name such as `authorizer.requestResource`.
+            NodeKind::Ident(_) if *of == Type::Error => None,
             _ if !is_known(of) => Some(format!("values of the type {of}")),
             NodeKind::Call {
                 function, arguments, ..
@@ -83,6 +86,23 @@ fn is_known(of: &Type) -> bool {
     }
 }
 
+/// The conversions to texts that are made here. A number with a fraction has no known one.
+const TEXTS: [&str; 4] = [
+    "string_to_string",
+    "int64_to_string",
+    "bool_to_string",
+    "double_to_string",
+];
+
+fn string(This(this): This<Value>) -> Result<Arc<String>, ExecutionError> {
+    match this {
+        Value::String(text) => Ok(text),
+        Value::Int(number) => Ok(Arc::new(number.to_string())),
+        Value::Bool(value) => Ok(Arc::new(value.to_string())),
+        _ => Err(ExecutionError::NoSuchOverload),
+    }
+}
+
 /// Whether values of JSON can be operands of an overload.
 fn is_meant(function: &str, overload: &str) -> bool {
     let all = Declarations::get().function(function).unwrap_or_default();
@@ -107,6 +127,7 @@ fn is_known_or_generic(of: &Type) -> bool {
 fn is_trusted(overload: &str) -> bool {
     trust::is_trusted(overload)
         || optional::OVERLOADS.contains(&overload)
+        || TEXTS.contains(&overload)
         || authorizer::OVERLOADS.contains(&overload)
         || COMPARISONS.iter().any(|prefix| overload.starts_with(prefix))
 }
@@ -167,6 +188,7 @@ pub(super) fn rewrite(expression: &mut IdedExpr) {
 pub(super) fn functions() -> &'static Context<'static> {
     static FUNCTIONS: LazyLock<Context<'static>> = LazyLock::new(|| {
         let mut context = program::context(std::iter::empty());
+        context.add_function("string", string);
         optional::add_to(&mut context);
         authorizer::add_to(&mut context);
         context

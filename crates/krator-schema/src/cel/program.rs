@@ -27,7 +27,6 @@ pub(super) struct Program {
     /// The lists, maps and objects that it compares as a whole.
     comparisons: Vec<Comparison>,
     takes_nulls: bool,
-    has_loops: bool,
     /// The patterns that are written in it.
     patterns: Vec<String>,
     size: Size,
@@ -68,19 +67,20 @@ impl Program {
     }
 
     fn of(parsed: Parsed) -> Self {
-        let (mut has_loops, mut patterns) = (false, Vec::new());
-        parsed.root.visit(&mut |node| match &node.kind {
-            NodeKind::Loop(_) => has_loops = true,
-            NodeKind::Call {
+        let mut patterns = Vec::new();
+        parsed.root.visit(&mut |node| {
+            if let NodeKind::Call {
                 function, arguments, ..
-            } if function == "matches" => patterns.extend(arguments.iter().filter_map(text)),
-            _ => {}
+            } = &node.kind
+                && function == "matches"
+            {
+                patterns.extend(arguments.iter().filter_map(text));
+            }
         });
         Program {
             distrust: None,
             comparisons: Vec::new(),
             takes_nulls: true,
-            has_loops,
             patterns,
             size: Size::of(&parsed.root),
             source: parsed.source,
@@ -116,7 +116,7 @@ impl Program {
 
     /// The outcome for an error. A loop of cel-go goes on after an error, and may end without one.
     fn failure(&self, scope: &Context<'_>, error: ExecutionError) -> Failure {
-        let first = first_error(&self.source, scope).filter(|_| !self.has_loops);
+        let first = first_error(&self.source, scope);
         match first {
             Some(ExecutionError::NoSuchKey(key)) => Failure::Error(format!("no such key: {key}")),
             Some(ExecutionError::FunctionError { function, message }) if function == FAILED => {
@@ -148,6 +148,11 @@ fn first_error(expression: &IdedExpr, scope: &Context<'_>) -> Option<ExecutionEr
         Expr::Call(call) => call.target.as_deref().into_iter().chain(&call.args).collect(),
         Expr::Select(select) => vec![&select.operand],
         Expr::List(list) => list.elements.iter().collect(),
+        // Errors of its steps may not be errors of the loop.
+        Expr::Comprehension(fold) => {
+            let of_range = first_error(&fold.iter_range, scope);
+            return Some(of_range.unwrap_or(ExecutionError::NoSuchOverload));
+        }
         _ => Vec::new(),
     };
     let of_operand = operands
