@@ -181,6 +181,7 @@ fn write(state: &mut State, workload: Workload, resource: &ResourceId, key: &Key
         manager: workload.manager().to_owned(),
         subresource: Subresource::Status,
         dry_run: false,
+        sent: None,
         unknown: Unknown::Ignore,
     };
     // A status that others have written may leave no way to this one, as for a Job that has ended.

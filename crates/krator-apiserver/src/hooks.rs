@@ -2,7 +2,7 @@
 //! namespace that is deleted says so.
 
 use crate::{
-    definitions,
+    admission, definitions,
     kinds::{Kind, Origin},
     managed::{self, Manager},
     object::{at, is_deleting, set},
@@ -30,6 +30,7 @@ pub(crate) fn before_create(state: &State, kind: &Kind, object: &mut Json) -> Re
         (builtin.rules.admit)(object, &find).map_err(|why| Refusal::forbidden(about, &why))?;
     }
     allocate(state, kind, object, None)?;
+    admission::check(kind, object)?;
     if kind.is_definition() {
         let errors = definitions::validate(object, None)?;
         refuse(kind, object, &errors)?;
@@ -48,6 +49,7 @@ pub(crate) fn before_update(
         (builtin.rules.admit_update)(object, old);
     }
     allocate(state, kind, object, Some(old))?;
+    admission::check(kind, object)?;
     if kind.is_definition() {
         let errors = definitions::validate(object, Some(old))?;
         refuse(kind, object, &errors)?;

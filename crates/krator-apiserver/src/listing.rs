@@ -144,6 +144,7 @@ fn too_large(version: u64, current: u64) -> Refusal {
             field: String::new(),
         }],
         retry_after: Some(1),
+        whole: None,
     }
 }
 

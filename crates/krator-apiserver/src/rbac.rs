@@ -17,7 +17,7 @@ use crate::{
     object::at,
     refusal::{About, Refusal},
     state::{State, id},
-    store::Key,
+    store::{Key, Store},
     users::{MASTERS, SERVICE_ACCOUNT, User},
 };
 use serde_json::Value as Json;
@@ -36,13 +36,40 @@ pub(crate) struct Decision {
 
 /// Decides whether a user may do something.
 pub(crate) fn authorize(state: &State, user: &User, asked: &Attributes) -> Decision {
-    if !state.rbac || user.is_in(MASTERS) {
+    decide(&state.store, state.rbac, user, asked)
+}
+
+/// The roles and the bindings of one moment.
+pub(crate) struct Roles {
+    rbac: bool,
+    store: Store,
+}
+
+impl Roles {
+    pub fn of(state: &State) -> Self {
+        let resources = ["roles", "rolebindings", "clusterroles", "clusterrolebindings"];
+        let resources = if state.rbac { &resources[..] } else { &[] };
+        let resources: Vec<_> = resources.iter().map(|resource| id(GROUP, resource)).collect();
+        Self {
+            rbac: state.rbac,
+            store: state.store.copy_of(&resources),
+        }
+    }
+
+    /// Decides whether a user may do something.
+    pub fn decide(&self, user: &User, asked: &Attributes) -> Decision {
+        decide(&self.store, self.rbac, user, asked)
+    }
+}
+
+fn decide(store: &Store, rbac: bool, user: &User, asked: &Attributes) -> Decision {
+    if !rbac || user.is_in(MASTERS) {
         return Decision {
             allowed: true,
             reason: String::new(),
         };
     }
-    let granted = rules_of(state, user, &asked.namespace);
+    let granted = rules_of(store, user, &asked.namespace);
     match granted.rules.iter().find(|(_, rule)| rule.allows(asked)) {
         Some((source, _)) => Decision {
             allowed: true,
@@ -98,28 +125,28 @@ pub(crate) struct Granted {
 }
 
 /// The rules of a user in a namespace, or in the whole cluster where it is empty.
-pub(crate) fn rules_of(state: &State, user: &User, namespace: &str) -> Granted {
+pub(crate) fn rules_of(store: &Store, user: &User, namespace: &str) -> Granted {
     let mut granted = Granted::default();
-    for (key, binding) in state.store.list(&id(GROUP, "clusterrolebindings"), "") {
-        grant(state, user, binding, key, "", &mut granted);
+    for (key, binding) in store.list(&id(GROUP, "clusterrolebindings"), "") {
+        grant(store, user, binding, key, "", &mut granted);
     }
     if !namespace.is_empty() {
-        for (key, binding) in state.store.list(&id(GROUP, "rolebindings"), namespace) {
-            grant(state, user, binding, key, namespace, &mut granted);
+        for (key, binding) in store.list(&id(GROUP, "rolebindings"), namespace) {
+            grant(store, user, binding, key, namespace, &mut granted);
         }
     }
     granted
 }
 
 /// Adds the rules of a binding, if it is about the user.
-fn grant(state: &State, user: &User, binding: &Json, key: &Key, namespace: &str, into: &mut Granted) {
+fn grant(store: &Store, user: &User, binding: &Json, key: &Key, namespace: &str, into: &mut Granted) {
     let mut subjects = at(binding, &["subjects"]).as_array().into_iter().flatten();
     let Some(subject) = subjects.find(|subject| is_user(user, subject, namespace)) else {
         return;
     };
     let role = at(binding, &["roleRef"]);
     let (kind, role) = (text(role, "kind"), text(role, "name"));
-    let Some(rules) = rules_of_role(state, kind, role, namespace) else {
+    let Some(rules) = rules_of_role(store, kind, role, namespace) else {
         let missing = format!("{}.{GROUP} {role:?} not found", kind.to_lowercase());
         return into.errors.push(missing);
     };
@@ -162,15 +189,13 @@ fn described(subject: &Json, namespace: &str) -> String {
 
 /// The rules of the role that a binding is about; none if there is no such role. A `Role` is in the namespace of its
 /// binding.
-fn rules_of_role(state: &State, kind: &str, name: &str, namespace: &str) -> Option<Vec<Rule>> {
+fn rules_of_role(store: &Store, kind: &str, name: &str, namespace: &str) -> Option<Vec<Rule>> {
     let (resource, namespace) = match kind {
         "Role" => ("roles", namespace),
         "ClusterRole" => ("clusterroles", ""),
         _ => return None,
     };
-    let object = state
-        .store
-        .get(&id(GROUP, resource), &Key::new(namespace, name))?;
+    let object = store.get(&id(GROUP, resource), &Key::new(namespace, name))?;
     Some(Rule::all_of(object))
 }
 

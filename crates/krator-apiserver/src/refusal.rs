@@ -136,6 +136,8 @@ pub struct Refusal {
     pub causes: Vec<Cause>,
     /// After how many seconds the client may try again.
     pub retry_after: Option<u32>,
+    /// The whole answer, where a webhook has given it. Boxed, because most refusals have none.
+    pub whole: Option<Box<Json>>,
 }
 
 /// The object that a refusal is about. All may be empty.
@@ -180,6 +182,7 @@ impl Refusal {
             about: Box::new(about),
             causes: Vec::new(),
             retry_after: None,
+            whole: None,
         }
     }
 
@@ -349,6 +352,9 @@ impl Refusal {
 
     /// The body of the answer.
     pub fn status(&self) -> Json {
+        if let Some(whole) = &self.whole {
+            return Json::clone(whole);
+        }
         let About {
             group,
             kind,

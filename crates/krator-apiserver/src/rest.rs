@@ -6,17 +6,19 @@ mod scale;
 mod update;
 
 pub(crate) use create::create;
-pub(crate) use delete::{DeleteOptions, FOREGROUND, ORPHAN, Propagation, delete, remove_finalizer};
+pub(crate) use delete::{DeleteOptions, FOREGROUND, ORPHAN, Propagation, admit, delete, remove_finalizer};
 pub(crate) use scale::{read_scale, write_scale};
 pub(crate) use update::{Edit, update};
 
 use crate::{
+    admission::{Attributes, Operation},
     builtin,
     kinds::Kind,
     managed::Manager,
     object::{finalizers, meta, set_meta},
     refusal::{FieldError, Refusal},
     request::Subresource,
+    store::Key,
     users::User,
 };
 use serde_json::Value as Json;
@@ -33,6 +35,8 @@ pub(crate) struct Options {
     pub subresource: Subresource,
     /// Nothing is stored.
     pub dry_run: bool,
+    /// The options as a client has sent them. Nobody else decides about what the server writes by itself.
+    pub sent: Option<Json>,
     /// The treatment of unknown fields.
     pub unknown: Unknown,
 }
@@ -58,6 +62,23 @@ pub(crate) struct Written {
 }
 
 impl Options {
+    /// The write, as webhooks and policies are told about it.
+    fn attributes<'a>(&'a self, kind: &'a Kind, operation: Operation, key: Key) -> Attributes<'a> {
+        Attributes {
+            kind,
+            subresource: match self.subresource {
+                Subresource::Status => "status",
+                Subresource::Scale => "scale",
+                Subresource::None | Subresource::Other => "",
+            },
+            operation,
+            key,
+            user: &self.user,
+            dry_run: self.dry_run,
+            options: self.sent.as_ref(),
+        }
+    }
+
     pub fn manager(&self, kind: &Kind) -> Manager {
         Manager {
             name: self.manager.clone(),
@@ -81,6 +102,11 @@ pub(crate) fn decode(
 ) -> Result<(Json, Vec<String>), Refusal> {
     expect_kind(kind, &body)?;
     let (mut object, found) = kind.decode(body)?;
+    for (key, value) in [("apiVersion", kind.api_version()), ("kind", kind.kind.clone())] {
+        crate::object::fields_mut(&mut object)
+            .entry(key)
+            .or_insert(value.into());
+    }
     if let Some(metadata) = object.get_mut("metadata") {
         krator_schema::admit_metadata(metadata).map_err(|problem| {
             Refusal::bad_request(format!(

@@ -178,7 +178,7 @@ fn rules_review(state: &State, kind: &Kind, object: &Json, asks: &User) -> Resul
         return Err(Refusal::bad_request("no namespace on request"));
     }
     let (rules, errors) = if state.rbac {
-        let granted = rbac::rules_of(state, asks, namespace);
+        let granted = rbac::rules_of(&state.store, asks, namespace);
         (
             granted.rules.into_iter().map(|(_, rule)| rule).collect(),
             granted.errors,

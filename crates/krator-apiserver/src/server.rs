@@ -9,11 +9,13 @@ mod senders;
 pub use builder::Builder;
 
 use crate::{
-    answer,
+    admission, answer,
     audit::{self, Audit},
     body, discovery, faults,
     listing::Selection,
-    openapi, rbac,
+    openapi,
+    questions::Session,
+    rbac,
     refusal::Refusal,
     request::{self, Form, Query, Subresource, Target},
     state::{State, lock},
@@ -90,7 +92,7 @@ impl Server {
             .map(|log| log.begin(&uri, &parts.headers, &wanted));
         let body = Limited::new(body, LARGEST_BODY).collect().await;
         let path = parts.uri.path().to_owned();
-        let answer = self
+        let received = self
             .user(&parts.headers, &wanted, entry.as_mut())
             .and_then(|user| {
                 let body = body
@@ -102,7 +104,7 @@ impl Server {
                 {
                     entry.about(&object);
                 }
-                self.route(&ReceivedRequest {
+                Ok(ReceivedRequest {
                     method: parts.method,
                     path: path.clone(),
                     query,
@@ -111,11 +113,19 @@ impl Server {
                     user: Arc::new(user),
                 })
             });
+        let mut session = Session::default();
+        let answer = match &received {
+            Ok(received) => self.answer_of(received, &mut session).await,
+            Err(refusal) => Err(refusal.clone()),
+        };
         let mut response = match answer {
             Ok(response) => response,
             Err(refusal) if refusal.code == 404 && !self.has_group(&path) => no_page(),
             Err(refusal) => refused(&refusal),
         };
+        for warning in session.warnings() {
+            warn(&mut response, warning);
+        }
         let status = response.extensions_mut().remove::<audit::Status>();
         let Some(mut entry) = entry else { return response };
         if response.status() == StatusCode::UNAUTHORIZED {
@@ -133,6 +143,26 @@ impl Server {
         })
     }
 
+    /// The answer to a request, which begins anew after each question that webhooks have to answer first.
+    async fn answer_of(
+        &self,
+        request: &ReceivedRequest,
+        session: &mut Session,
+    ) -> Result<Response<Body>, Refusal> {
+        loop {
+            let answer = self.route(request, session);
+            if !session.waits() {
+                return answer;
+            }
+            let questions = session.again();
+            let answers = questions.iter().map(admission::call);
+            let answers = futures::future::join_all(answers).await;
+            for (question, answer) in questions.into_iter().zip(answers) {
+                session.remember(question.key, answer);
+            }
+        }
+    }
+
     /// Whether a path belongs to a group that is served.
     fn has_group(&self, path: &str) -> bool {
         let mut parts = path.split('/').filter(|part| !part.is_empty());
@@ -143,7 +173,7 @@ impl Server {
         }
     }
 
-    fn route(&self, request: &ReceivedRequest) -> Result<Response<Body>, Refusal> {
+    fn route(&self, request: &ReceivedRequest, session: &mut Session) -> Result<Response<Body>, Refusal> {
         let parts: Vec<&str> = request.path.split('/').filter(|part| !part.is_empty()).collect();
         let is_read = [Method::GET, Method::HEAD].contains(&request.method);
         let state = || lock(&self.state);
@@ -169,16 +199,24 @@ impl Server {
             ["apis", group] if is_read => discovery::group(&state().kinds, group),
             ["api", version] if is_read => discovery::resources(&state().kinds, "", version),
             ["apis", group, version] if is_read => discovery::resources(&state().kinds, group, version),
-            _ => return self.resource(request),
+            _ => return self.resource(request, session),
         };
         found
             .map(|document| answered(StatusCode::OK, &document))
             .ok_or_else(Refusal::no_such_path)
     }
 
-    fn resource(&self, request: &ReceivedRequest) -> Result<Response<Body>, Refusal> {
-        let target = Target::of(&request.path).ok_or_else(Refusal::no_such_path)?;
+    /// A request about objects, alone with the state.
+    fn resource(&self, request: &ReceivedRequest, session: &mut Session) -> Result<Response<Body>, Refusal> {
         let mut state = lock(&self.state);
+        std::mem::swap(&mut state.session, session);
+        let answer = self.resource_in(request, &mut state);
+        std::mem::swap(&mut state.session, session);
+        answer
+    }
+
+    fn resource_in(&self, request: &ReceivedRequest, state: &mut State) -> Result<Response<Body>, Refusal> {
+        let target = Target::of(&request.path).ok_or_else(Refusal::no_such_path)?;
         let kind = state
             .kinds
             .find(&target.group, &target.version, &target.resource)
@@ -242,11 +280,11 @@ impl Server {
             form,
         };
         match verb {
-            "get" => call.get(&state),
-            "list" => call.list(&state),
+            "get" => call.get(state),
+            "list" => call.list(state),
             "watch" => {
                 let selection = Selection::of(&kind, &target.namespace, &target.name, &request.query)?;
-                let watch = Watch::begin(&state, &kind, selection, call.form, &request.query)?;
+                let watch = Watch::begin(state, &kind, selection, call.form, &request.query)?;
                 let frames = watch
                     .stream(Arc::clone(&self.state))
                     .map(|line| Ok(Frame::data(line)));
@@ -255,13 +293,13 @@ impl Server {
                     StreamBody::new(frames).boxed_unsync(),
                 ))
             }
-            "create" => call.create(&mut state),
-            "update" | "patch" => call.update(&mut state),
+            "create" => call.create(state),
+            "update" | "patch" => call.update(state),
             "delete" | "deletecollection" => {
                 let options = call.delete_options()?;
                 let done = match verb {
-                    "delete" => call.delete(&mut state, &options),
-                    _ => call.delete_all(&mut state, &options),
+                    "delete" => call.delete(state, &options),
+                    _ => call.delete_all(state, &options),
                 };
                 let mut response = done.unwrap_or_else(|refusal| refused(&refusal));
                 if kind.id.resource == "jobs" && options.propagation.is_none() {

@@ -1,14 +1,19 @@
 //! All that a server knows, and how it is asked.
 
 use crate::{
+    expressions::Compiled,
     kinds::Kinds,
     object::meta,
+    questions::Session,
     refusal::Refusal,
     store::{Key, ResourceId, Store},
     users::Users,
 };
 use serde_json::{Value as Json, json};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 /// The objects of a server, and the kinds that it serves. Whoever has it has it alone, so that every request is a
 /// transaction.
@@ -19,6 +24,10 @@ pub(crate) struct State {
     pub users: Users,
     /// Whether roles decide who may do what; otherwise everybody may do everything.
     pub rbac: bool,
+    /// What the request that has the state asks of webhooks.
+    pub session: Session,
+    /// The expressions of configurations of admission, each with the version of the object that has them.
+    pub compiled: BTreeMap<String, (String, Arc<Compiled>)>,
 }
 
 /// The namespaces that every cluster has.
@@ -31,6 +40,8 @@ impl State {
             kinds: Kinds::builtin(),
             users: Users::default(),
             rbac: false,
+            session: Session::default(),
+            compiled: BTreeMap::new(),
         };
         for name in NAMESPACES {
             let mut namespace = json!({

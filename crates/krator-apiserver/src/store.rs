@@ -151,6 +151,16 @@ impl Store {
             .take_while(move |(key, _)| namespace.is_empty() || key.namespace == namespace)
     }
 
+    /// A store with the objects of some resources as they are now.
+    pub fn copy_of(&self, resources: &[ResourceId]) -> Self {
+        let mut copy = Self::default();
+        for id in resources {
+            let objects = self.tables.get(id).map(|table| table.objects.clone());
+            copy.tables.entry(id.clone()).or_default().objects = objects.unwrap_or_default();
+        }
+        copy
+    }
+
     /// The resources of which there is or was an object.
     pub fn resources(&self) -> impl Iterator<Item = &ResourceId> {
         self.tables.keys()

@@ -3,16 +3,20 @@
 //! `kube-cel` parses expressions. The type checker here follows cel-go, with the functions that the API server declares.
 //! Where the answer of the API server is not known, nothing is reported.
 
+pub mod admission;
+mod authorizer;
 mod call_cost;
 mod check;
 mod cost;
 mod costs;
 mod declarations;
+mod dynamic;
 mod evaluate;
 mod expand;
 mod field_path;
 mod literals;
 mod macros;
+mod optional;
 mod parse;
 mod place;
 mod plain;
@@ -28,6 +32,7 @@ mod trust;
 mod types;
 mod values;
 
+pub use authorizer::{Decide, Question};
 pub use evaluate::Rules;
 pub use schema_types::escape;
 

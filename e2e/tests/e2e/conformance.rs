@@ -9,6 +9,8 @@ mod client;
 mod kubectl;
 mod masked;
 mod records;
+#[path = "../../../crates/krator-apiserver/tests/support/webhook.rs"]
+mod webhook;
 
 use crate::cluster::{self, Cluster};
 use cases::Case;
@@ -20,6 +22,7 @@ use kube::{
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Runtime;
+use webhook::Webhook;
 
 /// How many cases run at once.
 const AT_ONCE: usize = 8;
@@ -64,8 +67,8 @@ async fn real(cluster: &Cluster) -> Client {
 }
 
 /// The transcripts of all cases.
-async fn run(client: Client, cases: &[Case]) -> Vec<String> {
-    let target = Arc::new(Target::new(client));
+async fn run(client: Client, webhook: &Webhook, cases: &[Case]) -> Vec<String> {
+    let target = Arc::new(Target::new(client, webhook));
     target.define(DEFINITIONS).await;
     let runs = cases.iter().enumerate().map(|(number, case)| {
         let target = Arc::clone(&target);
@@ -85,9 +88,12 @@ fn both_servers_answer_alike() {
     let runtime = runtime();
     let Some(cluster) = real_cluster() else { return };
     let cases = cases::all();
-    let embedded = runtime
-        .block_on(async { run(Client::new(krator_apiserver::Server::start(), "default"), &cases).await });
-    let real = runtime.block_on(async { run(real(&cluster).await, &cases).await });
+    let webhook = runtime.block_on(Webhook::start());
+    let embedded = runtime.block_on(async {
+        let server = krator_apiserver::Server::builder().rbac(true).start();
+        run(Client::new(server, "default"), &webhook, &cases).await
+    });
+    let real = runtime.block_on(async { run(real(&cluster).await, &webhook, &cases).await });
     let mut different = Vec::new();
     for ((case, embedded), real) in cases.iter().zip(&embedded).zip(&real) {
         if embedded != real {

@@ -2,6 +2,7 @@
 
 use super::{Options, Written, decode, finalizer_warnings, metadata_errors, settle_namespace};
 use crate::{
+    admission::{self, Operation},
     kinds::Kind,
     managed,
     object::{meta, set_meta},
@@ -33,18 +34,7 @@ pub(crate) fn create(
             "resourceVersion should not be set on objects to be created",
         ));
     }
-    let name = meta(&object, "name").to_owned();
     settle_namespace(kind, &mut object, namespace)?;
-    let generates = name.is_empty() && !meta(&object, "generateName").is_empty();
-    for _ in 0..NAMES {
-        if generates {
-            let name = generated_name(&object);
-            set_meta(&mut object, "name", name.into());
-        }
-        if !generates || state.store.get(&kind.id, &Key::of(&object)).is_none() {
-            break;
-        }
-    }
     clear(&mut object);
     kind.default(&mut object);
     let by = options.manager(kind);
@@ -65,17 +55,41 @@ pub(crate) fn create(
     })
 }
 
+/// Gives an object the name that it has in every attempt of its request, or another one if there is such an object.
+fn generate_name(state: &mut State, kind: &Kind, object: &mut Json) {
+    let known = state.session.name.take();
+    let mut names = known
+        .into_iter()
+        .chain(std::iter::repeat_with(|| generated_name(object)));
+    let key = |name: &str| Key::new(meta(object, "namespace"), name);
+    let mut name = names.next().unwrap_or_default();
+    for other in names.take(NAMES) {
+        if state.store.get(&kind.id, &key(&name)).is_none() {
+            break;
+        }
+        name = other;
+    }
+    state.session.name = Some(name.clone());
+    set_meta(object, "name", name.into());
+}
+
 /// Completes, checks and stores a new object, whose field managers are known.
 pub(super) fn insert(
     state: &mut State,
     kind: &Kind,
-    mut object: Json,
+    object: Json,
     options: &Options,
 ) -> Result<Arc<Json>, Refusal> {
-    stamp(&mut object);
     if kind.namespaced {
         state.check_namespace(meta(&object, "namespace"), kind.about(meta(&object, "name")))?;
     }
+    let about = options.attributes(kind, Operation::Create, Key::of(&object));
+    let mut object = admission::mutate(state, &about, object, None)?;
+    if meta(&object, "name").is_empty() && !meta(&object, "generateName").is_empty() {
+        generate_name(state, kind, &mut object);
+    }
+    stamp(&mut object);
+    set_meta(&mut object, "uid", state.session.uid().into());
     crate::hooks::before_create(state, kind, &mut object)?;
     kind.prepare_create(&mut object, &now());
     let of_metadata = metadata_errors(kind, &object);
@@ -83,6 +97,8 @@ pub(super) fn insert(
     errors.extend(of_metadata);
     Refusal::unless_valid(kind.about_kind(meta(&object, "name")), &errors)?;
     let key = Key::of(&object);
+    let about = options.attributes(kind, Operation::Create, key.clone());
+    admission::validate(state, &about, Some(&object), None)?;
     if state.store.get(&kind.id, &key).is_some() {
         return Err(Refusal::already_exists(kind.about(&key.name)));
     }

@@ -2,11 +2,13 @@
 
 use super::waits;
 use crate::{
+    admission::{self, Attributes, Operation},
     kinds::{Kind, Origin},
     object::{at, finalizers, is_deleting, meta, set_meta},
     refusal::{About, FieldError, Refusal},
     state::{State, now},
     store::Key,
+    users::User,
 };
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
@@ -30,6 +32,10 @@ pub(crate) struct DeleteOptions {
     pub propagation: Option<Propagation>,
     pub grace: Option<i64>,
     pub dry_run: bool,
+    /// Who asks for it. What the server deletes by itself, nobody else decides about.
+    pub user: Option<Arc<User>>,
+    /// The options as the client has sent them.
+    pub sent: Json,
 }
 
 /// The finalizer of [`Propagation::Foreground`].
@@ -81,6 +87,8 @@ impl DeleteOptions {
             propagation: propagation.or(of_orphans),
             grace,
             dry_run: dry || query.dry_run()?,
+            user: None,
+            sent: body.clone(),
         })
     }
 }
@@ -100,6 +108,7 @@ pub(crate) fn delete(
     let live = state.store.get(&kind.id, key).map(Arc::clone);
     let live = live.ok_or_else(|| Refusal::not_found(kind.about(&key.name)))?;
     check_preconditions(kind, key, &live, options)?;
+    admit(state, kind, key, &live, options)?;
     let mut object = Json::clone(&live);
     let wanted = finalizers_of_propagation(kind, &object, options);
     set_finalizers(&mut object, wanted);
@@ -132,6 +141,31 @@ pub(crate) fn delete(
     let last = state.store.remove(&kind.id, key).unwrap_or(stored);
     crate::hooks::after_delete(state, kind, &last);
     Ok((deleted(kind, &last), true))
+}
+
+/// Lets others decide about a deletion, before anything is changed.
+///
+/// # Errors
+///
+/// If one of them refuses it, or has to be asked first.
+pub(crate) fn admit(
+    state: &mut State,
+    kind: &Kind,
+    key: &Key,
+    live: &Json,
+    options: &DeleteOptions,
+) -> Result<(), Refusal> {
+    let Some(user) = &options.user else { return Ok(()) };
+    let about = Attributes {
+        kind,
+        subresource: "",
+        operation: Operation::Delete,
+        key: key.clone(),
+        user,
+        dry_run: options.dry_run,
+        options: Some(&options.sent),
+    };
+    admission::delete(state, &about, &kind.to_served(live))
 }
 
 /// Takes a finalizer away, and the object with the last one.

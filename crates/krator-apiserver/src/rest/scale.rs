@@ -2,6 +2,7 @@
 
 use super::{Edit, Options, Written, update};
 use crate::{
+    admission::{self, Operation},
     kinds::{Kind, Origin, scale_type},
     managed::{self, Manager, ScaleFields},
     object::{at, fields_mut, meta, set_meta},
@@ -58,7 +59,7 @@ pub(crate) fn read_scale(state: &State, kind: &Kind, key: &Key) -> Result<Json, 
     Ok(scale_of(kind, object))
 }
 
-fn scale_of(kind: &Kind, object: &Json) -> Json {
+pub(super) fn scale_of(kind: &Kind, object: &Json) -> Json {
     let mut metadata = json!({"name": meta(object, "name")});
     for field in ["namespace", "uid", "resourceVersion", "creationTimestamp"] {
         let value = at(object, &["metadata", field]);
@@ -103,6 +104,8 @@ pub(crate) fn write_scale(
     };
     let before = fields.to_scale(&live, &scale_of(kind, &live))?;
     let after = edited(&before, edit, options)?;
+    let about = options.attributes(kind, Operation::Update, key.clone());
+    let after = admission::mutate(state, &about, after, Some(&before))?;
     let mut object = fields.to_object(&after, &live)?;
     set_meta(
         &mut object,

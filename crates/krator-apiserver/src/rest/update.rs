@@ -1,9 +1,11 @@
 //! Changes of objects: replaced, patched, applied.
 
 use super::{
-    Options, Written, create::insert, decode, finalizer_warnings, metadata_errors, settle_namespace, waits,
+    Options, Written, create::insert, decode, finalizer_warnings, metadata_errors, scale::scale_of,
+    settle_namespace, waits,
 };
 use crate::{
+    admission::{self, Operation},
     kinds::Kind,
     managed,
     object::{at, finalizers, is_deleting, meta, set_meta},
@@ -79,6 +81,10 @@ pub(crate) fn update(
         )));
     }
     settle_namespace(kind, &mut object, &key.namespace)?;
+    let about = options.attributes(kind, Operation::Update, key.clone());
+    if let Some(live) = live.filter(|_| options.subresource != Subresource::Scale) {
+        object = admission::mutate(state, &about, object, Some(live))?;
+    }
     let (Some(stored), Some(live)) = (&stored, live) else {
         if !meta(&object, "uid").is_empty() {
             let why = format!(
@@ -99,6 +105,12 @@ pub(crate) fn update(
     crate::hooks::before_update(state, kind, &mut object, live)?;
     let object = prepared(kind, object, live, options);
     check(kind, &object, live, options)?;
+    if options.subresource == Subresource::Scale {
+        let [object, live] = [&object, live].map(|object| scale_of(kind, object));
+        admission::validate(state, &about, Some(&object), Some(&live))?;
+    } else {
+        admission::validate(state, &about, Some(&object), Some(live))?;
+    }
     let object = store(state, kind, key, object, (live, stored), options);
     Ok(Written {
         object,

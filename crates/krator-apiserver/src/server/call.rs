@@ -82,7 +82,14 @@ impl Call<'_> {
 
     fn options(&self) -> Result<Options, Refusal> {
         let query = &self.request.query;
+        let mut sent = serde_json::Map::new();
+        for key in ["fieldManager", "fieldValidation"] {
+            if query.has(key) {
+                sent.insert(key.to_owned(), query.text(key).into());
+            }
+        }
         Ok(Options {
+            sent: Some(sent.into()),
             user: Arc::clone(&self.request.user),
             manager: request::manager(query, &self.request.headers),
             subresource: self.subresource,
@@ -193,7 +200,11 @@ impl Call<'_> {
             true => Json::Null,
             false => body::read(request::content_type(&self.request.headers), &self.request.body)?.0,
         };
-        DeleteOptions::read(&body, &self.request.query)
+        let options = DeleteOptions::read(&body, &self.request.query)?;
+        Ok(DeleteOptions {
+            user: Some(Arc::clone(&self.request.user)),
+            ..options
+        })
     }
 
     pub(super) fn delete(
@@ -213,6 +224,16 @@ impl Call<'_> {
     ) -> Result<Response<Body>, Refusal> {
         let selection = Selection::of(self.kind, &self.key.namespace, "", &self.request.query)?;
         let listed = listing::list(state, self.kind, &selection, &self.request.query)?;
+        // Whether all webhooks have answered is to be known before the first object is gone.
+        for object in &listed.objects {
+            let admitted = rest::admit(state, self.kind, &Key::of(object), object, options);
+            if admitted.is_err() && !state.session.waits() {
+                break;
+            }
+        }
+        if state.session.waits() {
+            return Err(Refusal::internal("webhooks have to answer first"));
+        }
         for object in &listed.objects {
             rest::delete(state, self.kind, &Key::of(object), options)?;
         }

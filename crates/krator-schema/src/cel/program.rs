@@ -11,6 +11,8 @@ use serde_json::Value as Json;
 
 use crate::Pattern;
 
+use super::dynamic;
+use super::parse::Parsed;
 use super::rules::Compiled;
 use super::schema_types::Declared;
 use super::tree::{Literal, Node, NodeKind};
@@ -25,11 +27,13 @@ pub(super) struct Program {
     /// The lists, maps and objects that it compares as a whole.
     comparisons: Vec<Comparison>,
     takes_nulls: bool,
-    has_loops: bool,
     /// The patterns that are written in it.
     patterns: Vec<String>,
     size: Size,
 }
+
+/// The name in errors that are known to be those of the API server, word by word.
+pub(super) const FAILED: &str = "@failed";
 
 /// Why there is no result.
 pub(super) enum Failure {
@@ -43,19 +47,40 @@ impl Program {
     /// Makes a program of an expression about values of a schema.
     pub(super) fn new(compiled: Compiled, declared: &Declared) -> Self {
         let Compiled { parsed, checked } = compiled;
-        let (mut has_loops, mut patterns) = (false, Vec::new());
-        parsed.root.visit(&mut |node| match &node.kind {
-            NodeKind::Loop(_) => has_loops = true,
-            NodeKind::Call {
-                function, arguments, ..
-            } if function == "matches" => patterns.extend(arguments.iter().filter_map(text)),
-            _ => {}
-        });
         Program {
             distrust: trust::distrust(&parsed.root, &checked, declared),
             comparisons: trust::comparisons(&parsed.root, &checked, declared),
             takes_nulls: trust::takes_nulls(&parsed.root, &checked),
-            has_loops,
+            ..Program::of(*parsed)
+        }
+    }
+
+    /// Makes a program of an expression about values without a schema, or says why they may be evaluated otherwise by the API
+    /// server.
+    pub(super) fn dynamic(compiled: Compiled) -> Result<Self, String> {
+        let Compiled { mut parsed, checked } = compiled;
+        if let Some(why) = dynamic::distrust(&parsed.root, &checked) {
+            return Err(why);
+        }
+        dynamic::rewrite(&mut parsed.source);
+        Ok(Program::of(*parsed))
+    }
+
+    fn of(parsed: Parsed) -> Self {
+        let mut patterns = Vec::new();
+        parsed.root.visit(&mut |node| {
+            if let NodeKind::Call {
+                function, arguments, ..
+            } = &node.kind
+                && function == "matches"
+            {
+                patterns.extend(arguments.iter().filter_map(text));
+            }
+        });
+        Program {
+            distrust: None,
+            comparisons: Vec::new(),
+            takes_nulls: true,
             patterns,
             size: Size::of(&parsed.root),
             source: parsed.source,
@@ -91,9 +116,12 @@ impl Program {
 
     /// The outcome for an error. A loop of cel-go goes on after an error, and may end without one.
     fn failure(&self, scope: &Context<'_>, error: ExecutionError) -> Failure {
-        let first = first_error(&self.source, scope).filter(|_| !self.has_loops);
+        let first = first_error(&self.source, scope);
         match first {
             Some(ExecutionError::NoSuchKey(key)) => Failure::Error(format!("no such key: {key}")),
+            Some(ExecutionError::FunctionError { function, message }) if function == FAILED => {
+                Failure::Error(message)
+            }
             Some(ExecutionError::IndexOutOfBounds(Value::Int(index))) => {
                 Failure::Error(format!("index out of bounds: {index}"))
             }
@@ -120,6 +148,11 @@ fn first_error(expression: &IdedExpr, scope: &Context<'_>) -> Option<ExecutionEr
         Expr::Call(call) => call.target.as_deref().into_iter().chain(&call.args).collect(),
         Expr::Select(select) => vec![&select.operand],
         Expr::List(list) => list.elements.iter().collect(),
+        // Errors of its steps may not be errors of the loop.
+        Expr::Comprehension(fold) => {
+            let of_range = first_error(&fold.iter_range, scope);
+            return Some(of_range.unwrap_or(ExecutionError::NoSuchOverload));
+        }
         _ => Vec::new(),
     };
     let of_operand = operands
@@ -194,6 +227,20 @@ pub(super) fn largest(value: &Json) -> usize {
         Json::Array(items) => items.iter().map(largest).max().unwrap_or(0).max(items.len()),
         Json::Object(fields) => fields.values().map(largest).max().unwrap_or(0).max(fields.len()),
         Json::Null | Json::Bool(_) | Json::Number(_) => 0,
+    }
+}
+
+/// The number of items of the largest list or map in a value.
+pub(super) fn most_items(value: &Json) -> usize {
+    match value {
+        Json::Array(items) => items.iter().map(most_items).max().unwrap_or(0).max(items.len()),
+        Json::Object(fields) => fields
+            .values()
+            .map(most_items)
+            .max()
+            .unwrap_or(0)
+            .max(fields.len()),
+        _ => 0,
     }
 }
 

@@ -42,8 +42,12 @@ pub(super) fn environment(declared: &Declared, optional_old_self: bool) -> Envir
     environment
 }
 
-/// Parses and checks an expression whose value has to be of a type.
-pub(super) fn compile(text: &str, environment: &Environment, result: &Type) -> Compilation {
+/// Parses and checks an expression whose value has to be of a type, if one is given.
+pub(super) fn compile<'a>(
+    text: &str,
+    environment: &Environment,
+    result: impl Into<Option<&'a Type>>,
+) -> Compilation {
     let parsed = match parse::parse(text) {
         ParseOutcome::Parsed(parsed) => parsed,
         ParseOutcome::Refused(mistake, offset) => {
@@ -60,7 +64,8 @@ pub(super) fn compile(text: &str, environment: &Environment, result: &Type) -> C
         mistakes = literals::check(&parsed, &checked);
     }
     let found = checked.type_of(&parsed.root);
-    if mistakes.is_empty() && found != result {
+    let result = result.into().filter(|result| found != *result);
+    if let Some(result) = result.filter(|_| mistakes.is_empty()) {
         mistakes.push(Mistake {
             detail: format!("the expression must have the type {result}, but it has {found}"),
             about: None,

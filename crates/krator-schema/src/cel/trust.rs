@@ -82,7 +82,7 @@ const TRUSTED_WITH_NULL: [&str; 29] = [
 ];
 
 /// Whether a function is evaluated as the API server does.
-fn is_trusted(overload: &str) -> bool {
+pub(super) fn is_trusted(overload: &str) -> bool {
     TRUSTED.contains(&overload) || TRUSTED_WITH_NULL.contains(&overload)
 }
 

@@ -29,6 +29,27 @@ pub(super) fn convert(value: &Json, declared: &Declared) -> Result<Converted, &'
     Ok(Converted { value, has_nulls })
 }
 
+/// A value without a schema. Numbers with a fraction of zero have none: `kube-cel` finds them different from integers.
+pub(super) fn dynamic(value: &Json) -> Result<Value, &'static str> {
+    Ok(match value {
+        Json::Null => Value::Null,
+        Json::Bool(value) => Value::Bool(*value),
+        Json::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(number), _) => Value::Int(number),
+            (None, Some(number)) if number.fract() != 0.0 => Value::Float(number),
+            _ => return Err("a number is neither an integer in range nor has a fraction"),
+        },
+        Json::String(text) => Value::String(Arc::new(text.clone())),
+        Json::Array(items) => Value::List(Arc::new(items.iter().map(dynamic).collect::<Result<_, _>>()?)),
+        Json::Object(fields) => {
+            let entries = fields
+                .iter()
+                .map(|(key, value)| Ok((key.clone(), dynamic(value)?)));
+            map(entries.collect::<Result<_, &'static str>>()?)
+        }
+    })
+}
+
 fn typed(value: &Json, declared: &Declared, has_nulls: &mut bool) -> Result<Value, &'static str> {
     let text = |text: &str| Value::String(Arc::new(text.to_string()));
     Ok(match (&declared.shape, value) {

@@ -10,10 +10,13 @@
 //! events COUNT                  awaits so many events of it
 //! gone RESOURCE/NAME            awaits that there is no such object
 //! until RESOURCE/NAME /POINTER VALUE
+//! as USER                       acts as a user from now on; `admin` is the sender itself
+//! tries RESOURCE CODE BODY      creates as a dry run until the answer has the code
 //! ```
 //!
 //! A resource may have a query: `configmaps?labelSelector=a`. One that begins with `/` is a path. Bodies are YAML. `$ns` is
-//! the namespace of the case; `$rv` and `$uid` are those of the object that was last answered. A case whose name has
+//! the namespace of the case; `$rv` and `$uid` are those of the object that was last answered, and `$webhook` and `$bundle` are
+//! where a webhook is and whom to trust about it. A case whose name has
 //! `{kind}` is made for each kind of `kinds.yaml`, with `$kind` for its resource, and `$object`, `$change` and `$wrong` for
 //! what that file has of it.
 

@@ -3,6 +3,7 @@
 use super::{
     cases::{Case, Step},
     masked::Mask,
+    webhook::Webhook,
 };
 use futures::{AsyncBufReadExt as _, StreamExt as _, stream::BoxStream};
 use http::{Method, Request, header};
@@ -19,6 +20,7 @@ const AGAIN: Duration = Duration::from_millis(50);
 /// A server, whichever it is.
 pub struct Target {
     client: Client,
+    webhook: Webhook,
 }
 
 /// A case as it runs.
@@ -30,6 +32,8 @@ struct Run<'a> {
     transcript: String,
     mask: Mask,
     watch: Option<BoxStream<'static, String>>,
+    /// As whom the following steps are done.
+    user: Option<String>,
 }
 
 struct Answer {
@@ -39,8 +43,11 @@ struct Answer {
 }
 
 impl Target {
-    pub fn new(client: Client) -> Self {
-        Self { client }
+    pub fn new(client: Client, webhook: &Webhook) -> Self {
+        Self {
+            client,
+            webhook: webhook.clone(),
+        }
     }
 
     async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: String) -> Answer {
@@ -97,7 +104,11 @@ impl Target {
             target: self,
             mask: Mask::new(&namespace),
             namespace,
-            variables: BTreeMap::new(),
+            variables: BTreeMap::from([
+                ("$webhook", self.webhook.url.clone()),
+                ("$bundle", self.webhook.bundle.clone()),
+            ]),
+            user: None,
             transcript: String::new(),
             watch: None,
         };
@@ -160,6 +171,11 @@ impl Run<'_> {
                 .await
             }
             "delete" | "delete-all" => self.send(Method::DELETE, &path, &json, &rest).await,
+            "as" => {
+                self.user = Some(self.filled(&step.resource)).filter(|user| user != "admin");
+                return;
+            }
+            "tries" => return self.tries(&path, rest).await,
             "watch" => return self.open(&path).await,
             "events" => return self.events(step.resource.parse().expect("a number")).await,
             "gone" => return self.until(&path, |answer| answer.code == 404).await,
@@ -206,7 +222,9 @@ impl Run<'_> {
         } else {
             format!("{path}{separator}{manager}")
         };
-        self.target.send(method, &path, headers, body).await
+        let mut headers = headers.to_vec();
+        headers.extend(self.user.as_deref().map(|user| ("impersonate-user", user)));
+        self.target.send(method, &path, &headers, body).await
     }
 
     fn filled(&self, text: &str) -> String {
@@ -252,7 +270,8 @@ impl Run<'_> {
             "clusterrolebindings",
             "herds",
         ];
-        let is_cluster = cluster.contains(&resource) || group == "apiextensions.k8s.io";
+        let is_cluster = cluster.contains(&resource)
+            || ["apiextensions.k8s.io", "admissionregistration.k8s.io"].contains(&group);
         let place = if is_cluster {
             String::new()
         } else {
@@ -290,6 +309,24 @@ impl Run<'_> {
             let event: Json = serde_json::from_str(&line.unwrap_or_default()).unwrap_or_default();
             let event = self.mask.masked(&event);
             self.say(&format!("{event:#}"));
+        }
+    }
+
+    /// Tries to create an object until the answer is the one that is expected: a real server learns of rules a moment later.
+    async fn tries(&mut self, path: &str, rest: String) {
+        let (code, body) = rest.split_once(' ').expect("a code and a body");
+        let json = [("content-type", "application/json")];
+        let path = format!("{path}?dryRun=All");
+        let end = Instant::now() + DEADLINE;
+        loop {
+            let answer = self.send(Method::POST, &path, &json, body).await;
+            if answer.code.to_string() == code {
+                return;
+            }
+            if Instant::now() > end {
+                return self.say(&format!("not in time: {}", answer.body));
+            }
+            sleep(AGAIN).await;
         }
     }
 

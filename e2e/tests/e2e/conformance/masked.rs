@@ -11,6 +11,9 @@ static TIME: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z").expect("a pattern"));
 /// The version in a message about preconditions.
 static RECORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"in record \(\d+\)").expect("a pattern"));
+/// What Go says of a text that is no JSON.
+static PARSING: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new("(?s)json parse error: .*").expect("a pattern"));
 static AGE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\d+m?\d*s$").expect("a pattern"));
 
 /// What was masked so far: the same value has the same mask in the whole case.
@@ -49,6 +52,7 @@ impl Mask {
             .into_owned();
         let text = TIME.replace_all(&text, "TIME");
         let text = RECORD.replace_all(&text, "VERSION");
+        let text = PARSING.replace_all(&text, "json parse error: ERROR");
         AGE.replace_all(&text, "AGE").replace(&self.namespace, "NS")
     }
 
@@ -66,7 +70,9 @@ impl Mask {
         let is_strict = refusal["message"]
             .as_str()
             .is_some_and(|text| text.contains("strict decoding error"));
-        let by_word = [403, 404, 409, 410, 501].contains(&code) || code == 400 && is_strict;
+        let by_word = refusal["message"].as_str().is_some_and(is_of_admission)
+            || [403, 404, 409, 410, 501].contains(&code)
+            || code == 400 && is_strict;
         if !by_word {
             refusal["message"] = "MESSAGE".into();
         }
@@ -129,6 +135,17 @@ impl Mask {
             other => other.clone(),
         }
     }
+}
+
+/// Whether a message is about webhooks or policies.
+fn is_of_admission(message: &str) -> bool {
+    [
+        "admission webhook",
+        "failed calling webhook",
+        "ValidatingAdmissionPolicy '",
+    ]
+    .iter()
+    .any(|words| message.contains(words))
 }
 
 /// The lines in which two transcripts differ, each with what came before it.

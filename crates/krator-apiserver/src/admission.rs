@@ -1,0 +1,79 @@
+//! Who else decides about writes: webhooks and policies, after `pkg/admission/plugin` of `k8s.io/apiserver`.
+//!
+//! A request has the state alone, and webhooks must not be waited for meanwhile. Where one is to be asked, the request
+//! therefore ends before it has changed anything, the question is put, and the request begins anew with the answer at hand. If
+//! the object has changed in between, the question is another one and is put again.
+
+mod call;
+mod configuration;
+mod matching;
+mod policies;
+mod review;
+mod webhooks;
+
+pub(crate) use call::call;
+pub(crate) use configuration::check;
+pub(crate) use review::{Attributes, Operation};
+
+use crate::{
+    refusal::Refusal,
+    state::{State, id},
+    store::ResourceId,
+};
+use serde_json::Value as Json;
+
+/// The group of the configurations, whose own writes nobody else decides about.
+const GROUP: &str = "admissionregistration.k8s.io";
+
+fn configurations(resource: &str) -> ResourceId {
+    id(GROUP, resource)
+}
+
+/// Lets webhooks change an object that is to be stored. `old` is the object before.
+///
+/// # Errors
+///
+/// If one of them refuses it, or has to be asked first.
+pub(crate) fn mutate(
+    state: &mut State,
+    about: &Attributes<'_>,
+    object: Json,
+    old: Option<&Json>,
+) -> Result<Json, Refusal> {
+    if about.is_exempt() {
+        return Ok(object);
+    }
+    let changed = webhooks::mutate(state, about, Some(object), old)?;
+    Ok(changed.unwrap_or_default())
+}
+
+/// Lets policies and webhooks judge a write. `object` is the new object, and `old` the object before.
+///
+/// # Errors
+///
+/// If one of them refuses it, or has to be asked first.
+pub(crate) fn validate(
+    state: &mut State,
+    about: &Attributes<'_>,
+    object: Option<&Json>,
+    old: Option<&Json>,
+) -> Result<(), Refusal> {
+    if about.is_exempt() {
+        return Ok(());
+    }
+    policies::validate(state, about, object, old)?;
+    webhooks::validate(state, about, object, old)
+}
+
+/// Lets webhooks and policies judge a deletion.
+///
+/// # Errors
+///
+/// If one of them refuses it, or has to be asked first.
+pub(crate) fn delete(state: &mut State, about: &Attributes<'_>, old: &Json) -> Result<(), Refusal> {
+    if about.is_exempt() {
+        return Ok(());
+    }
+    webhooks::mutate(state, about, None, Some(old))?;
+    validate(state, about, None, Some(old))
+}

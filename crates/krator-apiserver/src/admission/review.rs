@@ -1,0 +1,167 @@
+//! What webhooks and policies are told about a write, after `admission.Attributes` and `CreateAdmissionObjects`.
+
+use super::GROUP;
+use crate::{
+    kinds::Kind,
+    object::{meta, set},
+    refusal::{Cause, Refusal},
+    store::Key,
+    users::User,
+};
+use serde_json::{Value as Json, json};
+
+/// What is done to an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operation {
+    Create,
+    Update,
+    Delete,
+}
+
+impl Operation {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Create => "CREATE",
+            Self::Update => "UPDATE",
+            Self::Delete => "DELETE",
+        }
+    }
+
+    fn options(self) -> &'static str {
+        match self {
+            Self::Create => "CreateOptions",
+            Self::Update => "UpdateOptions",
+            Self::Delete => "DeleteOptions",
+        }
+    }
+}
+
+/// A write as it is asked for.
+pub(crate) struct Attributes<'a> {
+    pub kind: &'a Kind,
+    /// `status` or `scale`, or empty.
+    pub subresource: &'static str,
+    pub operation: Operation,
+    /// The namespace and the name that the request has. The name is empty where it is not generated yet.
+    pub key: Key,
+    pub user: &'a User,
+    pub dry_run: bool,
+    /// The other options, as a client has sent them; none where the server writes by itself.
+    pub options: Option<&'a Json>,
+}
+
+/// A version of a resource, as a rule has matched it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Matched {
+    pub version: String,
+}
+
+impl Attributes<'_> {
+    /// Whether nobody else decides about it: it is a write of the server itself, or of a configuration of admission.
+    pub(super) fn is_exempt(&self) -> bool {
+        self.options.is_none() || self.kind.group == GROUP
+    }
+
+    pub(super) fn is_namespace(&self) -> bool {
+        self.kind.group.is_empty() && self.kind.id.resource == "namespaces"
+    }
+
+    /// The namespace of the request. That of a namespace is its own.
+    pub(super) fn namespace(&self) -> &str {
+        match self.is_namespace() {
+            true => &self.key.name,
+            false => &self.key.namespace,
+        }
+    }
+
+    fn kind_in(&self, version: &str) -> Json {
+        match self.subresource {
+            "scale" => json!({"group": "autoscaling", "version": "v1", "kind": "Scale"}),
+            _ => json!({"group": self.kind.group, "version": version, "kind": self.kind.kind}),
+        }
+    }
+
+    /// The `AdmissionRequest` without its uid and its objects.
+    pub(super) fn request(&self, matched: &Matched) -> Json {
+        let resource = |version: &str| json!({"group": self.kind.group, "version": version, "resource": self.kind.id.resource});
+        let mut options = self.options.cloned().unwrap_or_default();
+        set(&mut options, "kind", self.operation.options().into());
+        set(&mut options, "apiVersion", "meta.k8s.io/v1".into());
+        if self.dry_run {
+            set(&mut options, "dryRun", json!(["All"]));
+        }
+        let mut request = json!({
+            "kind": self.kind_in(&matched.version),
+            "resource": resource(&matched.version),
+            "requestKind": self.kind_in(&self.kind.version),
+            "requestResource": resource(&self.kind.version),
+            "operation": self.operation.name(),
+            "userInfo": self.user.info(),
+            "dryRun": self.dry_run,
+            "options": options,
+        });
+        for (key, value) in [
+            ("subResource", self.subresource),
+            ("requestSubResource", self.subresource),
+            ("name", &self.key.name),
+            ("namespace", self.namespace()),
+        ] {
+            if !value.is_empty() {
+                request[key] = value.into();
+            }
+        }
+        request
+    }
+
+    /// An object in the version that a rule has matched.
+    pub(super) fn in_version(&self, object: Option<&Json>, matched: &Matched) -> Json {
+        let mut object = object.cloned().unwrap_or_default();
+        if object.is_object() && self.subresource != "scale" && matched.version != self.kind.version {
+            let version = crate::kinds::api_version(&self.kind.group, &matched.version);
+            set(&mut object, "apiVersion", version.into());
+        }
+        object
+    }
+
+    /// A refusal that names the object as far as it has a name.
+    pub(super) fn forbidden(&self, object: Option<&Json>, why: &str) -> Refusal {
+        let of_object = |key| object.map_or("", |object| meta(object, key));
+        let names = [
+            &self.key.name,
+            of_object("name"),
+            of_object("generateName"),
+            "Unknown",
+        ];
+        let name = names
+            .into_iter()
+            .find(|name| !name.is_empty())
+            .unwrap_or_default();
+        Refusal::forbidden(self.kind.about(name), why)
+    }
+}
+
+/// What makes two questions the same: all but what the server sets anew in each attempt.
+pub(super) fn key_of(request: &Json) -> String {
+    let mut request = request.clone();
+    if let Some(metadata) = request
+        .pointer_mut("/object/metadata")
+        .and_then(Json::as_object_mut)
+    {
+        for key in ["managedFields", "creationTimestamp", "deletionTimestamp"] {
+            metadata.shift_remove(key);
+        }
+    }
+    request.to_string()
+}
+
+/// Refuses what the server itself cannot do, with the cause that a real server gives.
+pub(super) fn internal(message: &str) -> Refusal {
+    Refusal {
+        causes: vec![Cause {
+            reason: String::new(),
+            message: message.to_owned(),
+            field: String::new(),
+        }],
+        ..Refusal::internal(message)
+    }
+}

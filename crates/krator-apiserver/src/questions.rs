@@ -1,0 +1,75 @@
+//! What a request asks of webhooks, and what they have answered so far.
+
+use serde_json::Value as Json;
+use std::{collections::BTreeMap, time::Duration};
+
+/// A question to a webhook.
+#[derive(Debug, Clone)]
+pub(crate) struct Question {
+    /// What makes it the same question as another one.
+    pub key: String,
+    /// The `AdmissionRequest`, without a uid.
+    pub request: Json,
+    pub client: Json,
+    pub timeout: Duration,
+    /// Whether the answer may change the object.
+    pub mutates: bool,
+}
+
+/// The `AdmissionResponse`, or why there is none.
+pub(crate) type Answer = Result<Json, String>;
+
+/// What one request keeps from one attempt to the next.
+#[derive(Debug, Default)]
+pub(crate) struct Session {
+    answers: BTreeMap<String, Answer>,
+    /// What has to be asked before the next attempt.
+    wanted: Vec<Question>,
+    warnings: Vec<String>,
+    /// The uid of the new object, so that all attempts ask about the same one.
+    uid: Option<String>,
+    /// The generated name of the new object.
+    pub name: Option<String>,
+}
+
+impl Session {
+    /// The answer to a question. Without one, the question is put before the next attempt.
+    pub fn answer(&mut self, question: Question) -> Option<Answer> {
+        let known = self.answers.get(&question.key).cloned();
+        if known.is_none() {
+            self.wanted.push(question);
+        }
+        known
+    }
+
+    /// Whether questions have to be answered first.
+    pub fn waits(&self) -> bool {
+        !self.wanted.is_empty()
+    }
+
+    /// Begins another attempt, and tells what is to be asked before it.
+    pub fn again(&mut self) -> Vec<Question> {
+        self.warnings.clear();
+        std::mem::take(&mut self.wanted)
+    }
+
+    pub fn remember(&mut self, key: String, answer: Answer) {
+        self.answers.insert(key, answer);
+    }
+
+    /// Warns the client, once of each thing.
+    pub fn warn(&mut self, warning: String) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    pub fn uid(&mut self) -> String {
+        let uid = self.uid.get_or_insert_with(|| uuid::Uuid::new_v4().to_string());
+        uid.clone()
+    }
+}

@@ -1,0 +1,185 @@
+//! A webhook on this machine, over HTTPS, that does what the label `webhook` of an object says.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use http::{Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, Full};
+use hyper::{
+    body::{Bytes, Incoming},
+    server::conn::http1,
+    service::service_fn,
+};
+use hyper_util::rt::TokioIo;
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use serde_json::{Value as Json, json};
+use std::{convert::Infallible, sync::Arc, time::Duration};
+use tokio::net::TcpListener;
+use tokio_rustls::{
+    TlsAcceptor,
+    rustls::{self, pki_types::PrivateKeyDer},
+};
+
+/// A webhook that answers as long as its runtime runs.
+#[derive(Debug, Clone)]
+pub struct Webhook {
+    /// Where it is: `https://127.0.0.1:…`.
+    pub url: String,
+    /// The certificate of its authority, as configurations have it.
+    pub bundle: String,
+}
+
+impl Webhook {
+    /// Starts a webhook.
+    pub async fn start() -> Self {
+        let (authority, certificate, key) = certificates();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = rustls::ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .and_then(|config| {
+                config
+                    .with_no_client_auth()
+                    .with_single_cert(vec![certificate], key)
+            })
+            .expect("the certificate is new");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let url = format!("https://{}", listener.local_addr().expect("it listens"));
+        tokio::spawn(accept(listener, TlsAcceptor::from(Arc::new(config))));
+        Self {
+            url,
+            bundle: STANDARD.encode(authority),
+        }
+    }
+}
+
+/// An authority as PEM, and a certificate of it with its key.
+fn certificates() -> (
+    String,
+    rustls::pki_types::CertificateDer<'static>,
+    PrivateKeyDer<'static>,
+) {
+    let mut params = CertificateParams::new(Vec::new()).expect("no names");
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let key = KeyPair::generate().expect("a key");
+    let authority = params.self_signed(&key).expect("a certificate").pem();
+    let issuer = Issuer::new(params, key);
+    let own = KeyPair::generate().expect("a key");
+    let params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).expect("an address");
+    let certificate = params.signed_by(&own, &issuer).expect("a certificate");
+    let key = PrivateKeyDer::Pkcs8(own.serialize_der().into());
+    (authority, certificate.der().clone(), key)
+}
+
+async fn accept(listener: TcpListener, acceptor: TlsAcceptor) {
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            continue;
+        };
+        let acceptor = acceptor.clone();
+        tokio::spawn(async move {
+            // A client that does not trust it goes away.
+            let Ok(stream) = acceptor.accept(stream).await else {
+                return;
+            };
+            drop(
+                http1::Builder::new()
+                    .serve_connection(TokioIo::new(stream), service_fn(answer))
+                    .await,
+            );
+        });
+    }
+}
+
+async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+    let body = request
+        .into_body()
+        .collect()
+        .await
+        .expect("the server sends all")
+        .to_bytes();
+    let review: Json = serde_json::from_slice(&body).expect("the server sends JSON");
+    let request = &review["request"];
+    let object = if request["object"].is_null() {
+        &request["oldObject"]
+    } else {
+        &request["object"]
+    };
+    let mut response = json!({"uid": request["uid"], "allowed": true});
+    let mut status = StatusCode::OK;
+    match object["metadata"]["labels"]["webhook"]
+        .as_str()
+        .unwrap_or_default()
+    {
+        "deny" => {
+            response["allowed"] = false.into();
+            response["status"] = json!({"message": "George may not enter"});
+        }
+        "silent" => response["allowed"] = false.into(),
+        "causes" => {
+            response["allowed"] = false.into();
+            response["status"] = json!({"code": 422, "reason": "Invalid", "message": "two fields are wrong", "details": {"causes": [
+                {"reason": "FieldValueInvalid", "message": "the zone is full", "field": "spec.zone"},
+                {"reason": "FieldValueInvalid", "message": "too heavy", "field": "spec.weight"},
+            ]}});
+        }
+        "warn" => response["warnings"] = json!(["one", "two", "one"]),
+        // What the webhook was told, as far as it does not differ from run to run.
+        "echo" => {
+            let mut told = request.clone();
+            let fields = told.as_object_mut().expect("a request is an object");
+            for key in ["uid", "object", "oldObject", "userInfo"] {
+                fields.remove(key);
+            }
+            let user = request["userInfo"]["username"].as_str().unwrap_or_default();
+            let has = |key: &str| request[key].is_object();
+            let told = sorted(&told);
+            response["allowed"] = false.into();
+            response["status"] = json!({"code": 403, "reason": "Forbidden", "message": format!(
+                "{told} by {user}, object {}, oldObject {}", has("object"), has("oldObject")
+            )});
+        }
+        "patch" => patch(
+            &mut response,
+            json!([{"op": "add", "path": "/metadata/annotations", "value": {"patched": "yes"}}]),
+        ),
+        "bad-patch" => patch(&mut response, json!([{"op": "remove", "path": "/nowhere"}])),
+        "hang" => tokio::time::sleep(Duration::from_secs(30)).await,
+        "500" => status = StatusCode::INTERNAL_SERVER_ERROR,
+        "503" => status = StatusCode::SERVICE_UNAVAILABLE,
+        "uid" => response["uid"] = "another".into(),
+        "absent" => response = Json::Null,
+        _ => {}
+    }
+    let review =
+        json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response});
+    let body = match object["metadata"]["labels"]["webhook"].as_str() {
+        Some("garbage") => "garbage".to_owned(),
+        Some("500" | "503") => "the moose has eaten the cable".to_owned(),
+        _ => review.to_string(),
+    };
+    let form = if status.is_success() {
+        "application/json"
+    } else {
+        "text/plain"
+    };
+    let response = Response::builder().status(status).header("content-type", form);
+    Ok(response.body(Full::from(body)).expect("a response"))
+}
+
+fn patch(response: &mut Json, patch: Json) {
+    response["patchType"] = "JSONPatch".into();
+    response["patch"] = STANDARD.encode(patch.to_string()).into();
+}
+
+/// The value with its fields in order.
+fn sorted(value: &Json) -> Json {
+    match value {
+        Json::Object(fields) => {
+            let mut fields: Vec<_> = fields
+                .iter()
+                .map(|(key, value)| (key.clone(), sorted(value)))
+                .collect();
+            fields.sort_by(|one, other| one.0.cmp(&other.0));
+            fields.into_iter().collect()
+        }
+        other => other.clone(),
+    }
+}
