@@ -42,7 +42,7 @@ pub use machine::{
 pub use path::{FieldPath, PathRoot, Segment};
 pub use period::{MomentField, MomentUnit, Period, format_duration, parse_duration};
 pub use resource::{
-    Access, ChildDeletion, Column, ColumnType, DeclaredCondition, Deploy, Grant, LookIn, NameRule,
+    Access, Admission, ChildDeletion, Column, ColumnType, DeclaredCondition, Deploy, Grant, LookIn, NameRule,
     ObjectKind, Owned, PodResources, PublishedEvents, Resource, Scale, Scope, Watch, WatchBy,
 };
 pub use schema::{Constraints, Field, FieldChange, KubernetesType, NamedType, Schema, Shape, Validation};
@@ -124,6 +124,8 @@ pub struct Kind {
     pub watches: Vec<Watch>,
     /// Further rights.
     pub access: Vec<Access>,
+    /// What the API server refuses by policies.
+    pub admission: Admission,
     /// Properties that the graph must have.
     pub properties: Vec<Property>,
     /// The accepted findings that belong to no state.

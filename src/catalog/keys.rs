@@ -12,7 +12,7 @@ mod text;
 
 pub(crate) use deploy::{DeployKey, ResourcesKey};
 pub(crate) use document::{
-    AccessKey, ColumnKey, DocumentKey, NameKey, OwnedKey, ResourceKey, ScaleKey, WatchKey,
+    AccessKey, AdmissionKey, ColumnKey, DocumentKey, NameKey, OwnedKey, ProtectKey, ResourceKey, ScaleKey, WatchKey,
 };
 pub(crate) use machine::{
     EdgeKey, LimitKey, MachineKey, PropertyKey, RetryKey, SpecChangeKey, StateKey, TimeoutKey, WaitKey,

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value as Json, json};
 
 use crate::model::{ChildDeletion, Description, Kind, LookIn, ObjectKind, Scope, StateKind, WatchBy};
+use crate::policies::OPERATE;
 
 /// Everything that an operator may do.
 #[derive(Default)]
@@ -107,6 +108,9 @@ impl Permissions {
         }
         if ends_by_itself(kind) {
             verbs.push("delete");
+        }
+        if kind.admission.status.is_some() {
+            verbs.push(OPERATE);
         }
         let place = RuleScope::of(kind);
         self.add(description, place, RuleTarget::of(group, plural), &verbs);
