@@ -137,14 +137,16 @@ fn protect(kind: &Kind) -> [Json; 2] {
         ),
         format!("!(variables.state in {})", list(states)),
     ];
+    let mut namespace = "";
     if resource.scope.value == Scope::Namespaced {
+        namespace = " -n \" + oldObject.metadata.namespace + \"";
         // The objects of a namespace that is being deleted go with it.
         let terminates = "namespaceObject != null && has(namespaceObject.metadata.deletionTimestamp)";
         reasons.insert(1, terminates.to_owned());
     }
     let message = format!(
-        "\"this {} is protected in the state \" + variables.state + \"; to delete it all the same: kubectl annotate {}.{} \" + \
-         oldObject.metadata.name + \" {annotation}=true\"",
+        "\"this {} is protected in the state \" + variables.state + \"; to delete it all the same: kubectl annotate{namespace} {}.{} \" \
+         + oldObject.metadata.name + \" {annotation}=true\"",
         resource.kind.value, resource.plural.value, resource.group.value
     );
     let more = json!({

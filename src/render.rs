@@ -62,7 +62,13 @@ impl std::str::FromStr for Runtime {
 
 /// All files of the crate of a description. `source` is the text of the description, which becomes `krator.yaml`.
 pub fn plan(description: &Description, source: &Source, runtime: &Runtime) -> Plan {
-    plan_with(description, source, runtime, Rollout::Rolling, &FormerMoves::new())
+    plan_with(
+        description,
+        source,
+        runtime,
+        Rollout::Rolling,
+        &FormerMoves::new(),
+    )
 }
 
 /// The same for a crate whose pods are replaced in this way, and whose objects moved like that before.

@@ -123,7 +123,9 @@ impl Workspace {
             cause: cause.to_owned(),
         };
         let listed = folder.list()?;
-        let notes = record::FILES.into_iter().chain([drift::MANIFEST, policies::MANIFEST]);
+        let notes = record::FILES
+            .into_iter()
+            .chain([drift::MANIFEST, policies::MANIFEST]);
         let files = folder.read(notes.chain(listed.iter().map(String::as_str)))?;
         let shown = |files: UnreadableFiles| Error::Unreadable(files.shown(|path| folder.shown(path)));
         for (path, file) in files.iter().filter(|(path, _)| record::is_part(path)) {

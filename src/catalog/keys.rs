@@ -12,7 +12,8 @@ mod text;
 
 pub(crate) use deploy::{DeployKey, ResourcesKey};
 pub(crate) use document::{
-    AccessKey, AdmissionKey, ColumnKey, DocumentKey, NameKey, OwnedKey, ProtectKey, ResourceKey, ScaleKey, WatchKey,
+    AccessKey, AdmissionKey, ColumnKey, DocumentKey, NameKey, OwnedKey, ProtectKey, ResourceKey, ScaleKey,
+    WatchKey,
 };
 pub(crate) use machine::{
     EdgeKey, LimitKey, MachineKey, PropertyKey, RetryKey, SpecChangeKey, StateKey, TimeoutKey, WaitKey,

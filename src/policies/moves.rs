@@ -25,9 +25,8 @@ fn passing(kind: &Kind, graph: &StateGraph, mut next: Vec<StateId>) -> BTreeSet<
     while let Some(at) = next.pop() {
         let state = kind.state(at);
         let runs_unstored = !state.checkpoint.value || state.on_deletion_path;
-        let is_taken = |step: &Step| {
-            runs_unstored || !matches!(step.edge.kind, EdgeKind::Next | EdgeKind::Retry)
-        };
+        let is_taken =
+            |step: &Step| runs_unstored || !matches!(step.edge.kind, EdgeKind::Next | EdgeKind::Retry);
         for step in graph.leaving(at).filter(is_taken) {
             if all.insert(step.to) {
                 next.push(step.to);

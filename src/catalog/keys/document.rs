@@ -219,7 +219,7 @@ section! {
         "admission: {status: operator}");
     Protect = optional("protect", Mapping(&PROTECT),
         "Objects that are not deleted unless they have the annotation `<group>/allow-deletion: \"true\"`.",
-        "states: {Busy: {next: [Roam]}, Roam: {next: [Busy], wait: {}}}\nmachine: {initial: Busy}\nadmission: {protect: {states: [Busy]}}");
+        "admission: {protect: {states: [Roam]}}");
     Transitions = optional("transitions", True,
         "The stored state moves only along the edges of this description and of the one before.",
         "admission: {transitions: true}");
@@ -230,7 +230,7 @@ section! {
     ProtectKey in PROTECT, "`protect`":
     States = required("states", List { of: &State, min: 1, max: None },
         "The states in which objects are protected.",
-        "states: {Busy: {next: [Roam]}, Roam: {next: [Busy], wait: {}}}\nmachine: {initial: Busy}\nadmission: {protect: {states: [Busy]}}");
+        "admission: {protect: {states: [Roam]}}");
 }
 
 /// The form of an approval, by the rules of the API server.
