@@ -43,8 +43,9 @@ pub use machine::{
 pub use path::{FieldPath, PathRoot, Segment};
 pub use period::{MomentField, MomentUnit, Period, format_duration, parse_duration};
 pub use resource::{
-    Access, Certificates, ChildDeletion, Column, ColumnType, DeclaredCondition, Deploy, Grant, LookIn,
-    NameRule, ObjectKind, Owned, PodResources, PublishedEvents, Resource, Scale, Scope, Watch, WatchBy,
+    Access, Admission, Certificates, ChildDeletion, Column, ColumnType, DeclaredCondition, Deploy, Grant,
+    LookIn, NameRule, ObjectKind, Owned, PodResources, PublishedEvents, Resource, Scale, Scope, Watch,
+    WatchBy,
 };
 pub use schema::{Constraints, Field, FieldChange, KubernetesType, NamedType, Schema, Shape, Validation};
 pub use status::machine_status;
@@ -128,6 +129,8 @@ pub struct Kind {
     pub access: Vec<Access>,
     /// What the API server asks before it stores an object.
     pub webhooks: Webhooks,
+    /// What the API server refuses by policies.
+    pub admission: Admission,
     /// Properties that the graph must have.
     pub properties: Vec<Property>,
     /// The accepted findings that belong to no state.

@@ -22,6 +22,7 @@ use crate::{
         Ownership::{Generated, Merged, Seeded},
         Plan,
     },
+    policies::{self, FormerMoves},
     text::normalized,
 };
 use rust::handlers;
@@ -62,15 +63,22 @@ impl std::str::FromStr for Runtime {
 
 /// All files of the crate of a description. `source` is the text of the description, which becomes `krator.yaml`.
 pub fn plan(description: &Description, source: &Source, runtime: &Runtime) -> Plan {
-    plan_with(description, source, runtime, Rollout::Rolling)
+    plan_with(
+        description,
+        source,
+        runtime,
+        Rollout::Rolling,
+        &FormerMoves::new(),
+    )
 }
 
-/// The same for a crate whose pods are replaced in this way.
+/// The same for a crate whose pods are replaced in this way, and whose objects moved like that before.
 pub(crate) fn plan_with(
     description: &Description,
     source: &Source,
     runtime: &Runtime,
     rollout: Rollout,
+    former: &FormerMoves,
 ) -> Plan {
     let mut plan = Plan::default();
     plan.add("krator.yaml", Seeded, normalized(source.text()));
@@ -91,6 +99,11 @@ pub(crate) fn plan_with(
         add_kind(&mut plan, description, kind);
     }
     add_surroundings(&mut plan, description, rollout);
+    let documents = policies::policies(description, former);
+    if !documents.is_empty() {
+        let text = format!("{}{}", yaml::HEADER, yaml::documents(&documents));
+        plan.add(policies::MANIFEST, Generated, text);
+    }
     plan
 }
 

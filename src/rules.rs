@@ -24,6 +24,7 @@ mod legacy_dead_end;
 mod legacy_entered;
 mod map_of_objects;
 mod misplaced_immutable;
+mod misplaced_protection;
 mod misspelled_condition;
 mod name_collision;
 mod no_backoff;
@@ -87,6 +88,7 @@ static CHECKS: &[Check] = &[
     legacy_entered::CHECK,
     map_of_objects::CHECK,
     misplaced_immutable::CHECK,
+    misplaced_protection::CHECK,
     misspelled_condition::CHECK,
     name_collision::CHECK,
     no_backoff::CHECK,

@@ -12,6 +12,7 @@ use crate::drift::{self, Drift, Options, Version};
 use crate::finding::Source;
 use crate::model::{Description, Edition};
 use crate::plan::{Ownership, Plan};
+use crate::policies;
 use crate::record::{self, GenerationRecord};
 use crate::render::{self, Rollout, Runtime};
 use crate::spec::{self, Files};
@@ -122,7 +123,9 @@ impl Workspace {
             cause: cause.to_owned(),
         };
         let listed = folder.list()?;
-        let notes = record::FILES.into_iter().chain([drift::MANIFEST]);
+        let notes = record::FILES
+            .into_iter()
+            .chain([drift::MANIFEST, policies::MANIFEST]);
         let files = folder.read(notes.chain(listed.iter().map(String::as_str)))?;
         let shown = |files: UnreadableFiles| Error::Unreadable(files.shown(|path| folder.shown(path)));
         for (path, file) in files.iter().filter(|(path, _)| record::is_part(path)) {
@@ -307,10 +310,15 @@ impl Workspace {
     /// A description with its plan, unless it has errors.
     fn planned<'a>(&self, checked: &'a Checked) -> Option<Planned<'a>> {
         let description = checked.sound()?;
+        let manifest = match self.files.get(policies::MANIFEST) {
+            FileState::Text(text) => Some(text.as_ref()),
+            FileState::Absent | FileState::Unreadable(_) => None,
+        };
+        let former = policies::former_moves(description, self.former(), manifest);
         Some(Planned {
             description,
             source: &checked.source,
-            plan: render::plan_with(description, &checked.source, &self.runtime, self.rollout),
+            plan: render::plan_with(description, &checked.source, &self.runtime, self.rollout, &former),
         })
     }
 }

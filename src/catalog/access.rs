@@ -33,6 +33,21 @@ Good:
     machine: {initial: Roam, deletion: Released}
     owns: [{kind: apps/v1.StatefulSet, deletion: last}]
     states: {Released: {kind: final}}";
+    Error MISPLACED_PROTECTION "misplaced-protection": "`protect` names a state of the deletion path, or a `final` state",
+"`admission.protect` refuses deletions. An object on the deletion path is being deleted already, and one in a `final` state is
+deleted by the operator, which would be refused.
+
+Bad:
+
+    machine: {initial: Roam, deletion: Released}
+    admission: {protect: {states: [Released]}}
+    states: {Roam: {kind: ready}, Released: {kind: final}}
+
+Good:
+
+    machine: {initial: Roam, deletion: Released}
+    admission: {protect: {states: [Roam]}}
+    states: {Roam: {kind: ready}, Released: {kind: final}}";
     Error UNELECTED_REPLICAS "unelected-replicas": "`replicas` is over 1 with `leaderElection: false`",
 "Without leader election, every replica works on every object, so each handler runs several times at the same time.
 Let the replicas elect a leader, which is the default.

@@ -13,7 +13,8 @@ mod webhooks;
 
 pub(crate) use deploy::{DeployKey, ResourcesKey};
 pub(crate) use document::{
-    AccessKey, ColumnKey, DocumentKey, NameKey, OwnedKey, ResourceKey, ScaleKey, WatchKey,
+    AccessKey, AdmissionKey, ColumnKey, DocumentKey, NameKey, OwnedKey, ProtectKey, ResourceKey, ScaleKey,
+    WatchKey,
 };
 pub(crate) use machine::{
     EdgeKey, LimitKey, MachineKey, PropertyKey, RetryKey, SpecChangeKey, StateKey, TimeoutKey, WaitKey,

@@ -50,6 +50,8 @@ pub enum ChangeKind {
     PatternChanged,
     PatternRemoved,
     PhaseChanged,
+    PolicyAdded,
+    PolicyRemoved,
     RequiredAdded,
     RequiredRemoved,
     ResourceEmbedded,

@@ -3,7 +3,7 @@
 use super::pair::{FoundChanges, Pair};
 use super::{Change, ChangeKind, Stored};
 use crate::finding::{Span, Spanned};
-use crate::model::{Description, Kind, Resource, Scope};
+use crate::model::{Description, Kind, Resource, Scope, StateId};
 use crate::text::shown;
 
 /// The name of the CRD.
@@ -60,6 +60,7 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
     scale(pair, &mut changes);
     webhooks(pair, &mut changes);
     name_rule(pair, &mut changes);
+    admission(pair, &mut changes);
     let columns = |kind: &Kind| -> Vec<(String, String)> {
         let columns = kind.columns.iter();
         columns
@@ -278,6 +279,65 @@ fn name_rule(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
             change.clients = Some("requests for objects of other names are refused");
         }
         _ => {}
+    }
+}
+
+/// Changes of what policies refuse.
+fn admission(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
+    let (old, new) = (&pair.old.admission, &pair.new.admission);
+    let none = pair.new.resource.kind.span;
+    let mut note =
+        |before: Option<Span>, now: Option<Span>, refused: &str, meets: &'static str| match (before, now) {
+            (None, Some(now)) => {
+                let change = changes.added(ChangeKind::PolicyAdded, format!("{refused} are refused"), now);
+                change.clients = Some(meets);
+            }
+            (Some(before), None) => {
+                changes.gone(
+                    ChangeKind::PolicyRemoved,
+                    format!("{refused} are not refused any more"),
+                    before,
+                    none,
+                );
+            }
+            _ => {}
+        };
+    note(
+        old.status,
+        new.status,
+        "writes of the status by others than the operator",
+        "those who write the status need the verb `operate`",
+    );
+    note(
+        old.transitions,
+        new.transitions,
+        "moves of the stored state that are no edges",
+        "those who write the state are refused, and so is an operator that is newer than the policy",
+    );
+    for id in &new.protect {
+        let name = &pair.new.state(id.value).name.value;
+        let former = |id: &Spanned<StateId>| pair.lineage.successor(id.value);
+        if !old.protect.iter().any(|old| former(old) == Some(id.value)) {
+            let refused = format!("deletions in the state `{name}`");
+            note(
+                None,
+                Some(id.span),
+                &refused,
+                "they have to allow the deletion by an annotation first",
+            );
+        }
+    }
+    for id in &old.protect {
+        let now = pair.lineage.successor(id.value);
+        if !new.protect.iter().any(|new| now == Some(new.value)) {
+            let name = &pair.old.state(id.value).name.value;
+            note(
+                Some(id.span),
+                None,
+                &format!("deletions in the state `{name}`"),
+                "",
+            );
+        }
     }
 }
 

@@ -131,11 +131,14 @@ impl SchemaWalk {
         let (before, now) = (texts(old), texts(new));
         for rule in now.difference(&before) {
             let part = Part::Rule((*rule).to_owned());
-            if rule.contains("oldSelf") {
-                let message = match self.said.get(*rule) {
-                    Some(said) => format!("has a new rule over its changes: {}", shown(said)),
-                    None => format!("has a new rule over its changes: `{}`", shown(rule)),
-                };
+            if let Some(said) = self.said.get(*rule) {
+                // It holds of every write that leaves the field as it is.
+                let message = format!("has a new rule over its changes: {}", shown(said));
+                self.changes
+                    .safe(ChangeKind::TransitionRuleAdded, path, part, message)
+                    .clients("changes that the rule forbids are refused");
+            } else if rule.contains("oldSelf") {
+                let message = format!("has a new rule over its changes: `{}`", shown(rule));
                 self.changes
                     .refused(
                         ChangeKind::TransitionRuleAdded,

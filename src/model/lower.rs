@@ -1,6 +1,7 @@
 //! Lowers the tree of the text to the model. It does not stop at the first mistake: each one is reported, a stand-in
 //! takes its place, and reading goes on.
 
+mod admission;
 mod bounds;
 mod constraints;
 mod deploy;
@@ -287,6 +288,7 @@ fn kind<'a>(
     let states_node = keys.get(DocumentKey::States);
     let state_entries = states_node.map(|node| entries(node, "states by name"));
     let properties_node = keys.get(DocumentKey::Properties);
+    let admission_node = keys.get(DocumentKey::Admission);
     let head = keys.head();
     keys.finish();
     let (states_node, state_entries) = (states_node?, state_entries?);
@@ -310,12 +312,18 @@ fn kind<'a>(
         has_watched,
     };
     let mut table = Table::of(&state_entries);
-    let (machine, states, properties) = sink.beside_schema(|| {
+    let (machine, states, properties, admission) = sink.beside_schema(|| {
         let mut machine = machine::machine(machine_node, head, &mut table, &context.fields);
         let written = states::states(&state_entries, &mut table, &context);
         let states = machine::resolve(&mut machine, written, sink);
         let properties = properties_node.map(|node| machine::properties(node, &mut table));
-        (machine.machine, states, properties.unwrap_or_default())
+        let admission = admission_node.and_then(|node| admission::admission(node, &mut table));
+        (
+            machine.machine,
+            states,
+            properties.unwrap_or_default(),
+            admission.unwrap_or_default(),
+        )
     });
     Some(Kind {
         span: document.input.span,
@@ -331,6 +339,7 @@ fn kind<'a>(
         watches,
         access,
         webhooks,
+        admission,
         properties,
         allow,
         lacks_edges: table.lacks_edges,

@@ -77,6 +77,12 @@ pub struct State {
 }
 
 impl State {
+    /// The names under which objects may be stored in the state: its own, and its former ones.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let former = self.renamed_from.iter().map(|name| name.as_str());
+        std::iter::once(self.name.as_str()).chain(former)
+    }
+
     /// Whether the handler may stay.
     pub fn may_stay(&self) -> bool {
         self.wait.is_some()

@@ -1,6 +1,6 @@
 //! The custom resource, the other kinds that its operator uses, and how the operator is deployed.
 
-use super::{FieldPath, KindId};
+use super::{FieldPath, KindId, StateId};
 use crate::finding::{Span, Spanned};
 use crate::names::{
     Category, ColumnName, ConditionName, GroupName, KindName, LabelKey, NamespaceName, ResourceName, Verb,
@@ -244,6 +244,17 @@ pub struct Grant {
     pub plural: ResourceName,
     /// The subresource.
     pub subresource: Option<ResourceName>,
+}
+
+/// What the API server refuses by policies.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Admission {
+    /// `status`: only who may `operate` on the resource writes the status.
+    pub status: Option<Span>,
+    /// The states whose objects are not deleted.
+    pub protect: Vec<Spanned<StateId>>,
+    /// `transitions`: the stored state moves along edges.
+    pub transitions: Option<Span>,
 }
 
 /// The deployment of the operator.

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use super::deploy::FIRST_VERSION;
 use super::diagram::mermaid;
 use super::templates::Template;
-use crate::model::{Description, Kind};
+use crate::model::{Admission, Description, Kind};
 use markdown::paragraph;
 
 /// The version of Rust that generated crates are tested with, which their CI and their image are built with.
@@ -19,6 +19,7 @@ pub(crate) fn values(description: &Description) -> Json {
     let kinds = &description.kinds[..];
     json!({
         "operator": operator,
+        "has_policies": kinds.iter().any(|kind| kind.admission != Admission::default()),
         "metrics": format!("{operator}-metrics"),
         "doc": description.doc.as_ref().map(|doc| paragraph(&doc.value)).unwrap_or_default(),
         "version": FIRST_VERSION,

@@ -11,7 +11,11 @@ mod random;
 use crate::descriptions::cases;
 use crate::dice::{Dice, number};
 use generated::Generated;
+use krator::graph::StateGraph;
+use krator::model;
+use krator::policies::may_follow;
 use random::RandomMachine;
+use std::collections::BTreeSet;
 use std::fs;
 
 /// What the generated tests of a description find wrong; `None` if it has an error. With the number of edges.
@@ -59,6 +63,34 @@ fn random_machines_pass_their_generated_tests() {
          descriptions with an error"
     );
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
+
+#[test]
+fn policies_let_every_move_of_a_random_machine_pass() {
+    let mut dice = Dice::new(number("KRATOR_SEED", 1));
+    let (mut good, mut refused) = (0, 0);
+    while good < number("KRATOR_MACHINES", 100) {
+        let text = RandomMachine::new(&mut dice).text();
+        let checked = krator::check("krator.yaml", text.as_bytes());
+        let Some(description) = checked.sound() else {
+            continue;
+        };
+        good += 1;
+        let kind = &description.kinds[0];
+        let (generated, graph) = (Generated::of(description, kind), StateGraph::of(kind));
+        let name = |id: model::StateId| kind.state(id).name.as_str();
+        let all = kind.state_ids().map(|(id, _)| Some(id)).chain([None]);
+        for from in all {
+            let may_follow = may_follow(kind, &graph, from);
+            refused += kind.states.len() - may_follow.len();
+            // What is stored may be stored again.
+            let policy: BTreeSet<&str> = may_follow.into_iter().chain(from).map(name).collect();
+            let stored = generated.may_follow(from.map(name));
+            let missing: Vec<&&str> = stored.difference(&policy).collect();
+            assert!(missing.is_empty(), "{:?} to {missing:?}:\n{text}", from.map(name));
+        }
+    }
+    assert!(refused > 0, "the policies refuse something, too");
 }
 
 #[test]

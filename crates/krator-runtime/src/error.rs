@@ -15,6 +15,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// | [`Blocked`](Class::Blocked) | [`Error::blocked`]; a child of a former object that is not collected yet | retries, however often it takes |
 /// | [`Permanent`](Class::Permanent) | [`Error::permanent`], [`Fallible::permanent`]; the answers 400, 405, 413, 415 and 422 | does not retry |
 /// | [`NamespaceTerminating`](Class::NamespaceTerminating) | the answer 403 to a request that creates something in a namespace that is being deleted | waits for the deletion |
+/// | [`Refused`](Class::Refused) | the answer 403 of a ValidatingAdmissionPolicy | retries, as after `Transient`; an event says so where it was a write of the runtime |
 ///
 /// Every error is logged. Those that are retried are in `.status.message` and in the condition `Reconciling`, and
 /// `.status.attempts` counts them. In a state with `effects: once` no error is retried: the object enters `resume`.
@@ -34,6 +35,9 @@ pub enum Class {
     /// The namespace is being deleted, so nothing can be created in it. This is no failure, because the object is
     /// deleted with its namespace. On the deletion path it is treated as transient, so that the deletion completes.
     NamespaceTerminating,
+    /// A ValidatingAdmissionPolicy has refused a write. It may be older than the operator, or the operator may lack a right that
+    /// it asks for, so retrying helps once somebody has applied the manifests of this release.
+    Refused,
 }
 
 /// The error of a handler.
@@ -227,6 +231,7 @@ fn class_of_answer(error: &(dyn StdError + 'static)) -> Option<Class> {
     Some(match status.code {
         400 | 405 | 413 | 415 | 422 => Class::Permanent,
         403 if is_terminating() => Class::NamespaceTerminating,
+        403 if status.message.contains("ValidatingAdmissionPolicy") => Class::Refused,
         429 => Class::After(Duration::from_secs(u64::from(retry_after.max(1)))),
         _ if retry_after > 0 => Class::After(Duration::from_secs(u64::from(retry_after))),
         _ => Class::Transient,

@@ -24,7 +24,7 @@ use crate::{
 };
 use case::Case;
 pub use case::Cause;
-use std::{future::Future, pin::Pin};
+use std::{collections::BTreeSet, future::Future, pin::Pin};
 
 /// A test of one edge, to be run on tokio's paused clock. It returns everything that is wrong.
 pub type Check = Pin<Box<dyn Future<Output = Vec<String>>>>;
@@ -157,6 +157,11 @@ async fn drive_written(
 ) -> Vec<String> {
     let states: Vec<_> = graph.states.iter().map(|state| state.handler("", true)).collect();
     drive(&graph.with_states(&states), from, cause, to).await
+}
+
+/// The states that may be stored after `from`, or in a new object, whatever goes wrong: no test lets another one pass.
+pub fn may_follow(graph: &Graph<'_>, from: Option<StateId>) -> BTreeSet<StateId> {
+    edges::leads_at_any_time(graph, from, true)
 }
 
 /// Takes one edge of any graph, without faults and with each of them, and returns everything that is wrong. Without a

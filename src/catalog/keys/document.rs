@@ -1,7 +1,7 @@
 //! The top level of a description, the custom resource, and other kinds.
 
 use super::Type::{
-    Either, Integer, Kind, List, Map, Mapping, Name, Path, Phrase, Schema, String, True, Word,
+    Either, Integer, Kind, List, Map, Mapping, Name, Path, Phrase, Schema, State, String, True, Word,
 };
 use super::deploy::DEPLOY;
 use super::machine::{MACHINE, PROPERTY, STATE};
@@ -65,6 +65,9 @@ section! {
     Webhooks = optional("webhooks", Mapping(&WEBHOOKS),
         "What the API server asks the operator before it stores an object of the kind.",
         "webhooks: {validate: {failurePolicy: Fail}}");
+    Admission = optional("admission", Mapping(&ADMISSION),
+        "What the API server refuses by policies: `deploy/policies.yaml`.",
+        "admission: {status: operator}");
     Deploy = optional("deploy", Mapping(&DEPLOY),
         "How the operator runs in the cluster. Only the first document has it.",
         "deploy: {namespaces: [forest]}");
@@ -210,6 +213,28 @@ section! {
         "The namespace of the watched objects. It is ignored for a cluster-scoped kind.",
         "watches: [{kind: core/v1.Secret, by: .spec.secretName, namespace: vault}]")
         .default("the object's own namespace");
+}
+
+section! {
+    /// The mapping under `admission`.
+    AdmissionKey in ADMISSION, "`admission`":
+    Status = optional("status", Word(&["operator"]),
+        "Only those who have the verb `operate` on the resource write the status.",
+        "admission: {status: operator}");
+    Protect = optional("protect", Mapping(&PROTECT),
+        "Objects that are not deleted unless they have the annotation `<group>/allow-deletion: \"true\"`.",
+        "admission: {protect: {states: [Roam]}}");
+    Transitions = optional("transitions", True,
+        "The stored state moves only along the edges of this description and of the one before.",
+        "admission: {transitions: true}");
+}
+
+section! {
+    /// The mapping under `admission.protect`.
+    ProtectKey in PROTECT, "`protect`":
+    States = required("states", List { of: &State, min: 1, max: None },
+        "The states in which objects are protected.",
+        "admission: {protect: {states: [Roam]}}");
 }
 
 /// The form of an approval, by the rules of the API server.

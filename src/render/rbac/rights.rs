@@ -9,6 +9,7 @@ use crate::render::webhooks;
 use crate::model::{
     Certificates, ChildDeletion, Description, Kind, LookIn, ObjectKind, Scope, StateKind, WatchBy,
 };
+use crate::policies::OPERATE;
 
 /// Everything that an operator may do.
 #[derive(Default)]
@@ -112,6 +113,9 @@ impl Permissions {
         if ends_by_itself(kind) {
             verbs.push("delete");
         }
+        if kind.admission.status.is_some() {
+            verbs.push(OPERATE);
+        }
         let place = RuleScope::of(kind);
         self.add(description, place, RuleTarget::of(group, plural), &verbs);
         let status = RuleTarget::of(group, &format!("{plural}/status"));
@@ -154,12 +158,9 @@ impl Permissions {
         self.add(description, RuleScope::Namespace(operator), secret, &verbs);
         for (_, resource) in webhooks::configurations(description) {
             let target = RuleTarget::one("admissionregistration.k8s.io", resource, operator);
-            self.add(
-                description,
-                RuleScope::Cluster,
-                target,
-                &["list", "watch", "patch"],
-            );
+            // Whoever may delete an object may give it an owner, as OpenShift demands.
+            let verbs = ["list", "watch", "patch", "delete"];
+            self.add(description, RuleScope::Cluster, target, &verbs);
         }
         // The configurations are deleted with the namespace, by its uid.
         let namespace = RuleTarget::one("", "namespaces", operator);

@@ -287,10 +287,28 @@ pub fn kind(
         }
     }
     document.extend(machine(size.states, &mut state_names, &around, dice));
+    if let Some(admission) = admission(&document) {
+        document.insert("admission".into(), admission);
+    }
     if document["machine"]["deletion"].is_string() {
         outlive(document.get_mut("owns"), dice);
     }
     document
+}
+
+/// `admission` of kinds with many states, which protects the first one unless objects end there. Dice would change what all
+/// later dice give.
+fn admission(document: &Map<String, Value>) -> Option<Value> {
+    let (machine, states) = (&document["machine"], document["states"].as_object()?);
+    let first = machine["initial"].as_str()?;
+    if states.len() % 2 == 1 {
+        return Some(json!({"transitions": true}));
+    }
+    let mut admission = json!({"status": "operator", "transitions": true});
+    if states[first]["kind"] != "final" && machine["deletion"] != first {
+        admission["protect"] = json!({"states": [first]});
+    }
+    Some(admission)
 }
 
 /// Has some owned kinds outlive the deletion path.

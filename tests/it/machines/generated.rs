@@ -24,6 +24,19 @@ pub struct Generated {
 }
 
 impl Generated {
+    /// The states that the runtime may store after this one, or in a new object.
+    pub fn may_follow(&self, from: Option<&str>) -> BTreeSet<&str> {
+        let id = |name: &str| {
+            let at = self.names.iter().position(|other| other == name);
+            StateId(u16::try_from(at.expect("a state")).expect("few states"))
+        };
+        let states = krator_runtime::testing::may_follow(&self.graph, from.map(id));
+        states
+            .into_iter()
+            .map(|id| self.names[usize::from(id.0)].as_str())
+            .collect()
+    }
+
     /// What krator generates for a kind.
     pub fn of(description: &Description, kind: &Kind) -> Generated {
         let names = kind.states.iter().map(|state| state.name.value.to_string());

@@ -283,6 +283,12 @@ impl<M: Machine> Actor<'_, M> {
             delay_ms = delay.as_millis(),
             "a request failed"
         );
+        // Again now and then, because events are forgotten.
+        if error.class() == Class::Refused && self.failures.is_power_of_two() {
+            let note =
+                format!("a policy refuses a write of the operator: {error}; apply `deploy/` of its release");
+            world.publish(&self.manifest, Event::warning("WriteRefused", note));
+        }
         Step::Wait(Some(now.elapsed + delay))
     }
 }

@@ -10,6 +10,20 @@ pub(super) fn leads(graph: &Graph<'_>, from: Option<StateId>, writes_fail: bool)
     passing(graph, reached, writes_fail)
 }
 
+/// The same, where the object may be deleted, or its spec changed, between an entry and its first write.
+pub(super) fn leads_at_any_time(
+    graph: &Graph<'_>,
+    from: Option<StateId>,
+    writes_fail: bool,
+) -> BTreeSet<StateId> {
+    let next = leads(graph, from, writes_fail).into_iter();
+    passing(
+        graph,
+        next.flat_map(|at| resumed(graph, at)).collect(),
+        writes_fail,
+    )
+}
+
 fn edges_of(graph: &Graph<'_>, from: StateId) -> BTreeSet<StateId> {
     let policy = graph.state(from);
     let mut to: BTreeSet<StateId> = policy.timeout.map(|(_, to)| to).into_iter().collect();

@@ -4,7 +4,7 @@ mod reports;
 mod undisturbed;
 
 use super::{
-    edges::{self, leads, resumed},
+    edges::{self, leads},
     recorder::{Note, Recorder, Started, Stored},
 };
 use crate::{
@@ -319,13 +319,10 @@ impl<'g> Judge<'g> {
 
     /// The states that can be stored next after `from`.
     fn leads(&self, from: Option<StateId>) -> BTreeSet<StateId> {
-        let next = leads(self.graph, from, self.disturbed);
-        if !self.scheduled {
-            return next;
+        match self.scheduled {
+            true => edges::leads_at_any_time(self.graph, from, self.disturbed),
+            false => leads(self.graph, from, self.disturbed),
         }
-        // The object may be deleted, or its spec changed, between an entry and its first write.
-        let left = next.into_iter().flat_map(|at| resumed(self.graph, at));
-        edges::passing(self.graph, left.collect(), self.disturbed)
     }
 
     /// Checks a stay that is stored for the first time.

@@ -335,6 +335,7 @@ fn name_of(class: Class) -> &'static str {
         Class::Blocked => "blocked",
         Class::Permanent => "permanent",
         Class::NamespaceTerminating => "namespace_terminating",
+        Class::Refused => "refused",
     }
 }
 

@@ -1,0 +1,223 @@
+//! The ValidatingAdmissionPolicies of a description, as values: what the API server refuses though the schema allows it.
+//!
+//! Policies never compare the names of accounts, which kustomize and Helm change: they ask the authorizer for the verb
+//! `operate`, which the role of the operator has.
+
+mod moves;
+
+pub use moves::may_follow;
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize as _;
+use serde_json::{Value as Json, json};
+
+use crate::graph::StateGraph;
+use crate::model::{Description, Kind, Scope};
+
+/// The path of the manifest.
+pub const MANIFEST: &str = "deploy/policies.yaml";
+
+/// The verb of those who write the status.
+pub(crate) const OPERATE: &str = "operate";
+
+/// The variable with the moves of the former description.
+const BEFORE: &str = "before";
+
+/// By the name of its policy, the moves of each kind in the description before this one.
+pub(crate) type FormerMoves = BTreeMap<String, String>;
+
+/// The policies of a description, each with its binding.
+pub(crate) fn policies(description: &Description, former: &FormerMoves) -> Vec<Json> {
+    let mut all = Vec::new();
+    for kind in &description.kinds {
+        if kind.admission.status.is_some() {
+            all.extend(status(kind));
+        }
+        if !kind.admission.protect.is_empty() {
+            all.extend(protect(kind));
+        }
+        if kind.admission.transitions.is_some() {
+            all.extend(transitions(kind, former));
+        }
+    }
+    all
+}
+
+/// The moves of the description that was generated before this one. Policies change before pods do, so the operator of the
+/// release before has to stay able to write. `edited` is the description of the last generation, if this one is another;
+/// `manifest` is what that generation wrote, which remembers the moves as long as the graph stays as it is.
+pub(crate) fn former_moves(
+    now: &Description,
+    edited: Option<&Description>,
+    manifest: Option<&str>,
+) -> FormerMoves {
+    let mut moves = manifest.map(remembered).unwrap_or_default();
+    let now = expressions(now);
+    for (name, former) in edited.map(expressions).unwrap_or_default() {
+        if now.get(&name) != Some(&former) {
+            moves.insert(name, former);
+        }
+    }
+    moves.retain(|name, former| now.get(name) != Some(former));
+    moves
+}
+
+fn expressions(description: &Description) -> FormerMoves {
+    let kinds = description.kinds.iter();
+    let moves = |kind| moves::expression(kind, &StateGraph::of(kind));
+    kinds
+        .map(|kind| (name(kind, "transitions"), moves(kind)))
+        .collect()
+}
+
+/// What the policies of a manifest remember.
+fn remembered(manifest: &str) -> FormerMoves {
+    let documents = serde_yaml::Deserializer::from_str(manifest);
+    let documents = documents.filter_map(|document| Json::deserialize(document).ok());
+    documents
+        .filter_map(|policy| {
+            let mut variables = policy["spec"]["variables"].as_array()?.iter();
+            let before = variables.find(|variable| variable["name"] == BEFORE)?;
+            let name = policy["metadata"]["name"].as_str()?;
+            Some((name.to_owned(), before["expression"].as_str()?.to_owned()))
+        })
+        .collect()
+}
+
+fn name(kind: &Kind, what: &str) -> String {
+    let resource = &kind.resource;
+    format!("{what}.{}.{}", resource.plural.value, resource.group.value)
+}
+
+/// A text as CEL writes it: a string of JSON is one of CEL, too.
+fn quoted(text: &str) -> String {
+    Json::from(text).to_string()
+}
+
+fn list<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
+    let texts: Vec<String> = texts.into_iter().map(quoted).collect();
+    format!("[{}]", texts.join(", "))
+}
+
+/// Only who may operate on the resource writes the status.
+fn status(kind: &Kind) -> [Json; 2] {
+    let resource = &kind.resource;
+    let (group, plural) = (resource.group.as_str(), resource.plural.as_str());
+    let namespace = match resource.scope.value {
+        Scope::Namespaced => ".namespace(request.namespace)",
+        Scope::Cluster => "",
+    };
+    let check = format!(
+        "authorizer.group({}).resource({}){namespace}.name(request.name).check({}).allowed()",
+        quoted(group),
+        quoted(plural),
+        quoted(OPERATE)
+    );
+    let message = format!(
+        "only the operator writes the status of a {}: whoever else has to needs the verb {OPERATE} on {plural}.{group}",
+        resource.kind.value
+    );
+    let more = json!({"validations": [{"expression": check, "message": message, "reason": "Forbidden"}]});
+    policy(kind, "status", ("UPDATE", "/status"), more)
+}
+
+/// Objects in some states are not deleted by mistake.
+fn protect(kind: &Kind) -> [Json; 2] {
+    let resource = &kind.resource;
+    let annotation = format!("{}/allow-deletion", resource.group.value);
+    let protected = kind.admission.protect.iter();
+    let states = protected.flat_map(|id| kind.state(id.value).names());
+    let annotations = "oldObject.metadata.annotations";
+    let mut reasons = vec![
+        "has(oldObject.metadata.deletionTimestamp)".to_owned(),
+        format!(
+            "has({annotations}) && {0} in {annotations} && {annotations}[{0}] == \"true\"",
+            quoted(&annotation)
+        ),
+        format!("!(variables.state in {})", list(states)),
+    ];
+    let mut namespace = "";
+    if resource.scope.value == Scope::Namespaced {
+        namespace = " -n \" + oldObject.metadata.namespace + \"";
+        // The objects of a namespace that is being deleted go with it.
+        let terminates = "namespaceObject != null && has(namespaceObject.metadata.deletionTimestamp)";
+        reasons.insert(1, terminates.to_owned());
+    }
+    let message = format!(
+        "\"this {} is protected in the state \" + variables.state + \"; to delete it all the same: kubectl annotate{namespace} {}.{} \" \
+         + oldObject.metadata.name + \" {annotation}=true\"",
+        resource.kind.value, resource.plural.value, resource.group.value
+    );
+    let more = json!({
+        "variables": [{"name": "state", "expression": state_of("oldObject")}],
+        "validations": [{
+            "expression": reasons.join(" || "),
+            "messageExpression": message,
+            "reason": "Forbidden",
+        }],
+    });
+    policy(kind, "protect", ("DELETE", ""), more)
+}
+
+/// The stored state moves along edges.
+fn transitions(kind: &Kind, former: &FormerMoves) -> [Json; 2] {
+    let name = name(kind, "transitions");
+    let mut variables = vec![
+        json!({"name": "from", "expression": state_of("oldObject")}),
+        json!({"name": "to", "expression": state_of("object")}),
+        json!({"name": "now", "expression": moves::expression(kind, &StateGraph::of(kind))}),
+    ];
+    let mut moves = "variables.from == variables.to || variables.now".to_owned();
+    if let Some(former) = former.get(&name) {
+        variables.push(json!({"name": BEFORE, "expression": former}));
+        moves.push_str(&format!(" || variables.{BEFORE}"));
+    }
+    let message = format!(
+        "\"no edge of the machine of {} leads from the state '\" + variables.from + \"' to '\" + variables.to + \"'; where the \
+         operator has such an edge, the policy {name} is older than the operator: apply the one of its release\"",
+        kind.resource.kind.value
+    );
+    let more = json!({
+        "variables": variables,
+        "validations": [{"expression": moves, "messageExpression": message, "reason": "Forbidden"}],
+    });
+    policy(kind, "transitions", ("UPDATE", "/status"), more)
+}
+
+/// The name of the stored state, or nothing.
+fn state_of(object: &str) -> String {
+    format!("has({object}.status) && has({object}.status.state) ? {object}.status.state : \"\"")
+}
+
+fn policy(kind: &Kind, what: &str, (operation, subresource): (&str, &str), more: Json) -> [Json; 2] {
+    const API_VERSION: &str = "admissionregistration.k8s.io/v1";
+    let (name, resource) = (name(kind, what), &kind.resource);
+    let mut spec = json!({
+        "failurePolicy": "Fail",
+        "matchConstraints": {"resourceRules": [{
+            "apiGroups": [resource.group.as_str()],
+            "apiVersions": ["*"],
+            "operations": [operation],
+            "resources": [format!("{}{subresource}", resource.plural.value)],
+        }]},
+    });
+    if let (Json::Object(spec), Json::Object(more)) = (&mut spec, more) {
+        spec.extend(more);
+        spec.sort_keys();
+    }
+    [
+        json!({
+            "apiVersion": API_VERSION,
+            "kind": "ValidatingAdmissionPolicy",
+            "metadata": {"name": name},
+            "spec": spec,
+        }),
+        json!({
+            "apiVersion": API_VERSION,
+            "kind": "ValidatingAdmissionPolicyBinding",
+            "metadata": {"name": name},
+            "spec": {"policyName": name, "validationActions": ["Deny"]},
+        }),
+    ]
+}
