@@ -12,7 +12,7 @@ mod review;
 mod webhooks;
 
 pub(crate) use call::call;
-pub(crate) use configuration::check;
+pub(crate) use configuration::{check, forget};
 pub(crate) use review::{Attributes, Operation};
 
 use crate::{

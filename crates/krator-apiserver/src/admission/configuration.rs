@@ -43,6 +43,12 @@ pub(super) fn compiled(
     Ok(compiled)
 }
 
+/// Forgets the expressions of an object that is gone.
+pub(crate) fn forget(state: &mut State, last: &Json) {
+    let uid = meta(last, "uid");
+    state.compiled.retain(|key, _| !key.starts_with(uid));
+}
+
 /// The values of all variables for a write.
 pub(super) fn scope(
     compiled: &Compiled,

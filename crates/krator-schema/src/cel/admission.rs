@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use kube_cel::cel::{Context, ExecutionError, Value};
 use serde_json::Value as Json;
@@ -219,7 +219,7 @@ impl Environment {
             decide,
             asked,
         } = request;
-        let mut context = dynamic::functions().new_inner_scope();
+        let mut context = functions().new_inner_scope();
         let (mut largest, checks) = (0, Arc::default());
         let values = [
             ("object", object),
@@ -265,6 +265,16 @@ impl Environment {
             checks,
         }
     }
+}
+
+/// The functions of all expressions.
+fn functions() -> &'static Context<'static> {
+    static FUNCTIONS: LazyLock<Context<'static>> = LazyLock::new(|| {
+        let mut context = program::context(std::iter::empty());
+        dynamic::add_to(&mut context);
+        context
+    });
+    &FUNCTIONS
 }
 
 /// Evaluates on a stack that is large enough.
