@@ -145,7 +145,6 @@ pub(crate) fn check(kind: &Kind, object: &Json) -> Result<(), Refusal> {
             let errors = (has("Deny") && has("Warn")).then_some(error);
             Refusal::unless_valid(kind.about_kind(meta(object, "name")), errors.as_slice())
         }
-        "mutatingadmissionpolicies" => Err(Refusal::not_built("Policies that change objects")),
         _ => Ok(()),
     }
 }
