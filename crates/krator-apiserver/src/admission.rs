@@ -12,7 +12,7 @@ mod review;
 mod webhooks;
 
 pub(crate) use call::call;
-pub(crate) use configuration::check;
+pub(crate) use configuration::{check, forget};
 pub(crate) use review::{Attributes, Operation};
 
 use crate::{
@@ -43,6 +43,7 @@ pub(crate) fn mutate(
     if about.is_exempt() {
         return Ok(object);
     }
+    policies::mutate(state, about, [Some(&object), old])?;
     let changed = webhooks::mutate(state, about, Some(object), old)?;
     Ok(changed.unwrap_or_default())
 }

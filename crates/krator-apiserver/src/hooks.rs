@@ -124,6 +124,7 @@ pub(crate) fn after_delete(state: &mut State, kind: &Kind, last: &Json) {
     if is_cluster_role(kind) {
         rbac::aggregate(state);
     }
+    admission::forget(state, last);
     if kind.is_definition() {
         let text = |path: &[&str]| at(last, path).as_str().unwrap_or_default().to_owned();
         state

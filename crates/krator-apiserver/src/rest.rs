@@ -3,6 +3,7 @@
 mod create;
 mod delete;
 mod scale;
+mod scaled;
 mod update;
 
 pub(crate) use create::create;

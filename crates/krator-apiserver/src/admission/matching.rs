@@ -3,7 +3,7 @@
 use super::review::{Attributes, Matched, Operation};
 use crate::{
     expressions::{list, text},
-    object::{at, meta, meta_map},
+    object::{at, meta_map},
     selector::LabelSelector,
     state::{State, namespaces},
     store::Key,
@@ -27,13 +27,17 @@ pub(super) fn matches(
     }
     let is_exact = text(constraints, "matchPolicy") == "Exact";
     let found = |rules: &str| {
-        let mut versions = vec![about.kind.version.clone()];
-        if !is_exact {
-            let others = state.kinds.iter().filter(|kind| kind.id == about.kind.id);
-            versions.extend(others.map(|kind| kind.version.clone()));
+        let rule = |version: &str| list(constraints, rules).any(|rule| is_of_rule(about, rule, version));
+        if rule(&about.kind.version) {
+            return Some(own());
         }
-        let rule = |version: &String| list(constraints, rules).any(|rule| is_of_rule(about, rule, version));
-        versions.into_iter().find(rule).map(|version| Matched { version })
+        let mut others = state
+            .kinds
+            .iter()
+            .filter(|kind| !is_exact && kind.id == about.kind.id);
+        others.find(|kind| rule(&kind.version)).map(|kind| Matched {
+            version: kind.version.clone(),
+        })
     };
     if found("excludeResourceRules").is_some() {
         return None;
@@ -128,7 +132,6 @@ pub(super) fn namespace_object(state: &State, about: &Attributes<'_>) -> Json {
         // The API server shows policies these fields alone.
         metadata.retain(|key, _| SHOWN.contains(&key.as_str()));
     }
-    debug_assert_eq!(meta(&shown, "name"), name);
     shown
 }
 

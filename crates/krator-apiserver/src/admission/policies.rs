@@ -23,6 +23,40 @@ struct Denial {
     message: String,
 }
 
+/// The objects of a kind, in the order of their names.
+fn all(state: &State, resource: &str) -> Vec<Arc<Json>> {
+    let id = configurations(resource);
+    let found = state.store.list(&id, "");
+    found.map(|(_, object)| Arc::clone(object)).collect()
+}
+
+/// Refuses what a policy would change, which this server cannot do.
+///
+/// # Errors
+///
+/// If there is such a policy, and it is bound.
+pub(super) fn mutate(
+    state: &State,
+    about: &Attributes<'_>,
+    objects: [Option<&Json>; 2],
+) -> Result<(), Refusal> {
+    let bindings = all(state, "mutatingadmissionpolicybindings");
+    let is_bound = |policy: &Json| {
+        let mut names = bindings
+            .iter()
+            .map(|binding| at(binding, &["spec", "policyName"]));
+        names.any(|name| *name == meta(policy, "name"))
+    };
+    let changes = all(state, "mutatingadmissionpolicies").iter().any(|policy| {
+        let constraints = at(policy, &["spec", "matchConstraints"]);
+        is_bound(policy) && matching::matches(state, about, constraints, "resourceRules", objects).is_some()
+    });
+    match changes {
+        true => Err(Refusal::not_built("Policies that change objects")),
+        false => Ok(()),
+    }
+}
+
 /// Lets each policy that is bound judge a write.
 ///
 /// # Errors
@@ -34,11 +68,6 @@ pub(super) fn validate(
     object: Option<&Json>,
     old: Option<&Json>,
 ) -> Result<(), Refusal> {
-    let all = |state: &State, resource| -> Vec<Arc<Json>> {
-        let id = configurations(resource);
-        let found = state.store.list(&id, "");
-        found.map(|(_, object)| Arc::clone(object)).collect()
-    };
     let policies = all(state, "validatingadmissionpolicies");
     if policies.is_empty() {
         return Ok(());

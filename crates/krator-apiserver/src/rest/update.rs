@@ -1,7 +1,7 @@
 //! Changes of objects: replaced, patched, applied.
 
 use super::{
-    Options, Written, create::insert, decode, finalizer_warnings, metadata_errors, scale::scale_of,
+    Options, Written, create::insert, decode, finalizer_warnings, metadata_errors, scaled::scale_of,
     settle_namespace, waits,
 };
 use crate::{

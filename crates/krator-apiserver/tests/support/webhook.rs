@@ -136,6 +136,8 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Inf
                 "{told} by {user}, object {}, oldObject {}", has("object"), has("oldObject")
             )});
         }
+        // There is nothing to patch in a deletion.
+        "patch" if request["object"].is_null() => {}
         "patch" => patch(
             &mut response,
             json!([{"op": "add", "path": "/metadata/annotations", "value": {"patched": "yes"}}]),

@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use kube_cel::cel::{Context, ExecutionError, Value};
 use serde_json::Value as Json;
 
-use super::authorizer::{Authorizer, Decide, Question};
+use super::authorizer::{Authorizer, Decide, MOST_CHECKS, Question};
 use super::check;
 use super::dynamic;
 use super::optional::Variables;
@@ -102,6 +103,7 @@ impl fmt::Debug for Request<'_> {
 pub struct Scope {
     context: Result<Context<'static>, &'static str>,
     largest: usize,
+    checks: Arc<AtomicU32>,
 }
 
 impl fmt::Debug for Scope {
@@ -217,8 +219,8 @@ impl Environment {
             decide,
             asked,
         } = request;
-        let mut context = dynamic::functions().new_inner_scope();
-        let mut largest = 0;
+        let mut context = functions().new_inner_scope();
+        let (mut largest, checks) = (0, Arc::default());
         let values = [
             ("object", object),
             ("oldObject", old_object),
@@ -233,11 +235,15 @@ impl Environment {
                     return Scope {
                         context: Err(why),
                         largest,
+                        checks,
                     };
                 }
             }
         }
-        context.add_variable_from_value("authorizer", Authorizer::new(decide, asked).into_value());
+        context.add_variable_from_value(
+            "authorizer",
+            Authorizer::new(decide, asked, Arc::clone(&checks)).into_value(),
+        );
         let mut known = Variables::default();
         for (name, program) in &self.variables {
             context.add_variable_from_value("variables", Value::Opaque(Arc::new(known.clone())));
@@ -256,20 +262,43 @@ impl Environment {
         Scope {
             context: Ok(context),
             largest,
+            checks,
         }
     }
 }
 
+/// The functions of all expressions.
+fn functions() -> &'static Context<'static> {
+    static FUNCTIONS: LazyLock<Context<'static>> = LazyLock::new(|| {
+        let mut context = program::context(std::iter::empty());
+        dynamic::add_to(&mut context);
+        context
+    });
+    &FUNCTIONS
+}
+
 /// Evaluates on a stack that is large enough.
-fn run(program: &Program, context: &Context<'_>, largest: usize) -> Result<Value, Failure> {
+fn run(
+    program: &Program,
+    context: &Context<'_>,
+    largest: usize,
+    checks: &AtomicU32,
+) -> Result<Value, Failure> {
+    checks.store(0, Ordering::Relaxed);
     let evaluate = || program.run(context, largest, false);
-    match program.depth() {
+    let found = match program.depth() {
         ..=SHALLOW => evaluate(),
         _ => stack::on_large_stack(
             evaluate,
             Err(Failure::Unknown("there is no stack for it".to_string())),
         ),
+    };
+    // After a failure they are counted more than once.
+    if found.is_ok() && checks.load(Ordering::Relaxed) > MOST_CHECKS {
+        let why = "operation cancelled: actual cost limit exceeded";
+        return Err(Failure::Error(why.to_string()));
     }
+    found
 }
 
 impl Expression {
@@ -279,7 +308,7 @@ impl Expression {
             Ok(context) => context,
             Err(why) => return Evaluated::Unknown((*why).to_string()),
         };
-        match run(&self.0, context, scope.largest) {
+        match run(&self.0, context, scope.largest, &scope.checks) {
             Ok(Value::Bool(value)) => Evaluated::Bool(value),
             Ok(Value::String(text)) => Evaluated::Text(text.to_string()),
             Ok(_) => Evaluated::Unknown("it did not evaluate to a bool or a string".to_string()),

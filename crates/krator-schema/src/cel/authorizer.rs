@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use kube_cel::cel::extractors::This;
 use kube_cel::cel::objects::Opaque;
@@ -26,6 +27,9 @@ pub(super) const OVERLOADS: [&str; 13] = [
     "decision_errored",
     "decision_error",
 ];
+
+/// A check costs 350,000 units, and an expression must not cost more than a million.
+pub(super) const MOST_CHECKS: u32 = 2;
 
 /// What an expression asks the authorizer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -59,6 +63,8 @@ pub(super) struct Authorizer {
     /// The question about the request itself, without a verb.
     request: Arc<Question>,
     decision: Option<(bool, String)>,
+    /// The checks of the expression that is evaluated.
+    checks: Arc<AtomicU32>,
 }
 
 impl fmt::Debug for Authorizer {
@@ -84,12 +90,13 @@ impl Opaque for Authorizer {
 }
 
 impl Authorizer {
-    pub(super) fn new(decide: Arc<Decide>, request: Question) -> Self {
+    pub(super) fn new(decide: Arc<Decide>, request: Question, checks: Arc<AtomicU32>) -> Self {
         Self {
             decide,
             asked: Question::default(),
             request: Arc::new(request),
             decision: None,
+            checks,
         }
     }
 
@@ -152,6 +159,7 @@ pub(super) fn add_to(context: &mut Context<'static>) {
         "check",
         |This(this): This<Value>, verb: Arc<String>| -> Result<Value, ExecutionError> {
             let mut found = authorizer(&this)?;
+            found.checks.fetch_add(1, Ordering::Relaxed);
             found.asked.verb = verb.to_string();
             found.decision = Some((found.decide)(&found.asked));
             Ok(found.into_value())

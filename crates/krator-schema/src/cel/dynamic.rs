@@ -3,7 +3,7 @@
 //! `kube-cel` selects fields from what has none, and fails on optional fields that are absent. Selections are therefore
 //! rewritten to calls of functions that do what cel-go does.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use kube_cel::cel::common::ast::{CallExpr, EntryExpr, Expr, LiteralValue};
 use kube_cel::cel::extractors::This;
@@ -13,7 +13,6 @@ use super::authorizer;
 use super::check::Checked;
 use super::declarations::Declarations;
 use super::optional;
-use super::program;
 use super::tree::{Literal, Node, NodeKind};
 use super::trust;
 use super::types::Type;
@@ -184,14 +183,9 @@ pub(super) fn rewrite(expression: &mut IdedExpr) {
     }
 }
 
-/// The functions of expressions about such values.
-pub(super) fn functions() -> &'static Context<'static> {
-    static FUNCTIONS: LazyLock<Context<'static>> = LazyLock::new(|| {
-        let mut context = program::context(std::iter::empty());
-        context.add_function("string", string);
-        optional::add_to(&mut context);
-        authorizer::add_to(&mut context);
-        context
-    });
-    &FUNCTIONS
+/// The functions that are evaluated here.
+pub(super) fn add_to(context: &mut Context<'static>) {
+    context.add_function("string", string);
+    optional::add_to(context);
+    authorizer::add_to(context);
 }
