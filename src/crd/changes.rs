@@ -57,6 +57,10 @@ pub(crate) fn field_rules(description: &Description, kind: &Kind) -> Vec<FieldRu
         description,
         found: Vec::new(),
     };
+    // A schema that is too large to be expanded is refused before.
+    if !description.has_sound_schemas {
+        return walk.found;
+    }
     let root = |root, name: &str| At {
         path: Path::root().field("properties").key(name),
         anchor: Path::root().field("properties").key(name),

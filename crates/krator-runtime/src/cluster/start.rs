@@ -1,5 +1,7 @@
 //! The process of an operator from its start to its end: what its kinds have in common, and in which order they begin and
 //! end.
+mod connect;
+
 #[cfg(feature = "admission")]
 use crate::cluster::admission::{Halls, Process, hall};
 use crate::{
@@ -22,7 +24,7 @@ use crate::{
         },
         shown::{
             inspect::{Inspected, Inspection},
-            metrics::{Metrics, count_requests},
+            metrics::Metrics,
             recorder::Recorder,
         },
     },
@@ -31,16 +33,15 @@ use crate::{
     operator::Operator,
     resource::{KubeObject, Selector},
 };
+use connect::{connect, identify};
 use futures::future::{BoxFuture, join_all};
-use http::{HeaderValue, header::USER_AGENT};
-use kube::{Api, Client, Config, Resource, client::ClientBuilder};
+use kube::{Api, Client, Config, Resource};
 use std::{pin::pin, sync::Arc, time::Duration};
 use tokio::{
     signal,
     sync::{Semaphore, watch},
     task::JoinSet,
 };
-use tower::{limit::ConcurrencyLimitLayer, util::MapResponseLayer};
 
 /// How long the process may take after its last handler to publish the events that wait.
 const LAST_EVENTS: Duration = Duration::from_secs(2);
@@ -299,48 +300,6 @@ async fn run_until_stopped(
         candidacy.withdraw().await;
     }
     Ok(())
-}
-
-/// Tells the API server in each request which replica of which operator makes it, as its audit log shows.
-fn identify(config: &mut Config, name: &str, version: &str, identity: &str) {
-    let version = if version.is_empty() { "unknown" } else { version };
-    let agent = HeaderValue::from_str(&format!("{name}/{version} ({identity})"));
-    if let Ok(agent) = agent
-        && config.headers.iter().all(|(header, _)| header != USER_AGENT)
-    {
-        config.headers.push((USER_AGENT, agent));
-    }
-}
-
-/// A client that teaches the clock and counts its requests. With a leadership it is for everything that acts: it sends
-/// nothing without the leadership, and only so many requests at once. Its connections belong to the thread that calls this.
-fn connect(
-    config: Config,
-    clock: &Arc<Clock>,
-    metrics: &Metrics,
-    acting: Option<&Leadership>,
-) -> Result<Client> {
-    let (count, learning) = (
-        count_requests(metrics.clone(), &config.cluster_url),
-        Arc::clone(clock),
-    );
-    let client = ClientBuilder::try_from(config)?;
-    #[cfg(feature = "faults")]
-    let client = client.with_layer(&super::faults::Faults::from_env()?);
-    let client =
-        client
-            .with_layer(&count)
-            .with_layer(&MapResponseLayer::new(move |answer: http::Response<_>| {
-                learning.learn(answer.headers());
-                answer
-            }));
-    Ok(match acting {
-        None => client.build(),
-        Some(leadership) => client
-            .with_layer(&leadership.layer())
-            .with_layer(&ConcurrencyLimitLayer::new(REQUESTS))
-            .build(),
-    })
 }
 
 /// The loop of one kind. Everything that the process waits for is known when this returns.
