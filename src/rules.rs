@@ -17,6 +17,7 @@ mod duration_as_string;
 mod failure_trap;
 mod float_in_spec;
 mod hot_loop;
+mod invalid_match_condition;
 mod invalid_owner;
 mod invalid_rule;
 mod invalid_schema;
@@ -81,6 +82,7 @@ static CHECKS: &[Check] = &[
     failure_trap::CHECK,
     float_in_spec::CHECK,
     hot_loop::CHECK,
+    invalid_match_condition::CHECK,
     invalid_owner::CHECK,
     invalid_rule::CHECK,
     invalid_schema::CHECK,

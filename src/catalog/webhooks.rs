@@ -16,4 +16,16 @@ Bad:
 Good:
 
     webhooks: {validate: {operations: [create, update, delete], failurePolicy: Ignore}}";
+    Error INVALID_MATCH_CONDITION "invalid-match-condition": "a condition of a webhook that does not choose requests",
+"A condition is in CEL, over `object`, `oldObject`, `request` and `authorizer`. One that does not compile is refused with the whole
+configuration. `namespaceObject` compiles and then has the API server refuse each request. The status is never asked about, so
+a condition on it chooses nothing, and neither does one that holds for none of the `operations`.
+
+Bad:
+
+    webhooks: {validate: {matchConditions: [{name: new, expression: \"request.operation == 'create'\"}]}}
+
+Good:
+
+    webhooks: {validate: {matchConditions: [{name: new, expression: \"request.operation == 'CREATE'\"}]}}";
 }

@@ -1,0 +1,100 @@
+//! Conditions of webhooks that do not compile, that refuse requests instead of choosing them, or that never hold.
+
+use std::sync::Arc;
+
+use krator_schema::cel::Question;
+use krator_schema::cel::admission::{Environment, Evaluated, Expression, Rejection, Request, Wanted};
+use serde_json::{Value as Json, json};
+
+use super::{Check, RuleHit, Subject};
+use crate::catalog::INVALID_MATCH_CONDITION;
+use crate::finding::Finding;
+use crate::model::{MatchCondition, Webhook};
+
+pub(super) const CHECK: Check = Check::of_kind(&INVALID_MATCH_CONDITION, find);
+
+fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
+    let webhooks = subject.kind.webhooks.all();
+    let conditions = webhooks.flat_map(|(_, webhook)| {
+        let conditions = webhook.match_conditions.iter();
+        conditions.filter_map(move |condition| problem(webhook, condition))
+    });
+    conditions.map(RuleHit::of_document).collect()
+}
+
+fn problem(webhook: &Webhook, condition: &MatchCondition) -> Option<Finding> {
+    let text = condition.expression.value.as_str();
+    let finding = |message: String, help: &str| {
+        Some(Finding::new(&INVALID_MATCH_CONDITION, condition.expression.span, message).help(help))
+    };
+    let compiled = match Environment::default().compile(text, Wanted::Bool) {
+        Err(Rejection::Refused(why)) => {
+            let message = format!("the API server would not compile this: {why}");
+            return finding(
+                message,
+                "a condition is an expression in CEL that is true or false",
+            );
+        }
+        Err(Rejection::Unknown(_)) => None,
+        Ok(compiled) => Some(compiled),
+    };
+    if mentions(text, "namespaceObject") {
+        let message =
+            "conditions of webhooks have no `namespaceObject`: with it, the API server refuses each request";
+        return finding(message.to_owned(), "let the handler look at the namespace");
+    }
+    if mentions(text, "object.status") || mentions(text, "oldObject.status") {
+        let message = "the operator is not asked about the status, so a condition on it chooses nothing";
+        return finding(
+            message.to_owned(),
+            "`admission: {status: operator}` says who may write it",
+        );
+    }
+    let is_fixed = [
+        "object",
+        "oldObject",
+        "authorizer",
+        "userInfo",
+        "name",
+        "namespace",
+        "dryRun",
+        "options",
+    ];
+    let is_fixed = !is_fixed.iter().any(|name| mentions(text, name));
+    let never = |expression: &Expression| {
+        let mut operations = webhook.operations.iter();
+        operations.all(|operation| holds(expression, operation.value.as_str()) == Some(false))
+    };
+    if is_fixed && !webhook.operations.is_empty() && compiled.as_ref().is_some_and(never) {
+        let message = "this never holds, so the operator is asked about nothing".to_owned();
+        return finding(message, "`request.operation` is one of `operations`, in capitals");
+    }
+    None
+}
+
+/// The value of a condition that depends on the operation alone.
+fn holds(expression: &Expression, operation: &str) -> Option<bool> {
+    let nothing = json!({"metadata": {}});
+    let request = Request {
+        object: &nothing,
+        old_object: &nothing,
+        request: &json!({"operation": operation}),
+        namespace: &Json::Null,
+        decide: Arc::new(|_: &Question| (false, String::new())),
+        asked: Question::default(),
+    };
+    match expression.evaluate(&Environment::default().scope(request)) {
+        Evaluated::Bool(holds) => Some(holds),
+        _ => None,
+    }
+}
+
+/// Whether an expression has this path, as a word of its own and not in a text.
+fn mentions(expression: &str, path: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let code = expression.split(['\'', '"']).step_by(2);
+    code.into_iter().any(|code| {
+        code.match_indices(path)
+            .any(|(at, _)| !code[..at].ends_with(is_part) && !code[at + path.len()..].starts_with(is_part))
+    })
+}
