@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     /// The most lines that the vendored runtime may have. Whoever generates a crate has to own them.
-    const MOST_LINES: usize = 20_780;
+    const MOST_LINES: usize = 20_784;
 
     #[test]
     fn a_lock_file_is_in_cargos_order_whatever_the_package_is_called() {

@@ -32,7 +32,7 @@ fn policies_are_as_reviewed() {
     assert!(differ.is_empty(), "{}", differ.join("\n"));
 }
 
-fn words<'a>(value: &'a Value) -> impl Iterator<Item = &'a str> {
+fn words(value: &Value) -> impl Iterator<Item = &str> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
