@@ -221,3 +221,50 @@ fn policy(kind: &Kind, what: &str, (operation, subresource): (&str, &str), more:
         }),
     ]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn described(states: &str) -> Description {
+        let text = format!(
+            "krator: 1\nresource: {{group: example.com, version: v1, kind: Thing}}\nspec: {{}}\n\
+             machine: {{initial: A}}\nadmission: {{transitions: true}}\nstates: {states}\n"
+        );
+        crate::check("krator.yaml", text.as_bytes())
+            .description
+            .expect("a description")
+    }
+
+    fn manifest(now: &Description, former: &FormerMoves) -> String {
+        let documents = policies(now, former);
+        let documents = documents
+            .iter()
+            .map(|document| serde_yaml::to_string(document).expect("YAML"));
+        documents.collect::<Vec<_>>().join("---\n")
+    }
+
+    #[test]
+    fn the_moves_of_the_description_before_are_kept_until_the_graph_changes_again() {
+        let one = described("{A: {kind: ready}}");
+        let two = described("{A: {kind: ready, next: [B]}, B: {kind: ready}}");
+        let three = described("{A: {kind: ready, doc: The same graph., next: [B]}, B: {kind: ready}}");
+        let four = described("{A: {kind: ready, next: [B]}, B: {kind: ready, next: [A]}}");
+        assert_eq!(former_moves(&one, None, None), FormerMoves::new());
+        let first = manifest(&one, &FormerMoves::new());
+        let after_edit = former_moves(&two, Some(&one), Some(&first));
+        assert_eq!(after_edit, expressions(&one));
+        let second = manifest(&two, &after_edit);
+        assert_eq!(
+            former_moves(&two, None, Some(&second)),
+            after_edit,
+            "a second run changes nothing"
+        );
+        let third = former_moves(&three, Some(&two), Some(&second));
+        assert_eq!(third, after_edit, "an edit that leaves the graph as it is");
+        let fourth = former_moves(&four, Some(&three), Some(&manifest(&three, &third)));
+        assert_eq!(fourth, expressions(&three));
+        let back = former_moves(&three, Some(&four), Some(&manifest(&four, &fourth)));
+        assert_eq!(back, expressions(&four), "a rollback is an edit like any other");
+    }
+}

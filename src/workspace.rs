@@ -311,7 +311,7 @@ impl Workspace {
     fn planned<'a>(&self, checked: &'a Checked) -> Option<Planned<'a>> {
         let description = checked.sound()?;
         let manifest = match self.files.get(policies::MANIFEST) {
-            FileState::Text(text) => Some(text.as_ref()),
+            FileState::Text(text) => Some(text),
             FileState::Absent | FileState::Unreadable(_) => None,
         };
         let former = policies::former_moves(description, self.former(), manifest);

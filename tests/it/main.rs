@@ -46,6 +46,8 @@ mod goldens;
 mod schemas;
 // Random machines, driven through their generated tests in this process.
 mod machines;
+// Policies, and the rights that they ask for.
+mod policies;
 // The rooms of the crates, and which uses which.
 mod layers;
 // Texts and names of a description that have a special meaning in generated files.

@@ -406,5 +406,10 @@ mod tests {
         let causes =
             serde_json::json!({"causes": [{"reason": "NamespaceTerminating", "message": "m", "field": ""}]});
         assert_eq!(answer(403, causes).class(), Class::NamespaceTerminating);
+        let message = "m is forbidden: ValidatingAdmissionPolicy 'p' with binding 'p' denied request: no";
+        let status = serde_json::json!({"code": 403, "message": message, "reason": "Forbidden"});
+        let status: kube::core::Status = serde_json::from_value(status).expect("a status");
+        let error = Error::from(kube::Error::Api(status.boxed()));
+        assert_eq!(error.class(), Class::Refused);
     }
 }

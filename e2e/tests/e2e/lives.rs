@@ -37,6 +37,8 @@ const RECIPE: Recipe = Recipe {
         "taskrun",
     ],
     // An object whose state times out after a millisecond never rests.
+    // The embedded API server evaluates no policies.
+    more: "",
     line: |line| line.replace("after: 1ms", "after: 1h"),
     first: offspring::applied,
     // Its clock can be moved forward.

@@ -60,6 +60,8 @@ mod planted;
 mod kubernetes_types;
 // Handlers that use the types of a foreign kind.
 mod schemas;
+// What rules of a CRD and policies refuse, to whom, and in which words.
+mod admission;
 // Strings that some readers of YAML take for other types.
 mod manifests;
 // The watches that wake a state, on a real API server.

@@ -24,6 +24,8 @@ pub struct Recipe {
     pub cases: &'static [&'static str],
     /// Changes each line of the descriptions.
     pub line: fn(&str) -> String,
+    /// What each of the descriptions says besides.
+    pub more: &'static str,
     /// What the handler of a state does first, as Rust statements.
     pub first: fn(&Kind, &State) -> String,
     /// Builds the crate as a binary.
@@ -35,6 +37,8 @@ const CONTRACT: Recipe = Recipe {
     operator: "scripted-operator",
     cases: &["moose", "backup", "postgresql", "order", "helmrelease"],
     line: with_short_durations,
+    // No write of the operator may be refused, whatever goes wrong.
+    more: "admission: {status: operator, transitions: true}\n",
     first: |_, _| String::new(),
     build: Crate::build_with_faults,
 };
@@ -164,9 +168,9 @@ fn joined_descriptions(recipe: &Recipe) -> String {
         // The settings of the process are those of this one.
         let is_of_one = |line: &str| !(line.starts_with("operator:") || line.starts_with("deploy:"));
         let lines = text.lines().filter(|line| is_of_one(line)).map(recipe.line);
-        lines.collect::<Vec<String>>().join("\n")
+        format!("{}\n{}", lines.collect::<Vec<String>>().join("\n"), recipe.more)
     });
-    let joined = texts.collect::<Vec<String>>().join("\n---\n");
+    let joined = texts.collect::<Vec<String>>().join("---\n");
     joined.replacen(
         "krator: 1\n",
         &format!("krator: 1\noperator: {}\n", recipe.operator),

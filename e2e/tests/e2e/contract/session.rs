@@ -100,6 +100,9 @@ impl Session {
     /// oracles, and panics when one of them has found anything.
     pub fn judge(&mut self) -> Totals {
         self.follow_to_the_end();
+        let writes = self.scripted.cluster.writes(&self.namespace).into_iter();
+        let refused: Vec<_> = writes.filter(|write| write.code == 403).collect();
+        assert!(refused.is_empty(), "a policy refused own writes: {refused:?}");
         let starts = self.files.handler_starts();
         let mut totals = Totals {
             objects: 0,

@@ -3,7 +3,7 @@
 
 use super::crash::resource;
 use super::session::Session;
-use crate::cluster::say;
+use crate::cluster::{say, until};
 use crate::dice::{Dice, number};
 use crate::operator::OperatorProcess;
 use crate::scripted_operator::{ScriptedOperator, prepared};
@@ -127,6 +127,28 @@ fn a_thousand_objects_live_through_faults_and_kills() {
         }
         std::thread::sleep(Duration::from_millis(200));
     }
+    // The policies that have refused nothing were in force.
+    until("a policy refuses a state without an edge", || {
+        let name = format!("it-{}", dice.below(OBJECTS));
+        let lost = json!({
+            "apiVersion": "animals.com/v1", "kind": "Moose", "status": {"state": "Nowhere"},
+            "metadata": {"name": name, "namespace": spared.session.namespace},
+        });
+        let apply = [
+            "apply",
+            "--server-side",
+            "--subresource=status",
+            "--force-conflicts",
+            "--dry-run=server",
+            "-f",
+            "-",
+        ];
+        let refused = scripted
+            .cluster
+            .try_kubectl("admin", &apply, &lost.to_string())
+            .err()?;
+        refused.contains("no edge of the machine").then_some(())
+    });
     let (warm, end) = (warm.expect("half of the time is over"), spared.memory());
     let (mut objects, mut entries) = (0, 0);
     for half in [killed, spared] {
