@@ -30,6 +30,8 @@ mod live;
 mod probes;
 // What an operator counts, measures and shows, and who may read it.
 mod metrics;
+// Webhooks of a generated operator, on both API servers, and what goes on and heals without them.
+mod webhooks;
 // A rollout to another description and back.
 mod rollout;
 // Which rights an operator uses, and which it has.

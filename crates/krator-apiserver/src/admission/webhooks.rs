@@ -252,25 +252,34 @@ pub(super) fn verified(review: &Json, uid: &str, mutates: bool) -> Answer {
         ));
     }
     let mut response = response.clone();
-    let (patch, patch_type) = (text(&response, "patch"), response.get("patchType").cloned());
-    match (mutates, patch, patch_type) {
-        (_, "", None) => {}
-        (false, "", Some(_)) => return Err("validating webhook may not return response.patchType".to_owned()),
+    let (patch, patch_type) = (bytes(&response["patch"])?, response.get("patchType").cloned());
+    match (mutates, &patch[..], patch_type) {
+        (_, [], None) => {}
+        (false, [], Some(_)) => return Err("validating webhook may not return response.patchType".to_owned()),
         (false, ..) => return Err("validating webhook may not return response.patch".to_owned()),
-        (true, "", Some(_)) => {
+        (true, [], Some(_)) => {
             return Err("webhook returned response.patchType but not response.patch".to_owned());
         }
         (true, _, None) => {
             return Err("webhook returned response.patch but not response.patchType".to_owned());
         }
         (true, patch, Some(form)) if form == "JSONPatch" => {
-            use base64::{Engine as _, engine::general_purpose::STANDARD};
-            let decoded = STANDARD.decode(patch).map_err(|error| error.to_string())?;
-            response["patch"] = serde_json::from_slice(&decoded).map_err(|error| error.to_string())?;
+            response["patch"] = serde_json::from_slice(patch).map_err(|error| error.to_string())?;
         }
         (true, _, Some(form)) => {
             return Err(format!("webhook returned invalid response.patchType of {form}"));
         }
     }
     Ok(response)
+}
+
+/// Bytes as Go reads them: in base64, or as a list of numbers, which kube writes.
+fn bytes(value: &Json) -> Result<Vec<u8>, String> {
+    use base64::{Engine as _, engine::general_purpose::STANDARD};
+    match value {
+        Json::Array(_) => serde_json::from_value(value.clone()).map_err(|error| error.to_string()),
+        value => STANDARD
+            .decode(value.as_str().unwrap_or_default())
+            .map_err(|error| error.to_string()),
+    }
 }
