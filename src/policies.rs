@@ -7,7 +7,7 @@ mod moves;
 
 pub use moves::may_follow;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize as _;
 use serde_json::{Value as Json, json};
@@ -127,7 +127,7 @@ fn protect(kind: &Kind) -> [Json; 2] {
     let resource = &kind.resource;
     let annotation = format!("{}/allow-deletion", resource.group.value);
     let protected = kind.admission.protect.iter();
-    let states = protected.flat_map(|id| kind.state(id.value).names());
+    let states: BTreeSet<&str> = protected.flat_map(|id| kind.state(id.value).names()).collect();
     let annotations = "oldObject.metadata.annotations";
     let mut reasons = vec![
         "has(oldObject.metadata.deletionTimestamp)".to_owned(),

@@ -39,29 +39,33 @@ fn passing(kind: &Kind, graph: &StateGraph, mut next: Vec<StateId>) -> BTreeSet<
 /// The moves of a kind in CEL, over `variables.from` and `variables.to`. A state that is left has its former names, too:
 /// objects are stored with them until they are next written.
 pub(super) fn expression(kind: &Kind, graph: &StateGraph) -> String {
-    let mut alike: BTreeMap<BTreeSet<StateId>, Vec<&str>> = BTreeMap::new();
-    alike.entry(may_follow(kind, graph, None)).or_default().push("");
+    // By names, so that the order of the states changes nothing.
+    let named = |ids: BTreeSet<StateId>| -> BTreeSet<&str> {
+        ids.into_iter().map(|id| kind.state(id).name.as_str()).collect()
+    };
+    let mut alike: BTreeMap<BTreeSet<&str>, BTreeSet<&str>> = BTreeMap::new();
+    let initial = named(may_follow(kind, graph, None));
+    alike.entry(initial).or_default().insert("");
     for (id, state) in kind.state_ids() {
         let mut to = may_follow(kind, graph, Some(id));
         if !state.renamed_from.is_empty() {
             to.insert(id);
         }
-        alike.entry(to).or_default().extend(state.names());
+        alike.entry(named(to)).or_default().extend(state.names());
     }
-    let names = |to: &BTreeSet<StateId>| list(to.iter().map(|id| kind.state(*id).name.as_str()));
-    let with_moves = alike.iter().filter(|(to, _)| !to.is_empty());
+    let with_moves = alike.into_iter().filter(|(to, _)| !to.is_empty());
     let mut moves: Vec<String> = with_moves
-        .map(|(to, from)| {
-            let from = list(from.iter().copied());
-            format!("variables.from in {from} && variables.to in {}", names(to))
-        })
+        .map(|(to, from)| format!("variables.from in {} && variables.to in {}", list(from), list(to)))
         .collect();
-    moves.sort();
     if let Some(deletion) = &kind.machine.deletion {
         // An object whose state the operator does not know is left alone until it is deleted.
-        let known = list(kind.states.iter().flat_map(|state| state.names()));
-        let to = names(&passing(kind, graph, vec![deletion.value]));
-        moves.push(format!("!(variables.from in {known}) && variables.to in {to}"));
+        let known: BTreeSet<&str> = kind.states.iter().flat_map(|state| state.names()).collect();
+        let to = named(passing(kind, graph, vec![deletion.value]));
+        moves.push(format!(
+            "!(variables.from in {}) && variables.to in {}",
+            list(known),
+            list(to)
+        ));
     }
     moves.join(" || ")
 }

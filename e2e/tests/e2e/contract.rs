@@ -39,6 +39,7 @@ mod kstatus;
 mod leader;
 mod oracle;
 mod proxy;
+mod refused;
 mod session;
 mod soak;
 mod two_operators;
