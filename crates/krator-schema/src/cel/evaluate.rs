@@ -196,8 +196,12 @@ struct CompiledRule {
     program: Result<Program, &'static str>,
     message_program: Option<Program>,
     uses_old_self: bool,
-    has_optional_old_self: bool,
+    /// Of a rule with an optional `oldSelf`: the program for a new value, and that for one that there was before.
+    with_optional: Option<[Option<Program>; 2]>,
 }
+
+/// The one question to an optional `oldSelf` that is answered before the rule is evaluated.
+const IS_OLD: &str = "oldSelf.hasValue()";
 
 impl CompiledRule {
     fn compile(path: Path, rule: &Rule, declared: &Declared) -> Self {
@@ -227,23 +231,33 @@ impl CompiledRule {
             program,
             message_program,
             uses_old_self,
-            has_optional_old_self: optional,
+            with_optional: (optional && uses_old_self).then(|| {
+                ["false", "true"].map(|is_old| {
+                    let text = rule.rule.replace(IS_OLD, is_old);
+                    let environment = rules::environment(declared, false);
+                    match rules::compile(&text, &environment, &Type::Bool) {
+                        Compilation::Good(compiled) if !text.contains("oldSelf") => {
+                            Some(Program::new(compiled, declared))
+                        }
+                        _ => None,
+                    }
+                })
+            }),
         }
     }
 
     /// Evaluates the rule for a value; `None` if it does not apply.
     fn judge(&self, scope: &Scope<'_>, has_old: bool) -> Option<Outcome> {
         let unknown = |why: &str| Some(Outcome::Unknown(why.to_string()));
-        let program = match &self.program {
-            Ok(program) => program,
-            Err(why) => return unknown(why),
+        let program = match (&self.with_optional, &self.program) {
+            (Some(programs), _) => match &programs[usize::from(has_old)] {
+                Some(program) => program,
+                None => return unknown("the rule uses an optional `oldSelf`"),
+            },
+            (None, Ok(_)) if self.uses_old_self && !has_old => return None,
+            (None, Ok(program)) => program,
+            (None, Err(why)) => return unknown(why),
         };
-        if self.uses_old_self && self.has_optional_old_self {
-            return unknown("the rule uses an optional `oldSelf`");
-        }
-        if self.uses_old_self && !has_old {
-            return None;
-        }
         Some(match scope.run(program) {
             Ok(Value::Bool(true)) => Outcome::Holds,
             Ok(Value::Bool(false)) => Outcome::Violated(self.message(scope)),
