@@ -203,7 +203,14 @@ impl Custom {
         let reason = written.and_then(|rule| rule.get("reason")?.as_str());
         // Objects and lists would make messages unreadable.
         let value = at.find(object).filter(|it| !it.is_object() && !it.is_array());
-        let path = at.to_string();
+        let below = written
+            .and_then(|rule| rule.get("fieldPath")?.as_str())
+            .unwrap_or_default();
+        let below = below.replace("['", ".").replace("']", "");
+        let path = match format!("{at}{below}").trim_start_matches('.') {
+            "" => "<nil>".to_owned(),
+            path => path.to_owned(),
+        };
         match reason {
             Some("FieldValueForbidden") => FieldError::forbidden(path, message),
             Some("FieldValueRequired") => FieldError::required(path, message),
