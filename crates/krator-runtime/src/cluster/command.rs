@@ -120,7 +120,7 @@ struct NoArgs {}
 /// The request of the command line.
 #[derive(Debug)]
 enum Command<A> {
-    Run(RunArgs, A),
+    Run(Box<RunArgs>, A),
     Crd,
 }
 
@@ -142,7 +142,7 @@ fn read<A: Args>(
     let matches = command.try_get_matches_from_mut(arguments)?;
     let run = |matches: &ArgMatches| {
         Ok(Command::Run(
-            RunArgs::from_arg_matches(matches)?,
+            Box::new(RunArgs::from_arg_matches(matches)?),
             A::from_arg_matches(matches)?,
         ))
     };
@@ -243,6 +243,7 @@ pub fn main_with<A: Args>(
         }
         Err(error) => error.exit(),
     };
+    let run = *run;
     start_log(run.log_format);
     let runtime = OperatorRuntime::new(about.name)
         .version(about.version)

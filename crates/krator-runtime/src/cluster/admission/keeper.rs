@@ -76,7 +76,7 @@ struct Known {
 
 /// An object as it was seen.
 enum Seen {
-    Secret(Option<Secret>),
+    Secret(Box<Option<Secret>>),
     Configuration(usize, Option<Value>),
 }
 
@@ -89,7 +89,7 @@ impl Keeper {
         loop {
             tokio::select! {
                 Some(change) = seen.next() => match change {
-                    Ok(Seen::Secret(secret)) => known.secret = Some(secret),
+                    Ok(Seen::Secret(secret)) => known.secret = Some(*secret),
                     Ok(Seen::Configuration(at, configuration)) => known.configurations[at] = configuration,
                     Err(error) => self.failed(&error, wait.as_ref()),
                 },
@@ -127,7 +127,7 @@ impl Keeper {
         let secrets = watch_object(self.secrets(), &self.secret())
             .backoff(WatchBackoff::default())
             .map(move |seen| {
-                seen.map(Seen::Secret)
+                seen.map(|seen| Seen::Secret(Box::new(seen)))
                     .map_err(|error| Error::from(error).context(named("Secret")))
             })
             .boxed();
