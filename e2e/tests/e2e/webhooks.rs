@@ -29,8 +29,8 @@ spec:
 status:
   calves: integer
 webhooks:
-  validate: {timeout: 5s}
-  mutate: {timeout: 5s}
+  validate: {timeout: 3s}
+  mutate: {timeout: 3s}
 machine: {initial: Roam, deletion: Released}
 states:
   Roam: {kind: ready}
@@ -49,6 +49,7 @@ impl Validate for Moose {
             "south" => Verdict::allow().warn("it is hot in the south"),
             "closed" => Verdict::deny("the park is closed"),
             "broken" => panic!("the gate is broken"),
+            "far" => std::future::pending().await,
             _ => Verdict::allow(),
         };
         let weight = (spec.weight > 900).then(|| Verdict::deny_field(".spec.weight", "no moose weighs so much"));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use krator_runtime::Local;
+use krator_runtime::{Fixture, Local};
 use moose_by_hand::{Friendships, Moose, MooseMachine, MooseMemory, MooseSpec};
 
 #[tokio::test(start_paused = true)]
@@ -51,4 +51,26 @@ async fn a_moose_roams_eats_sleeps_and_is_released() {
         ["manfred"],
         "a moose that is gone has no friendships"
     );
+}
+
+#[tokio::test]
+async fn george_is_refused_at_the_door() {
+    let moose = |name: &str| {
+        let spec = MooseSpec {
+            height: 1.9,
+            weight: 500.0,
+            antlers: true,
+        };
+        Moose::new(name, spec)
+    };
+    let manfred = moose("manfred");
+    let memory = MooseMemory::of(&manfred);
+    let door = Fixture::<MooseMachine>::new(manfred.clone(), memory, Arc::default());
+    let george = door.admit(&moose("george")).await.expect("an answer");
+    assert_eq!(
+        george.verdict.message().as_deref(),
+        Some("Mooses may only have names starting with 'M'.")
+    );
+    let admitted = door.admit(&manfred).await.expect("an answer");
+    assert!(admitted.verdict.is_allowed());
 }

@@ -259,6 +259,9 @@ pub fn cargo() -> Command {
     let mut command = Command::new(env!("CARGO"));
     command.env("CARGO_TARGET_DIR", build_folder());
     command
+        // Tests have it from the cargo that runs them, and `krator dev` does not: crates that read it when they are built, and
+        // all that depend on them, would be built again by each of the two.
+        .env_remove("CARGO_MANIFEST_DIR")
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
         .env("CARGO_INCREMENTAL", "0");
     command
