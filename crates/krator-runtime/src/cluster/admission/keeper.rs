@@ -23,13 +23,12 @@ use k8s_openapi::{
     },
 };
 use kube::{
-    Api, Client, Resource,
-    api::{Patch, PatchParams, PostParams},
+    Api, Client,
+    api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams},
     runtime::{WatchStreamExt as _, watcher::watch_object},
 };
-use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
-use std::{fmt::Debug, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 use tokio::{
     sync::watch,
     time::{Instant, sleep},
@@ -133,29 +132,35 @@ impl Keeper {
             .boxed();
         let mut streams = vec![secrets];
         if self.calls[0] {
-            streams.push(self.configuration::<ValidatingWebhookConfiguration>(0));
+            streams.push(self.configuration(0));
         }
         if self.calls[1] {
-            streams.push(self.configuration::<MutatingWebhookConfiguration>(1));
+            streams.push(self.configuration(1));
         }
         select_all(streams).boxed()
     }
 
-    fn configuration<K>(&self, at: usize) -> BoxStream<'static, Result<Seen>>
-    where
-        K: Resource<DynamicType = ()> + Clone + Debug + Serialize + DeserializeOwned + Send + 'static,
-    {
-        watch_object(Api::<K>::all(self.client.clone()), self.operator)
+    fn configuration(&self, at: usize) -> BoxStream<'static, Result<Seen>> {
+        let (api, kind) = self.configurations(at);
+        watch_object(api, self.operator)
             .backoff(WatchBackoff::default())
             .map(move |seen| {
-                let seen = seen
-                    .map_err(|error| Error::from(error).context(format!("watching the {}", K::kind(&()))))?;
-                Ok(Seen::Configuration(
-                    at,
-                    seen.map(serde_json::to_value).transpose()?,
-                ))
+                let seen =
+                    seen.map_err(|error| Error::from(error).context(format!("watching the {kind}")))?;
+                let seen = seen.map(serde_json::to_value).transpose()?;
+                Ok(Seen::Configuration(at, seen))
             })
             .boxed()
+    }
+
+    /// The configurations that validate (0) or mutate (1), without their types: only a few of their fields matter, and the code
+    /// that reads all of them would make operators larger.
+    fn configurations(&self, at: usize) -> (Api<DynamicObject>, String) {
+        let resource = match at {
+            0 => ApiResource::erase::<ValidatingWebhookConfiguration>(&()),
+            _ => ApiResource::erase::<MutatingWebhookConfiguration>(&()),
+        };
+        (Api::all_with(self.client.clone(), &resource), resource.kind)
     }
 
     /// Does what is to be done now.
@@ -267,39 +272,25 @@ impl Keeper {
                 .map(|webhook| json!({"name": webhook["name"], "clientConfig": {"caBundle": bundle}}))
                 .collect();
             let owner = json!({"apiVersion": "v1", "kind": "Namespace", "name": self.namespace, "uid": uid});
-            let apply = |kind: &str| {
-                json!({
-                    "apiVersion": "admissionregistration.k8s.io/v1", "kind": kind,
-                    "metadata": {"name": self.operator, "ownerReferences": [owner]}, "webhooks": webhooks,
-                })
-            };
-            let applied = if at == 0 {
-                self.apply::<ValidatingWebhookConfiguration>(apply).await
-            } else {
-                self.apply::<MutatingWebhookConfiguration>(apply).await
-            };
+            let (api, kind) = self.configurations(at);
+            let body = json!({
+                "apiVersion": "admissionregistration.k8s.io/v1", "kind": kind,
+                "metadata": {"name": self.operator, "ownerReferences": [owner]}, "webhooks": webhooks,
+            });
+            let manager = PatchParams::apply(self.operator).force();
+            let applied = api.patch(self.operator, &manager, &Patch::Apply(body)).await;
+            let applied = applied
+                .map_err(Error::from)
+                .and_then(|applied| Ok(serde_json::to_value(applied)?));
             match applied {
-                Ok(applied) => known.configurations[at] = Some(applied),
-                Err(error) => failed = Err(error),
+                Ok(applied) => {
+                    tracing::info!(%kind, "the API server is told which certificates of the webhooks to trust");
+                    known.configurations[at] = Some(applied);
+                }
+                Err(error) => failed = Err(error.context(format!("writing the caBundle of the {kind}"))),
             }
         }
         failed
-    }
-
-    async fn apply<K>(&self, body: impl Fn(&str) -> Value) -> Result<Value>
-    where
-        K: Resource<DynamicType = ()> + Clone + Debug + Serialize + DeserializeOwned,
-    {
-        let kind = K::kind(&());
-        let api = Api::<K>::all(self.client.clone());
-        let manager = PatchParams::apply(self.operator).force();
-        let applied = api
-            .patch(self.operator, &manager, &Patch::Apply(body(&kind)))
-            .await;
-        let applied = applied
-            .map_err(|error| Error::from(error).context(format!("writing the caBundle of the {kind}")))?;
-        tracing::info!(%kind, "the API server is told which certificates of the webhooks to trust");
-        Ok(serde_json::to_value(applied)?)
     }
 
     fn secrets(&self) -> Api<Secret> {
