@@ -55,7 +55,7 @@ pub fn webhooks(description: &Description) -> String {
         let mut metadata = json!({"name": operator});
         if description.deploy.certificates == Certificates::Mounted {
             // cert-manager writes the `caBundle` then, if it is there.
-            let certificate = format!("{operator}/{operator}-webhook");
+            let certificate = format!("{operator}/{name}");
             metadata["annotations"] = json!({"cert-manager.io/inject-ca-from": certificate});
         }
         documents.push(json!({

@@ -18,15 +18,18 @@ pub(crate) use review::{Attributes, Operation};
 use crate::{
     refusal::Refusal,
     state::{State, id},
-    store::ResourceId,
 };
 use serde_json::Value as Json;
+use std::sync::Arc;
 
 /// The group of the configurations, whose own writes nobody else decides about.
 const GROUP: &str = "admissionregistration.k8s.io";
 
-fn configurations(resource: &str) -> ResourceId {
-    id(GROUP, resource)
+/// The configurations of a kind, in the order of their names.
+fn configurations(state: &State, resource: &str) -> Vec<Arc<Json>> {
+    let id = id(GROUP, resource);
+    let found = state.store.list(&id, "");
+    found.map(|(_, object)| Arc::clone(object)).collect()
 }
 
 /// Lets webhooks change an object that is to be stored. `old` is the object before.

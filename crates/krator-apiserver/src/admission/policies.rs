@@ -12,7 +12,6 @@ use crate::{
 };
 use krator_schema::cel::admission::{Evaluated, Scope};
 use serde_json::Value as Json;
-use std::sync::Arc;
 
 /// The longest message that an expression may make.
 const LONGEST_MESSAGE: usize = 5 << 10;
@@ -21,13 +20,6 @@ const LONGEST_MESSAGE: usize = 5 << 10;
 struct Denial {
     reason: String,
     message: String,
-}
-
-/// The objects of a kind, in the order of their names.
-fn all(state: &State, resource: &str) -> Vec<Arc<Json>> {
-    let id = configurations(resource);
-    let found = state.store.list(&id, "");
-    found.map(|(_, object)| Arc::clone(object)).collect()
 }
 
 /// Refuses what a policy would change, which this server cannot do.
@@ -40,17 +32,20 @@ pub(super) fn mutate(
     about: &Attributes<'_>,
     objects: [Option<&Json>; 2],
 ) -> Result<(), Refusal> {
-    let bindings = all(state, "mutatingadmissionpolicybindings");
+    let bindings = configurations(state, "mutatingadmissionpolicybindings");
     let is_bound = |policy: &Json| {
         let mut names = bindings
             .iter()
             .map(|binding| at(binding, &["spec", "policyName"]));
         names.any(|name| *name == meta(policy, "name"))
     };
-    let changes = all(state, "mutatingadmissionpolicies").iter().any(|policy| {
-        let constraints = at(policy, &["spec", "matchConstraints"]);
-        is_bound(policy) && matching::matches(state, about, constraints, "resourceRules", objects).is_some()
-    });
+    let changes = configurations(state, "mutatingadmissionpolicies")
+        .iter()
+        .any(|policy| {
+            let constraints = at(policy, &["spec", "matchConstraints"]);
+            is_bound(policy)
+                && matching::matches(state, about, constraints, "resourceRules", objects).is_some()
+        });
     match changes {
         true => Err(Refusal::not_built("Policies that change objects")),
         false => Ok(()),
@@ -68,11 +63,11 @@ pub(super) fn validate(
     object: Option<&Json>,
     old: Option<&Json>,
 ) -> Result<(), Refusal> {
-    let policies = all(state, "validatingadmissionpolicies");
+    let policies = configurations(state, "validatingadmissionpolicies");
     if policies.is_empty() {
         return Ok(());
     }
-    let bindings = all(state, "validatingadmissionpolicybindings");
+    let bindings = configurations(state, "validatingadmissionpolicybindings");
     let mut refused = None;
     for policy in &policies {
         let constraints = at(policy, &["spec", "matchConstraints"]);

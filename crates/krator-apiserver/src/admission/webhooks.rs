@@ -29,13 +29,6 @@ enum Verdict {
     Unknown,
 }
 
-/// The configurations of a kind, in the order of their names.
-fn all(state: &State, resource: &str) -> Vec<Arc<Json>> {
-    let id = configurations(resource);
-    let found = state.store.list(&id, "");
-    found.map(|(_, object)| Arc::clone(object)).collect()
-}
-
 /// Lets webhooks change an object. It is none where the object is deleted.
 ///
 /// # Errors
@@ -47,8 +40,8 @@ pub(super) fn mutate(
     mut object: Option<Json>,
     old: Option<&Json>,
 ) -> Result<Option<Json>, Refusal> {
-    let configurations = all(state, "mutatingwebhookconfigurations");
-    let hooks: Vec<(&Arc<Json>, &Json)> = configurations
+    let all = configurations(state, "mutatingwebhookconfigurations");
+    let hooks: Vec<(&Arc<Json>, &Json)> = all
         .iter()
         .flat_map(|configuration| {
             list(configuration, "webhooks").map(move |webhook| (configuration, webhook))
@@ -122,7 +115,7 @@ pub(super) fn validate(
     old: Option<&Json>,
 ) -> Result<(), Refusal> {
     let mut refused = None;
-    for configuration in all(state, "validatingwebhookconfigurations") {
+    for configuration in configurations(state, "validatingwebhookconfigurations") {
         for webhook in list(&configuration, "webhooks") {
             let Some(hook) = hook(state, about, &configuration, webhook, [object, old])? else {
                 continue;

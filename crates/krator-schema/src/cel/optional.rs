@@ -68,14 +68,22 @@ fn field(of: &Value, name: &Arc<String>) -> Result<Option<Value>, ExecutionError
     }
 }
 
+/// The field of a value that may be absent itself.
+fn field_or_none(of: &Value, name: &Arc<String>) -> Result<Option<Value>, ExecutionError> {
+    match opaque(of) {
+        Some(Optional(Some(value))) => field(value, name),
+        Some(Optional(None)) => Ok(None),
+        None => field(of, name),
+    }
+}
+
 fn select(of: Value, name: Arc<String>) -> Result<Value, ExecutionError> {
     if let Some(Variables(all)) = opaque(&of) {
         let missing = || Err(ExecutionError::NoSuchKey(Arc::clone(&name)));
         return all.get(name.as_str()).cloned().unwrap_or_else(missing);
     }
-    if let Some(Optional(value)) = opaque(&of) {
-        let found = value.as_ref().map(|value| field(value, &name)).transpose()?;
-        return Ok(optional(found.flatten()));
+    if opaque::<Optional>(&of).is_some() {
+        return select_optional(of, name);
     }
     if let Some(authorizer) = opaque::<Authorizer>(&of) {
         return Ok(authorizer.request_resource());
@@ -84,27 +92,11 @@ fn select(of: Value, name: Arc<String>) -> Result<Value, ExecutionError> {
 }
 
 fn select_optional(of: Value, name: Arc<String>) -> Result<Value, ExecutionError> {
-    let found = match opaque(&of) {
-        Some(Optional(value)) => value
-            .as_ref()
-            .map(|value| field(value, &name))
-            .transpose()?
-            .flatten(),
-        None => field(&of, &name)?,
-    };
-    Ok(optional(found))
+    Ok(optional(field_or_none(&of, &name)?))
 }
 
 fn has(of: Value, name: Arc<String>) -> Result<bool, ExecutionError> {
-    let found = match opaque(&of) {
-        Some(Optional(value)) => value
-            .as_ref()
-            .map(|value| field(value, &name))
-            .transpose()?
-            .flatten(),
-        None => field(&of, &name)?,
-    };
-    Ok(found.is_some())
+    Ok(field_or_none(&of, &name)?.is_some())
 }
 
 /// An optional value that a function is called with.
