@@ -41,6 +41,26 @@ Good:
     access: [{kind: core/v1.Pod, verbs: [list]}]
     // and in the handler
     let pods = cx.api::<Pod>();";
+    Warning WEBHOOK_LIKE_RULE "webhook-like-rule": "a webhook does what a rule of the schema could do",
+"A webhook is a process that the API server has to reach, trust and wait for: while nobody answers, requests fail or nothing
+is judged. A rule is part of the CRD and always there. This is reported of a handler only if all that it does is certain to
+be possible in CEL: it refuses, and sees nothing but `review.object` and `review.old` while it does.
+
+Bad:
+
+    impl Validate for Moose {
+        async fn validate(review: &Review<'_, Self>) -> Verdict {
+            match review.object.spec.height > 3.0 {
+                true => Verdict::deny_field(\".spec.height\", \"no moose is that tall\"),
+                false => Verdict::allow(),
+            }
+        }
+    }
+
+Good:
+
+    spec:
+      height: {type: number, validations: [{rule: self <= 3.0, message: no moose is that tall}]}";
     Error MODULE_MISSING "module-missing": "a generated file is not part of any module",
 "`src/lib.rs` is your file, and it declares the modules of the kinds. The code of a kind that was added to krator.yaml is
 not compiled until its module is declared there.

@@ -7,9 +7,10 @@ use super::walk::{KindCode, walk};
 use super::{Code, InFile};
 use crate::catalog::{
     EDGE_NEVER_TAKEN, HAND_WRITTEN_TRANSITION, MODULE_MISSING, OPERATOR_NOT_RUN, UNNAMED_CLIENT,
+    WEBHOOK_LIKE_RULE,
 };
 use crate::finding::{Finding, Source, Span, sort};
-use crate::model::kubernetes;
+use crate::model::{Operation, kubernetes};
 use crate::plan::as_written;
 use crate::render::rust::kinds::other_kinds;
 use crate::text::normalized;
@@ -28,6 +29,7 @@ pub(super) fn judge(code: &Code<'_>) -> Vec<InFile> {
     };
     let found = [
         judge.edges(),
+        judge.doors(),
         judge.impls(),
         judge.clients(),
         judge.modules(),
@@ -114,6 +116,41 @@ impl<'a> CodeCheck<'_, 'a> {
     fn line(&self, span: Span) -> String {
         let source = self.code.source;
         format!("{}:{}", source.name(), source.position(span.start).line)
+    }
+
+    /// Finds webhooks that a rule of the schema could replace.
+    fn doors(&self) -> Vec<Located> {
+        let mut found = Vec::new();
+        for (kind, at) in &self.facts.rules_at_the_door {
+            let kind = self.code.description.kind(*kind);
+            let asked = kind.webhooks.validate.as_ref();
+            // Rules are not asked when an object is deleted.
+            let is_rule = asked.is_some_and(|webhook| {
+                !webhook
+                    .operations
+                    .iter()
+                    .any(|operation| operation.value == Operation::Delete)
+            });
+            if !is_rule
+                || kind
+                    .allow
+                    .iter()
+                    .any(|allow| allow.rule.value == WEBHOOK_LIKE_RULE.name)
+            {
+                continue;
+            }
+            let message = format!(
+                "a `{}` is refused for nothing but what is in it",
+                kind.resource.kind.value
+            );
+            let finding = Finding::new(&WEBHOOK_LIKE_RULE, at.span, message)
+                .label("the API server could judge this by itself")
+                .help(
+                    "write it as `validations` in krator.yaml, or as `resource.name` if it is about the name",
+                );
+            found.push((at.file, finding));
+        }
+        found
     }
 
     /// Finds implementations of traits that only krator may implement.

@@ -17,6 +17,17 @@ pub(super) enum Body {
     Matches(Box<Expr>, Box<Pat>, Option<Box<Expr>>),
 }
 
+impl Body {
+    /// The expressions among the arguments.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        let (exprs, matched, guard) = match self {
+            Body::Exprs(exprs) => (&exprs[..], None, None),
+            Body::Matches(expr, _, guard) => (&[][..], Some(&**expr), guard.as_deref()),
+        };
+        exprs.iter().chain(matched).chain(guard)
+    }
+}
+
 /// Macros of the standard library and of crates that every operator depends on, whose arguments are expressions.
 const OF_EXPRESSIONS: &[&str] = &[
     "anyhow",

@@ -26,7 +26,12 @@ fn of_body(body: &str) -> Vec<String> {
 
 /// The findings for this text as the file with the handler of `Eat`.
 fn of(eat: &str) -> Vec<String> {
-    let checked = crate::check("krator.yaml", MOOSE.as_bytes());
+    of_file(MOOSE, "src/moose/states/eat.rs", eat)
+}
+
+/// The findings for a file of the crate of this description, as the names of their rules and their lines.
+fn of_file(description: &str, path: &str, text: &str) -> Vec<String> {
+    let checked = crate::check("krator.yaml", description.as_bytes());
     let description = checked.sound().expect("a good description");
     let plan = render::plan(description, &checked.source, &Runtime::Path("runtime".into()));
     let files = plan.files().filter(|(path, _)| path.ends_with(".rs"));
@@ -34,9 +39,9 @@ fn of(eat: &str) -> Vec<String> {
         .filter(|(_, file)| file.ownership != crate::plan::Ownership::Generated)
         .map(|(path, file)| (path.to_owned(), file.contents.clone()))
         .collect();
-    written.insert("src/moose/states/eat.rs".to_owned(), eat.to_owned());
+    written.insert(path.to_owned(), text.to_owned());
     let found = findings(&Code::new(description, &checked.source, &plan, &written));
-    let of_file = |file: &InFile| file.source.name() == "src/moose/states/eat.rs";
+    let of_file = |file: &InFile| file.source.name() == path;
     let reported = found.iter().filter(|file| of_file(file)).flat_map(|file| {
         let line = |finding: &crate::finding::Finding| file.source.position(finding.span.start).line;
         file.findings
@@ -44,6 +49,65 @@ fn of(eat: &str) -> Vec<String> {
             .map(move |finding| format!("{}:{}", finding.rule.name, line(finding)))
     });
     reported.collect()
+}
+
+const WEBHOOK: &str = "webhooks: {validate: {}}";
+
+/// The findings for a webhook of moose with this body, as the names of their rules. `described` is what the description has
+/// besides.
+fn of_webhook(described: &str, body: &str) -> Vec<String> {
+    let description = format!("{MOOSE}{described}\n");
+    let text = format!(
+        "use super::prelude::*;\nuse krator_runtime::{{Review, Validate, Verdict}};\nimpl Validate for Moose {{\n\
+         async fn validate(review: &Review<'_, Self>) -> Verdict {{\n{body}\n}}\n}}\n"
+    );
+    let found = of_file(&description, "src/moose/admission.rs", &text);
+    found
+        .iter()
+        .filter_map(|found| found.split(':').next().map(str::to_owned))
+        .collect()
+}
+
+#[test]
+fn webhooks_that_judge_the_object_alone_are_reported() {
+    for body in [
+        "if review.object.spec.height > 3.0 { Verdict::deny(\"tall\") } else { Verdict::allow() }",
+        "match &review.object.metadata.name { Some(name) if name.contains(\"George\") => Verdict::deny(\"no\"), _ => Verdict::allow() }",
+        "let is_calm = matches!(review.object.spec.mood, SpecMood::Calm); is_calm.then(|| Verdict::deny(\"\")).into_iter().collect()",
+    ] {
+        assert_eq!(of_webhook(WEBHOOK, body), ["webhook-like-rule"], "{body}");
+    }
+}
+
+#[test]
+fn webhooks_that_may_see_more_are_not_reported() {
+    let tall = "if review.object.spec.height > 3.0 { return Verdict::deny(\"tall\") }";
+    for body in [
+        "Verdict::allow()",
+        "if review.user.username.is_some() { Verdict::deny(\"you\") } else { Verdict::allow() }",
+        "if review.dry_run { Verdict::deny(\"\") } else { Verdict::allow() }",
+        "if review.object.metadata.labels.is_none() { Verdict::deny(\"\") } else { Verdict::allow() }",
+        &format!("{tall} Verdict::allow().warn(\"soon\")"),
+        &format!("{tall} match review.shared().height {{ 0 => Verdict::deny(\"\"), _ => Verdict::allow() }}"),
+        &format!("{tall} others(review).await"),
+        &format!("{tall} judge(&review.object)"),
+        &format!("{tall} println!(\"here\"); Verdict::allow()"),
+        &format!("{tall} for _ in 0..3 {{}} Verdict::allow()"),
+        &format!("{tall} let mut seen = 0; seen += 1; Verdict::allow()"),
+        &format!("{tall} if PARK.lock().is_empty() {{ Verdict::deny(\"\") }} else {{ Verdict::allow() }}"),
+        &format!("{tall} let review = review; review.judge()"),
+        &format!("{tall} let Review {{ user, .. }} = review; Verdict::allow()"),
+    ] {
+        assert!(
+            of_webhook(WEBHOOK, body).is_empty(),
+            "{body}: {:?}",
+            of_webhook(WEBHOOK, body)
+        );
+    }
+    let deletions = "webhooks: {validate: {operations: [delete], failurePolicy: Ignore}}";
+    assert!(of_webhook(deletions, &format!("{tall} Verdict::allow()")).is_empty());
+    let allowed = "webhooks: {validate: {}}\nallow: {webhook-like-rule: the message needs a table}";
+    assert!(of_webhook(allowed, &format!("{tall} Verdict::allow()")).is_empty());
 }
 
 #[test]

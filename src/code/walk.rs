@@ -1,6 +1,7 @@
 //! Visits user code once and collects the facts that the rules and renaming need. It tracks Rust's scopes: blocks that
 //! contain items, and generic parameters.
 
+mod door;
 mod edges;
 mod syntax;
 
@@ -8,6 +9,7 @@ use super::facts::{Client, Facts, Location, Name, StateOf};
 use super::items::{Def, ModuleId, Names, Namespace, unraw};
 use super::resolve::{LexicalScope, Target, is_kubernetes_type, segments};
 use super::tree::Tree;
+use crate::model::KindId;
 use std::collections::BTreeMap;
 use syn::visit::{self, Visit as _};
 
@@ -106,6 +108,25 @@ impl<'a> CodeWalk<'_, 'a> {
         };
         let kind = self.kinds.iter().find(|kind| kind.module == *module)?;
         kind.states.get(name).copied().filter(|_| states == "states")
+    }
+
+    /// Records a webhook that does what a rule would do.
+    fn door(&mut self, kind: &Target<'a>, at: Location, items: &[syn::ImplItem]) {
+        let Some(path) = self.tree.canonical(kind) else {
+            return;
+        };
+        let kind = self
+            .kinds
+            .iter()
+            .position(|kind| path.first() == Some(&kind.module) && path.last() == Some(&kind.name));
+        let bodies = &self.tree.files[self.file()].bodies;
+        let mut handlers = items.iter().filter_map(|item| match item {
+            syn::ImplItem::Fn(handler) => Some(handler),
+            _ => None,
+        });
+        if let Some(kind) = kind.filter(|_| handlers.any(|handler| door::is_rule(handler, bodies))) {
+            self.facts.rules_at_the_door.push((KindId(kind), at));
+        }
     }
 
     fn file(&self) -> usize {

@@ -76,6 +76,9 @@ impl<'a> Visit<'a> for CodeWalk<'_, 'a> {
                         walk.facts.not_written.insert(state);
                     }
                 }
+                if matches!(&of, Target::External(of) if *of == ["krator_runtime", "Validate"]) {
+                    walk.door(&for_, handler, &item.items);
+                }
                 walk.facts.impls.push(Impl {
                     at,
                     of,
