@@ -245,7 +245,7 @@ mod tests {
     /// The most lines that the vendored runtime may have. Whoever generates a crate has to own them.
     const MOST_LINES: usize = 20_880;
     /// The most lines that webhooks add to it.
-    const WEBHOOK_LINES: usize = 1_850;
+    const WEBHOOK_LINES: usize = 1_860;
 
     #[test]
     fn a_lock_file_is_in_cargos_order_whatever_the_package_is_called() {

@@ -1,8 +1,10 @@
 //! The door to the API: what an operator says about an object before the API server stores it.
 mod patch;
+mod request;
 mod verdict;
 
-pub use kube::core::admission::Operation;
+pub use request::Operation;
+pub(crate) use request::{AdmissionRequest, AdmissionReview};
 pub use verdict::Verdict;
 
 use crate::{
@@ -11,7 +13,6 @@ use crate::{
 };
 use futures::future::BoxFuture;
 use k8s_openapi::api::authentication::v1::UserInfo;
-use kube::core::{DynamicObject, admission::AdmissionRequest};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::{any::Any, future::Future};
@@ -101,7 +102,7 @@ type Ask<M> = for<'a> fn(Asked<'a, M>) -> BoxFuture<'a, Result<Answer>>;
 
 /// A request, with the object as it would be stored and as it is stored.
 pub(crate) struct Asked<'a, M: Machine> {
-    pub request: &'a AdmissionRequest<DynamicObject>,
+    pub request: &'a AdmissionRequest,
     pub object: &'a Value,
     pub old: Option<&'a Value>,
     pub shared: &'a SharedOf<M>,
@@ -195,7 +196,7 @@ impl<'a, M: Machine> Asked<'a, M> {
         Ok(Review {
             object: K::deserialize(self.object)?,
             old: self.old.and_then(|old| K::deserialize(old).ok()),
-            operation: request.operation.clone(),
+            operation: request.operation,
             user: &request.user_info,
             dry_run: request.dry_run,
             shared: self.shared,

@@ -1,8 +1,5 @@
 //! What is said about a request.
-use kube::core::{
-    Status,
-    response::{StatusCause, StatusDetails},
-};
+use serde_json::{Value, json};
 
 /// Whether a request may go on, with what its author is told.
 ///
@@ -86,16 +83,12 @@ impl Verdict {
 
     /// The refusal as the API server passes it on: `Invalid` where it is about fields, so that kubectl lists them, and
     /// `Forbidden` otherwise.
-    pub(crate) fn status(&self, group: &str, kind: &str, name: &str) -> Option<Status> {
+    pub(crate) fn status(&self, group: &str, kind: &str, name: &str) -> Option<Value> {
         let message = self.message()?;
-        let causes: Vec<StatusCause> = self
-            .denied
-            .iter()
-            .filter(|denial| !denial.field.is_empty())
-            .map(|denial| StatusCause {
-                reason: "FieldValueInvalid".to_owned(),
-                message: denial.message.clone(),
-                field: denial.field.clone(),
+        let about_fields = self.denied.iter().filter(|denial| !denial.field.is_empty());
+        let causes: Vec<Value> = about_fields
+            .map(|Denial { field, message }| {
+                json!({"reason": "FieldValueInvalid", "message": message, "field": field})
             })
             .collect();
         let (code, reason) = if causes.is_empty() {
@@ -103,18 +96,9 @@ impl Verdict {
         } else {
             (422, "Invalid")
         };
-        let details = StatusDetails {
-            name: name.to_owned(),
-            group: group.to_owned(),
-            kind: kind.to_owned(),
-            causes,
-            uid: String::new(),
-            retry_after_seconds: 0,
-        };
+        let details = json!({"group": group, "kind": kind, "name": name, "causes": causes});
         Some(
-            Status::failure(&message, reason)
-                .with_code(code)
-                .with_details(details),
+            json!({"status": "Failure", "code": code, "reason": reason, "message": message, "details": details}),
         )
     }
 }

@@ -1,6 +1,6 @@
 //! How handlers of webhooks reach objects of other kinds.
 use crate::{
-    admission::{Asked, Operation, Review, Reviewed, Verdict},
+    admission::{AdmissionRequest, Asked, Operation, Review, Reviewed, Verdict},
     cluster::{
         access::concerning,
         others::{
@@ -13,9 +13,9 @@ use crate::{
     machine::ManifestOf,
     resource::Child,
 };
-use kube::core::{DynamicObject, admission::AdmissionRequest};
+use k8s_openapi::api::authentication::v1::UserInfo;
+use kube::core::GroupVersionKind;
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::json;
 use std::sync::Arc;
 
 impl<K: Reviewed> Review<'_, K> {
@@ -83,13 +83,21 @@ where
         } else {
             Operation::Create
         };
-        let request: AdmissionRequest<DynamicObject> = serde_json::from_value(json!({
-            "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "uid": "test",
-            "kind": {"group": "", "version": "", "kind": ""},
-            "resource": {"group": "", "version": "", "resource": ""},
-            "name": object["metadata"]["name"], "operation": operation,
-            "userInfo": {"username": "test"}, "dryRun": false,
-        }))?;
+        let request = AdmissionRequest {
+            uid: "test".to_owned(),
+            kind: GroupVersionKind::gvk("", "", ""),
+            sub_resource: None,
+            name: String::new(),
+            namespace: None,
+            operation,
+            user_info: UserInfo {
+                username: Some("test".to_owned()),
+                ..UserInfo::default()
+            },
+            dry_run: false,
+            object: None,
+            old_object: None,
+        };
         let doors = M::doors();
         let mut verdict = Verdict::allow();
         for ask in [doors.mutate, doors.validate].into_iter().flatten() {

@@ -27,8 +27,9 @@ use kube::{
     api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams},
     runtime::{WatchStreamExt as _, watcher::watch_object},
 };
+use serde::Deserialize as _;
 use serde_json::{Value, json};
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use tokio::{
     sync::watch,
     time::{Instant, sleep},
@@ -58,13 +59,18 @@ pub(super) struct Keeper {
     pub served: watch::Sender<Option<TlsAcceptor>>,
 }
 
+/// The objects that are watched.
+const VALIDATING: usize = 0;
+const MUTATING: usize = 1;
+const SECRET: usize = 2;
+
 /// What is known of the cluster.
 #[derive(Default)]
 struct Known {
     /// `None` before it was looked for.
-    secret: Option<Option<Secret>>,
+    secret: Option<Option<DynamicObject>>,
     /// The configurations that validate and mutate.
-    configurations: [Option<Value>; 2],
+    configurations: [Option<DynamicObject>; 2],
     /// What was read from the Secret, or written to it, last.
     kept: Option<Kept>,
     /// The uid of the namespace.
@@ -73,11 +79,8 @@ struct Known {
     made: Option<Instant>,
 }
 
-/// An object as it was seen.
-enum Seen {
-    Secret(Box<Option<Secret>>),
-    Configuration(usize, Option<Value>),
-}
+/// An object as it was seen; `None` if there is none.
+type Seen = (usize, Option<DynamicObject>);
 
 impl Keeper {
     /// Keeps the certificates. The process is not ready before it has one.
@@ -88,8 +91,8 @@ impl Keeper {
         loop {
             tokio::select! {
                 Some(change) = seen.next() => match change {
-                    Ok(Seen::Secret(secret)) => known.secret = Some(*secret),
-                    Ok(Seen::Configuration(at, configuration)) => known.configurations[at] = configuration,
+                    Ok((SECRET, secret)) => known.secret = Some(secret),
+                    Ok((at, configuration)) => known.configurations[at] = configuration,
                     Err(error) => self.failed(&error, wait.as_ref()),
                 },
                 () = sleep(pause) => {}
@@ -122,45 +125,40 @@ impl Keeper {
     }
 
     fn watch(&self) -> BoxStream<'static, Result<Seen>> {
-        let named = |kind| format!("watching the {kind}");
-        let secrets = watch_object(self.secrets(), &self.secret())
-            .backoff(WatchBackoff::default())
-            .map(move |seen| {
-                seen.map(|seen| Seen::Secret(Box::new(seen)))
-                    .map_err(|error| Error::from(error).context(named("Secret")))
-            })
-            .boxed();
-        let mut streams = vec![secrets];
-        if self.calls[0] {
-            streams.push(self.configuration(0));
-        }
-        if self.calls[1] {
-            streams.push(self.configuration(1));
-        }
-        select_all(streams).boxed()
+        let configurations = [VALIDATING, MUTATING].into_iter().filter(|at| self.calls[*at]);
+        let watched = configurations.chain([SECRET]).map(|at| {
+            let (api, kind, name) = self.watched(at);
+            watch_object(api, &name)
+                .backoff(WatchBackoff::default())
+                .map(move |seen| match seen {
+                    Ok(seen) => Ok((at, seen)),
+                    Err(error) => Err(Error::from(error).context(format!("watching the {kind}"))),
+                })
+                .boxed()
+        });
+        select_all(watched).boxed()
     }
 
-    fn configuration(&self, at: usize) -> BoxStream<'static, Result<Seen>> {
-        let (api, kind) = self.configurations(at);
-        watch_object(api, self.operator)
-            .backoff(WatchBackoff::default())
-            .map(move |seen| {
-                let seen =
-                    seen.map_err(|error| Error::from(error).context(format!("watching the {kind}")))?;
-                let seen = seen.map(serde_json::to_value).transpose()?;
-                Ok(Seen::Configuration(at, seen))
-            })
-            .boxed()
-    }
-
-    /// The configurations that validate (0) or mutate (1), without their types: only a few of their fields matter, and the code
-    /// that reads all of them would make operators larger.
-    fn configurations(&self, at: usize) -> (Api<DynamicObject>, String) {
-        let resource = match at {
-            0 => ApiResource::erase::<ValidatingWebhookConfiguration>(&()),
-            _ => ApiResource::erase::<MutatingWebhookConfiguration>(&()),
+    /// A client for one of the objects that are watched, its kind and its name. They have no types: only a few of their fields
+    /// matter, and the code that reads all of them would make operators larger.
+    fn watched(&self, at: usize) -> (Api<DynamicObject>, String, String) {
+        let (resource, name) = match at {
+            VALIDATING => (
+                ApiResource::erase::<ValidatingWebhookConfiguration>(&()),
+                self.operator.to_owned(),
+            ),
+            MUTATING => (
+                ApiResource::erase::<MutatingWebhookConfiguration>(&()),
+                self.operator.to_owned(),
+            ),
+            _ => (ApiResource::erase::<Secret>(&()), self.secret()),
         };
-        (Api::all_with(self.client.clone(), &resource), resource.kind)
+        let client = self.client.clone();
+        let api = match at {
+            SECRET => Api::namespaced_with(client, &self.namespace, &resource),
+            _ => Api::all_with(client, &resource),
+        };
+        (api, resource.kind, name)
     }
 
     /// Does what is to be done now.
@@ -169,10 +167,11 @@ impl Keeper {
             return Ok(());
         };
         let now = self.clock.server_time();
-        let data = secret.as_ref().and_then(|secret| secret.data.as_ref());
-        let read = match data {
-            Some(data) => Kept::read(data, &self.names, now),
-            None => Err(Error::from("there is no Secret with certificates yet")),
+        let read = match &secret {
+            Some(secret) if !secret.data["data"].is_null() => BTreeMap::deserialize(&secret.data["data"])
+                .map_err(Error::from)
+                .and_then(|data| Kept::read(&data, &self.names, now)),
+            _ => Err(Error::from("there is no Secret with certificates yet")),
         };
         let next = match read {
             Ok(kept) => {
@@ -210,8 +209,8 @@ impl Keeper {
     }
 
     /// Writes the Secret, and returns it; `None` if another replica has written it meanwhile.
-    async fn write(&self, secret: Option<Secret>, kept: &Kept) -> Result<Option<Secret>> {
-        let (api, name) = (self.secrets(), self.secret());
+    async fn write(&self, secret: Option<DynamicObject>, kept: &Kept) -> Result<Option<DynamicObject>> {
+        let (api, _, name) = self.watched(SECRET);
         let written = match secret {
             // The right to create can be bound to a name for an apply only. An apply of another replica has another field
             // manager, so the later one is refused.
@@ -223,7 +222,7 @@ impl Keeper {
                 api.patch(&name, &manager, &Patch::Apply(secret)).await
             }
             Some(mut secret) => {
-                secret.data = Some(kept.data());
+                secret.data["data"] = json!(kept.data());
                 api.replace(&name, &PostParams::default(), &secret).await
             }
         };
@@ -235,14 +234,18 @@ impl Keeper {
     }
 
     /// The configurations that do not have the bundle, or no owner yet.
-    fn untrusting<'k>(&self, known: &'k Known, kept: &Kept) -> impl Iterator<Item = (usize, &'k Value)> {
+    fn untrusting<'k>(
+        &self,
+        known: &'k Known,
+        kept: &Kept,
+    ) -> impl Iterator<Item = (usize, &'k DynamicObject)> {
         let bundle = json!(ByteString(kept.bundle().into_bytes()));
         let configurations = known.configurations.iter().enumerate();
         let there = configurations.filter_map(|(at, there)| Some((at, there.as_ref()?)));
         there.filter(move |(_, there)| {
-            let mut webhooks = there["webhooks"].as_array().into_iter().flatten();
+            let mut webhooks = there.data["webhooks"].as_array().into_iter().flatten();
             webhooks.any(|webhook| webhook["clientConfig"]["caBundle"] != bundle)
-                || there["metadata"]["ownerReferences"].is_null()
+                || there.metadata.owner_references.is_none()
         })
     }
 
@@ -252,7 +255,7 @@ impl Keeper {
         let Some(kept) = known.kept.clone() else {
             return Ok(());
         };
-        let untrusting: Vec<(usize, Value)> = self
+        let untrusting: Vec<(usize, DynamicObject)> = self
             .untrusting(known, &kept)
             .map(|(at, configuration)| (at, configuration.clone()))
             .collect();
@@ -261,41 +264,38 @@ impl Keeper {
             let uid = match &known.namespace {
                 Some(uid) => uid.clone(),
                 None => {
-                    let namespaces = Api::<Namespace>::all(self.client.clone());
-                    let uid = namespaces.get_metadata(&self.namespace).await?.metadata.uid;
+                    let namespaces = ApiResource::erase::<Namespace>(&());
+                    let namespaces = Api::<DynamicObject>::all_with(self.client.clone(), &namespaces);
+                    let uid = namespaces.get(&self.namespace).await?.metadata.uid;
                     known.namespace.insert(uid.unwrap_or_default()).clone()
                 }
             };
             let bundle = json!(ByteString(kept.bundle().into_bytes()));
-            let webhooks = configuration["webhooks"].as_array().into_iter().flatten();
+            let webhooks = configuration.data["webhooks"].as_array().into_iter().flatten();
             let webhooks: Vec<Value> = webhooks
                 .map(|webhook| json!({"name": webhook["name"], "clientConfig": {"caBundle": bundle}}))
                 .collect();
             let owner = json!({"apiVersion": "v1", "kind": "Namespace", "name": self.namespace, "uid": uid});
-            let (api, kind) = self.configurations(at);
+            let (api, kind, _) = self.watched(at);
             let body = json!({
                 "apiVersion": "admissionregistration.k8s.io/v1", "kind": kind,
                 "metadata": {"name": self.operator, "ownerReferences": [owner]}, "webhooks": webhooks,
             });
             let manager = PatchParams::apply(self.operator).force();
             let applied = api.patch(self.operator, &manager, &Patch::Apply(body)).await;
-            let applied = applied
-                .map_err(Error::from)
-                .and_then(|applied| Ok(serde_json::to_value(applied)?));
             match applied {
                 Ok(applied) => {
                     tracing::info!(%kind, "the API server is told which certificates of the webhooks to trust");
                     known.configurations[at] = Some(applied);
                 }
-                Err(error) => failed = Err(error.context(format!("writing the caBundle of the {kind}"))),
+                Err(error) => {
+                    failed = Err(Error::from(error).context(format!("writing the caBundle of the {kind}")));
+                }
             }
         }
         failed
     }
 
-    fn secrets(&self) -> Api<Secret> {
-        Api::namespaced(self.client.clone(), &self.namespace)
-    }
     fn secret(&self) -> String {
         format!("{}-webhook", self.operator)
     }

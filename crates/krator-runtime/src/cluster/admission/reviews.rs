@@ -1,26 +1,21 @@
 //! Reviews as the API server sends them, and the answers.
 use super::Hall;
 use crate::{
-    admission::{Answer, Asked, Doors},
+    admission::{AdmissionRequest, AdmissionReview, Answer, Asked, Doors, Operation},
     cluster::{
         others::{links::Linked, reach::Cluster},
         process::serve::{self, Respond, text},
         shown::metrics::Metrics,
     },
-    error::{Error, Fallible as _, Result},
+    error::{Error, Result},
     machine::{Machine, ManifestOf, SharedOf},
     resource::{KubeObject, Place},
 };
 use futures::{FutureExt as _, future::BoxFuture};
 use http::{Response, StatusCode, request::Parts};
 use hyper::body::{Body as _, Incoming};
-use kube::{
-    Resource,
-    core::{
-        DynamicObject,
-        admission::{AdmissionRequest, AdmissionResponse, AdmissionReview, Operation},
-    },
-};
+use k8s_openapi::ByteString;
+use kube::Resource;
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 use tokio::{
@@ -43,11 +38,7 @@ pub(in crate::cluster) struct Door {
     path: String,
     /// [`VALIDATE`] or [`MUTATE`].
     pub webhook: &'static str,
-    answer: Box<
-        dyn Fn(AdmissionRequest<DynamicObject>) -> BoxFuture<'static, Result<AdmissionResponse>>
-            + Send
-            + Sync,
-    >,
+    answer: Box<dyn Fn(AdmissionRequest) -> BoxFuture<'static, Result<Answer>> + Send + Sync>,
 }
 
 /// Answers the requests of the API server.
@@ -74,21 +65,19 @@ impl Respondent {
         let _room = self.room.acquire_many(room).await;
         let body = serve::read(body, LONGEST_BODY).await?;
         let bad = |error: String| (StatusCode::BAD_REQUEST, error);
-        let review: AdmissionReview<DynamicObject> =
+        let AdmissionReview { request } =
             serde_json::from_slice(&body).map_err(|error| bad(error.to_string()))?;
-        let request: AdmissionRequest<DynamicObject> = review
-            .try_into()
-            .map_err(|_| bad("the review has no request".to_owned()))?;
-        let (kind, operation) = (request.kind.kind.clone(), request.operation.clone());
-        let began = Instant::now();
+        let (kind, name, uid) = (request.kind.clone(), request.name.clone(), request.uid.clone());
+        let operation = request.operation.as_str();
+        let (began, _in_flight) = (Instant::now(), self.metrics.asked(&door.path));
         let span = tracing::info_span!(
             "admission",
             webhook = door.webhook,
-            kind,
-            operation = name_of(&operation),
+            kind = kind.kind,
+            operation,
             namespace = request.namespace,
-            name = request.name,
-            uid = request.uid,
+            name,
+            uid,
         );
         let answer = AssertUnwindSafe((door.answer)(request))
             .catch_unwind()
@@ -97,13 +86,14 @@ impl Respondent {
             Ok(answer) => answer,
             Err(_) => Err(Error::from("the handler panicked")),
         };
-        let allowed = answer.as_ref().ok().map(|answer| answer.allowed);
+        let allowed = answer.as_ref().ok().map(|answer| answer.verdict.is_allowed());
         self.metrics
-            .admitted(&door.path, &kind, name_of(&operation), allowed, began.elapsed());
+            .admitted(&door.path, &kind.kind, operation, allowed, began.elapsed());
         match answer {
             Ok(answer) => {
-                span.in_scope(|| tracing::debug!(allowed = answer.allowed, "answered"));
-                serde_json::to_string(&answer.into_review()).map_err(|error| bad(error.to_string()))
+                span.in_scope(|| tracing::debug!(allowed, "answered"));
+                let refusal = answer.verdict.status(&kind.group, &kind.kind, &name);
+                Ok(response(&uid, &answer, refusal).to_string())
             }
             Err(error) => {
                 span.in_scope(|| tracing::warn!(%error, "a request could not be judged"));
@@ -194,17 +184,11 @@ impl<M: Linked> Judge<M>
 where
     ManifestOf<M>: KubeObject,
 {
-    async fn answer(
-        &self,
-        webhook: &str,
-        request: AdmissionRequest<DynamicObject>,
-    ) -> Result<AdmissionResponse> {
+    async fn answer(&self, webhook: &str, mut request: AdmissionRequest) -> Result<Answer> {
         let mut shared = self.shared.clone();
         let shared = shared.wait_for(Option::is_some).await?.clone();
         let shared = shared.ok_or_else(|| Error::from("the operator has not started yet"))?;
-        let allowed = AdmissionResponse::from(&request);
-        let of = |object: &Option<DynamicObject>| object.as_ref().map(serde_json::to_value).transpose();
-        let (mut object, mut old) = (of(&request.object)?, of(&request.old_object)?);
+        let (mut object, mut old) = (request.object.take(), request.old_object.take());
         if request.sub_resource.as_deref() == Some("scale") {
             (object, old) = self.scaled(&request, object.as_ref()).await?;
         }
@@ -222,7 +206,7 @@ where
         // The configuration excludes it, and whoever changes that must not be able to block a deletion.
         let is_deleted = !object["metadata"]["deletionTimestamp"].is_null();
         let Some(ask) = ask.filter(|_| !is_deleted) else {
-            return Ok(allowed);
+            return Ok(Answer::default());
         };
         let asked = Asked {
             request: &request,
@@ -231,14 +215,13 @@ where
             shared: &*shared,
             backend: &self.cluster,
         };
-        let answer = ask(asked).await?;
-        answered(allowed, &request, answer)
+        ask(asked).await
     }
 
     /// What a request to `/scale` makes of the object, and the object as it is.
     async fn scaled(
         &self,
-        request: &AdmissionRequest<DynamicObject>,
+        request: &AdmissionRequest,
         scale: Option<&Value>,
     ) -> Result<(Option<Value>, Option<Value>)> {
         let namespace = request.namespace.as_deref().unwrap_or_default();
@@ -260,32 +243,19 @@ where
 }
 
 /// The answer to a request.
-fn answered(
-    mut response: AdmissionResponse,
-    request: &AdmissionRequest<DynamicObject>,
-    answer: Answer,
-) -> Result<AdmissionResponse> {
-    let Answer { verdict, patch, .. } = answer;
-    let warnings: Vec<String> = verdict.warnings().to_vec();
-    response.warnings = (!warnings.is_empty()).then_some(warnings);
-    match verdict.status(&request.kind.group, &request.kind.kind, &request.name) {
-        Some(refusal) => {
-            (response.allowed, response.result) = (false, refusal);
-            Ok(response)
-        }
-        None if patch.is_empty() => Ok(response),
+fn response(uid: &str, answer: &Answer, refusal: Option<Value>) -> Value {
+    let mut response = json!({"uid": uid, "allowed": refusal.is_none()});
+    if !answer.verdict.warnings().is_empty() {
+        response["warnings"] = json!(answer.verdict.warnings());
+    }
+    match refusal {
+        Some(refusal) => response["status"] = refusal,
+        None if answer.patch.is_empty() => {}
         None => {
-            let patch = serde_json::from_value(Value::from(patch))?;
-            response.with_patch(patch).context("the patch")
+            let patch = Value::Array(answer.patch.clone()).to_string();
+            response["patchType"] = json!("JSONPatch");
+            response["patch"] = json!(ByteString(patch.into_bytes()));
         }
     }
-}
-
-fn name_of(operation: &Operation) -> &'static str {
-    match operation {
-        Operation::Create => "CREATE",
-        Operation::Update => "UPDATE",
-        Operation::Delete => "DELETE",
-        Operation::Connect => "CONNECT",
-    }
+    json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response})
 }

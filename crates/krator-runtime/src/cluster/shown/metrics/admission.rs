@@ -1,7 +1,7 @@
 //! Counts what the API server asks the webhooks.
 use super::{Buckets, Families, Histograms, Labels, Metrics, Text, add, histograms};
 use prometheus_client::{
-    metrics::{counter::Counter, family::Family},
+    metrics::{counter::Counter, family::Family, gauge::Gauge},
     registry::Registry,
 };
 use std::time::Duration;
@@ -15,6 +15,7 @@ const OF_REVIEWS: Buckets = Buckets(&[
 pub(super) struct Admissions {
     requests: Family<Labels<3>, Counter>,
     answers: Family<Labels<2>, Counter>,
+    in_flight: Family<Labels<1>, Gauge>,
     latencies: Histograms<Labels<1>>,
 }
 
@@ -33,6 +34,12 @@ impl Admissions {
                 "Answers of webhooks by their code",
                 Family::default(),
             ),
+            in_flight: add(
+                r,
+                "controller_runtime_webhook_requests_in_flight",
+                "Requests that webhooks are answering",
+                Family::default(),
+            ),
             latencies: add(
                 r,
                 "controller_runtime_webhook_latency_seconds",
@@ -43,7 +50,23 @@ impl Admissions {
     }
 }
 
+/// A request that is being answered, as long as this exists.
+pub(in crate::cluster) struct InFlight(Gauge);
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
 impl Metrics {
+    /// A webhook is asked about a request.
+    pub fn asked(&self, webhook: &str) -> InFlight {
+        let labels = [("webhook", Text::from(webhook.to_owned()))];
+        let gauge = self.0.admissions.in_flight.get_or_create(&labels).clone();
+        gauge.inc();
+        InFlight(gauge)
+    }
     /// A webhook was asked about a request; `allowed` is `None` if it could not say anything.
     pub fn admitted(
         &self,

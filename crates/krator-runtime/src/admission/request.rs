@@ -1,0 +1,64 @@
+//! A request as the API server describes it: the fields of `AdmissionRequest` (admission.k8s.io/v1) that a verdict depends on.
+//!
+//! The type of kube parses both objects into its untyped ones, from which handlers would be given typed ones; here they stay as
+//! they came, which is less work for each review and less code in each operator.
+use k8s_openapi::api::authentication::v1::UserInfo;
+use kube::core::GroupVersionKind;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// What a request does with an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Operation {
+    /// It creates the object.
+    Create,
+    /// It changes the object.
+    Update,
+    /// It deletes the object.
+    Delete,
+    /// It connects to a subresource, such as a terminal. Objects of an operator have none.
+    Connect,
+}
+
+impl Operation {
+    /// The name that the API has for it.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "CREATE",
+            Self::Update => "UPDATE",
+            Self::Delete => "DELETE",
+            Self::Connect => "CONNECT",
+        }
+    }
+}
+
+/// What the API server sends.
+#[derive(Deserialize)]
+pub(crate) struct AdmissionReview {
+    pub request: AdmissionRequest,
+}
+
+/// A request that waits for a verdict.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AdmissionRequest {
+    pub uid: String,
+    pub kind: GroupVersionKind,
+    #[serde(default)]
+    pub sub_resource: Option<String>,
+    #[serde(default)]
+    pub name: String,
+    #[serde(default)]
+    pub namespace: Option<String>,
+    pub operation: Operation,
+    pub user_info: UserInfo,
+    #[serde(default)]
+    pub dry_run: bool,
+    /// The object as the request would leave it; `None` for a deletion.
+    #[serde(default)]
+    pub object: Option<Value>,
+    /// The object as it is stored; `None` for a creation.
+    #[serde(default)]
+    pub old_object: Option<Value>,
+}
