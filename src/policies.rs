@@ -5,6 +5,7 @@
 
 mod moves;
 
+pub(crate) use moves::Moves;
 pub use moves::may_follow;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,11 +22,16 @@ pub const MANIFEST: &str = "deploy/policies.yaml";
 /// The verb of those who write the status.
 pub(crate) const OPERATE: &str = "operate";
 
-/// The variable with the moves of the former description.
+/// The most characters of a name, and of an expression in CEL.
+pub(crate) const LONGEST_NAME: usize = 253;
+pub(crate) const LONGEST_EXPRESSION: usize = 100_000;
+
+/// The variables with the moves of the description, and of those before it.
+const NOW: &str = "now";
 const BEFORE: &str = "before";
 
-/// By the name of its policy, the moves of each kind in the description before this one.
-pub(crate) type FormerMoves = BTreeMap<String, String>;
+/// By the name of its policy, the moves of each kind in descriptions before this one.
+pub(crate) type FormerMoves = BTreeMap<String, Moves>;
 
 /// The policies of a description, each with its binding.
 pub(crate) fn policies(description: &Description, former: &FormerMoves) -> Vec<Json> {
@@ -44,31 +50,38 @@ pub(crate) fn policies(description: &Description, former: &FormerMoves) -> Vec<J
     all
 }
 
-/// The moves of the description that was generated before this one. Policies change before pods do, so the operator of the
-/// release before has to stay able to write. `edited` is the description of the last generation, if this one is another;
-/// `manifest` is what that generation wrote, which remembers the moves as long as the graph stays as it is.
+/// The moves of the descriptions that were generated before this one. Policies change before pods do, so the operator of the
+/// release before has to stay able to write. Nothing here knows which of the descriptions was released, so all are remembered,
+/// until the manifest is deleted. `edited` is the description of the last generation, if this one is another; `manifest` is
+/// what that generation wrote.
 pub(crate) fn former_moves(
     now: &Description,
     edited: Option<&Description>,
     manifest: Option<&str>,
 ) -> FormerMoves {
     let mut moves = manifest.map(remembered).unwrap_or_default();
-    let now = expressions(now);
-    for (name, former) in edited.map(expressions).unwrap_or_default() {
+    let now = moves_of(now);
+    for (name, former) in edited.map(moves_of).unwrap_or_default() {
         if now.get(&name) != Some(&former) {
-            moves.insert(name, former);
+            let both = moves.remove(&name).unwrap_or_default().or(&former);
+            let fits = both.list().chars().count() <= LONGEST_EXPRESSION;
+            moves.insert(name, if fits { both } else { former });
         }
     }
-    moves.retain(|name, former| now.get(name) != Some(former));
+    moves.retain(|name, former| !now.get(name).is_some_and(|now| now.include(former)));
     moves
 }
 
-fn expressions(description: &Description) -> FormerMoves {
+fn moves_of(description: &Description) -> FormerMoves {
     let kinds = description.kinds.iter();
-    let moves = |kind| moves::expression(kind, &StateGraph::of(kind));
     kinds
         .map(|kind| (name(kind, "transitions"), moves(kind)))
         .collect()
+}
+
+/// The moves of a kind.
+pub(crate) fn moves(kind: &Kind) -> Moves {
+    Moves::of(kind, &StateGraph::of(kind))
 }
 
 /// What the policies of a manifest remember.
@@ -80,12 +93,13 @@ fn remembered(manifest: &str) -> FormerMoves {
             let mut variables = policy["spec"]["variables"].as_array()?.iter();
             let before = variables.find(|variable| variable["name"] == BEFORE)?;
             let name = policy["metadata"]["name"].as_str()?;
-            Some((name.to_owned(), before["expression"].as_str()?.to_owned()))
+            Some((name.to_owned(), Moves::read(before["expression"].as_str()?)?))
         })
         .collect()
 }
 
-fn name(kind: &Kind, what: &str) -> String {
+/// The name of a policy of a kind: what it is for, and the name of the CRD.
+pub(crate) fn name(kind: &Kind, what: &str) -> String {
     let resource = &kind.resource;
     format!("{what}.{}.{}", resource.plural.value, resource.group.value)
 }
@@ -166,12 +180,12 @@ fn transitions(kind: &Kind, former: &FormerMoves) -> [Json; 2] {
     let mut variables = vec![
         json!({"name": "from", "expression": state_of("oldObject")}),
         json!({"name": "to", "expression": state_of("object")}),
-        json!({"name": "now", "expression": moves::expression(kind, &StateGraph::of(kind))}),
+        json!({"name": NOW, "expression": moves(kind).list()}),
     ];
-    let mut moves = "variables.from == variables.to || variables.now".to_owned();
+    let mut moves = format!("variables.from == variables.to || {}", Moves::allow(NOW));
     if let Some(former) = former.get(&name) {
-        variables.push(json!({"name": BEFORE, "expression": former}));
-        moves.push_str(&format!(" || variables.{BEFORE}"));
+        variables.push(json!({"name": BEFORE, "expression": former.list()}));
+        moves.push_str(&format!(" || {}", Moves::allow(BEFORE)));
     }
     let message = format!(
         "\"no edge of the machine of {} leads from the state '\" + variables.from + \"' to '\" + variables.to + \"'; where the \
@@ -245,15 +259,17 @@ mod tests {
     }
 
     #[test]
-    fn the_moves_of_the_description_before_are_kept_until_the_graph_changes_again() {
-        let one = described("{A: {kind: ready}}");
-        let two = described("{A: {kind: ready, next: [B]}, B: {kind: ready}}");
-        let three = described("{A: {kind: ready, doc: The same graph., next: [B]}, B: {kind: ready}}");
-        let four = described("{A: {kind: ready, next: [B]}, B: {kind: ready, next: [A]}}");
+    fn the_moves_of_descriptions_before_are_remembered() {
+        let one = described("{A: {kind: ready, next: [B]}, B: {kind: ready}}");
+        let two = described("{A: {kind: ready, next: [C]}, B: {kind: ready}, C: {kind: ready, next: [B]}}");
+        let three = described(
+            "{A: {kind: ready, doc: The same graph., next: [C]}, B: {kind: ready}, C: {kind: ready, next: [B]}}",
+        );
+        let four = described("{A: {kind: ready, next: [D]}, D: {kind: ready, next: [A]}}");
         assert_eq!(former_moves(&one, None, None), FormerMoves::new());
         let first = manifest(&one, &FormerMoves::new());
         let after_edit = former_moves(&two, Some(&one), Some(&first));
-        assert_eq!(after_edit, expressions(&one));
+        assert_eq!(after_edit, moves_of(&one));
         let second = manifest(&two, &after_edit);
         assert_eq!(
             former_moves(&two, None, Some(&second)),
@@ -263,8 +279,22 @@ mod tests {
         let third = former_moves(&three, Some(&two), Some(&second));
         assert_eq!(third, after_edit, "an edit that leaves the graph as it is");
         let fourth = former_moves(&four, Some(&three), Some(&manifest(&three, &third)));
-        assert_eq!(fourth, expressions(&three));
+        let name = "transitions.things.example.com";
+        let both = moves_of(&one)[name].clone().or(&moves_of(&three)[name]);
+        assert_eq!(
+            fourth,
+            FormerMoves::from([(name.to_owned(), both)]),
+            "none of the two is known to be released"
+        );
         let back = former_moves(&three, Some(&four), Some(&manifest(&four, &fourth)));
-        assert_eq!(back, expressions(&four), "a rollback is an edit like any other");
+        assert!(
+            back[name].include(&moves_of(&four)[name]),
+            "a rollback is an edit like any other"
+        );
+        assert_eq!(
+            former_moves(&four, None, None),
+            FormerMoves::new(),
+            "without the manifest, nothing is remembered"
+        );
     }
 }

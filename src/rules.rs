@@ -33,6 +33,7 @@ mod no_exit;
 mod no_path_to_final;
 mod no_timeout;
 mod outlives_nothing;
+mod oversized_policy;
 mod phase_in_status;
 mod property_violated;
 mod refused_sample;
@@ -91,6 +92,7 @@ static CHECKS: &[Check] = &[
     map_of_objects::CHECK,
     misplaced_immutable::CHECK,
     misplaced_protection::CHECK,
+    oversized_policy::CHECK,
     misspelled_condition::CHECK,
     name_collision::CHECK,
     no_backoff::CHECK,

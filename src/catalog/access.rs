@@ -48,6 +48,20 @@ Good:
     machine: {initial: Roam, deletion: Released}
     admission: {protect: {states: [Roam]}}
     states: {Roam: {kind: ready}, Released: {kind: final}}";
+    Error OVERSIZED_POLICY "oversized-policy": "a policy of `admission` is larger than the API server takes",
+"The name of a policy begins with what it is for and ends with the name of the CRD: at most 253 characters in all. The
+expressions of a policy have at most 100000 characters; `transitions` lists every state and what may follow it, which is
+enough for thousands of states with a few edges each.
+
+Bad:
+
+    resource: {group: a-group-of-240-characters.example.com, version: v1, kind: Moose}
+    admission: {transitions: true}
+
+Good:
+
+    resource: {group: animals.com, version: v1, kind: Moose}
+    admission: {transitions: true}";
     Error UNELECTED_REPLICAS "unelected-replicas": "`replicas` is over 1 with `leaderElection: false`",
 "Without leader election, every replica works on every object, so each handler runs several times at the same time.
 Let the replicas elect a leader, which is the default.

@@ -157,10 +157,10 @@ fn succeeds(output: &Output) {
     );
 }
 
-/// A new crate of the description.
-fn generated(cluster: &Cluster) -> PathBuf {
+/// A new crate of a description.
+fn generated(cluster: &Cluster, description: &str) -> PathBuf {
     let (text, krate) = (cluster.dir().join("doorman.yaml"), cluster.dir().join("doorman"));
-    fs::write(&text, BEFORE).expect("a new file");
+    fs::write(&text, description).expect("a new file");
     succeeds(&krator(&[Path::new("new"), &text, Path::new("--out"), &krate]));
     krate
 }
@@ -180,7 +180,7 @@ fn edit(krate: &Path, text: &str) -> String {
 fn names_fields_states_and_deletions_are_refused_with_words_that_help() {
     let Some(assets) = cluster::assets() else { return };
     let cluster = &Cluster::start(&assets);
-    let krate = generated(cluster);
+    let krate = generated(cluster, BEFORE);
     install(cluster, &krate);
     cluster.apply(RANGER, &[]);
     let doors = Doors {
@@ -335,7 +335,7 @@ fn a_namespace_that_is_deleted_takes_protected_objects_with_it() {
         return;
     };
     let cluster = &cluster;
-    install(cluster, &generated(cluster));
+    install(cluster, &generated(cluster, BEFORE));
     let doors = Doors {
         cluster,
         namespace: cluster.namespace("doors"),
@@ -349,4 +349,38 @@ fn a_namespace_that_is_deleted_takes_protected_objects_with_it() {
         doors.kubectl(&dry, "").is_err().then_some(())
     });
     cluster.kubectl(&["delete", "namespace", &doors.namespace]);
+}
+
+/// The API server compiles expressions of a certain length only, and counts what they cost.
+#[test]
+fn the_edges_of_a_graph_of_thousands_of_states_are_known() {
+    let Some(assets) = cluster::assets() else { return };
+    let cluster = &Cluster::start(&assets);
+    let count = crate::dice::number("KRATOR_STATES", 3000);
+    let states: String = (0..count)
+        .map(|at| format!("  State{at}: {{next: [State{}], wait: {{}}}}\n", (at + 1) % count))
+        .collect();
+    let description = format!(
+        "krator: 1\noperator: doorman\nresource: {{group: doors.example.com, version: v1, kind: Moose, plural: moose}}\n\
+         spec: {{}}\nmachine: {{initial: State0}}\nadmission: {{transitions: true}}\nstates:\n{states}"
+    );
+    let krate = generated(cluster, &description);
+    install(cluster, &krate);
+    let doors = Doors {
+        cluster,
+        namespace: cluster.namespace("doors"),
+    };
+    doors
+        .create("{apiVersion: doors.example.com/v1, kind: Moose, metadata: {name: mel}, spec: {}}")
+        .expect("a moose");
+    doors.refuses(OPERATOR, "State7");
+    for state in 0..3 {
+        doors
+            .store(OPERATOR, &format!("State{state}"), false)
+            .expect("an edge");
+    }
+    refused(
+        doors.store(OPERATOR, "State7", false),
+        "from the state 'State2' to 'State7'",
+    );
 }
