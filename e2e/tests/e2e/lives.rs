@@ -38,7 +38,7 @@ const RECIPE: Recipe = Recipe {
     ],
     // An object whose state times out after a millisecond never rests.
     // The embedded API server evaluates no policies.
-    more: "",
+    more: |_| "",
     line: |line| line.replace("after: 1ms", "after: 1h"),
     first: offspring::applied,
     // Its clock can be moved forward.

@@ -1,11 +1,12 @@
-//! A rollout from one description to another one and back, by replicas of which one leads, with the CustomResourceDefinition
-//! before the operator and after it. The newer description has a state, values of enums, a field of the spec and a field of the
-//! status that the older one lacks.
+//! A rollout from one description to another one and back, by replicas of which one leads, with the CustomResourceDefinition and
+//! the policies before the operator and after it. The newer description has a state, values of enums, a field of the spec and a
+//! field of the status that the older one lacks; in the newest, that state has another name, and an edge of the older one is gone.
 
 use crate::cluster::{self, Cluster, until};
 use crate::dice::number;
 use crate::operator::{Crate, OperatorProcess, PROBES, ShownOnPanic};
 use crate::probes::{get_as, logged_address};
+use crate::regenerate::generate;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,6 +26,7 @@ machine: {initial: First}
 states:
   First: {next: [Last], wait: {poll: 300ms}}
   Last: {kind: ready}
+admission: {status: operator, transitions: true}
 ";
 
 const NEWER: &str = "
@@ -44,7 +46,15 @@ states:
   First: {next: [Middle, Last], wait: {poll: 300ms}}
   Middle: {next: [Last], wait: {poll: 300ms}}
   Last: {kind: ready}
+admission: {status: operator, transitions: true}
 ";
+
+/// The newer description, in which the state that was new has another name, and no object passes it by.
+fn newest() -> String {
+    NEWER
+        .replace("[Middle, Last]", "[Halfway]")
+        .replace("  Middle: {", "  Halfway: {renamedFrom: Middle, ")
+}
 
 /// A handler that leaves its state when the spec says so, and sets fields of the status in each run.
 fn handler(state: &str, fields: &str, edges: &[(i64, &str)]) -> String {
@@ -69,24 +79,42 @@ fn handler(state: &str, fields: &str, edges: &[(i64, &str)]) -> String {
     )
 }
 
-/// An operator, and the definition that it was built with.
+/// An operator, and the definition and policies of its release.
 struct Version {
     binary: PathBuf,
     definition: String,
+    policies: String,
 }
 
-/// Builds the operator of a description whose states have these handlers, and installs what it needs.
-fn build(cluster: &Cluster, description: &str, name: &str, handlers: &[(&str, String)]) -> Version {
-    let krate = Crate::generate(description, |dir: &Path| {
-        for (state, text) in handlers {
-            fs::write(dir.join(format!("src/step/states/{state}.rs")), text).expect("a generated folder");
-        }
-    });
-    krate.install(cluster);
+/// Generates the next release of a crate, and builds its operator if it has handlers of its own.
+fn release(
+    cluster: &Cluster,
+    krate: &Crate,
+    description: &str,
+    name: &str,
+    handlers: &[(&str, String)],
+) -> Version {
+    let dir = krate.dir();
+    fs::write(dir.join("krator.yaml"), description).expect("a generated folder");
+    let output = generate(&dir, &["--allow-breaking"]);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let binary = cluster.dir().join(name);
-    krate.build(&binary);
-    let definition = fs::read_to_string(krate.dir().join("deploy/crd.yaml")).expect("generated");
-    Version { binary, definition }
+    for (state, text) in handlers {
+        fs::write(dir.join(format!("src/step/states/{state}.rs")), text).expect("a generated folder");
+    }
+    if !handlers.is_empty() {
+        krate.build(&binary);
+    }
+    let read = |file: &str| fs::read_to_string(dir.join("deploy").join(file)).expect("generated");
+    Version {
+        binary,
+        definition: read("crd.yaml"),
+        policies: read("policies.yaml"),
+    }
 }
 
 struct Steps<'a> {
@@ -132,6 +160,26 @@ impl Steps<'_> {
     }
     fn define(&self, version: &Version) {
         self.cluster.apply(&version.definition, &["--force-conflicts"]);
+    }
+    fn guard(&self, version: &Version) {
+        self.cluster.apply(&version.policies, &["--force-conflicts"]);
+    }
+    /// Whether policies refuse an object in `First` this state.
+    fn is_refused(&self, name: &str, state: &str) -> bool {
+        let metadata = json!({"name": name, "namespace": self.namespace});
+        let status = json!({"state": state});
+        let step = json!({"apiVersion": "roll.example.com/v1", "kind": "Step", "metadata": metadata, "status": status});
+        let apply = [
+            "apply",
+            "--server-side",
+            "--subresource=status",
+            "--force-conflicts",
+            "--dry-run=server",
+            "-f",
+            "-",
+        ];
+        let answer = self.cluster.try_kubectl("admin", &apply, &step.to_string());
+        answer.is_err_and(|error| error.contains("no edge of the machine"))
     }
     /// The answers to writes of statuses, by object.
     fn writes(&self) -> BTreeMap<String, Vec<u64>> {
@@ -187,9 +235,18 @@ fn a_rollout_to_another_description_and_back_loses_nothing() {
         ("first", handler("First", noted, &[(2, "Last"), (1, "Middle")])),
         ("middle", handler("Middle", slowed, &[(2, "Last")])),
     ];
-    let newer = build(cluster, NEWER, "newer", &newer);
     let older = [("first", handler("First", seen, &[(2, "Last")]))];
-    let older = build(cluster, OLDER, "older", &older);
+    let krate = Crate::generate(OLDER, |_: &Path| ());
+    let older = release(cluster, &krate, OLDER, "older", &older);
+    krate.install(cluster);
+    let newer = release(cluster, &krate, NEWER, "newer", &newer);
+    // Back and forth again, as an author who takes the edit back. The newest release knows what the newer one stored.
+    let back = release(cluster, &krate, OLDER, "older", &[]);
+    let newest = [
+        ("first", handler("First", noted, &[(1, "Halfway")])),
+        ("halfway", handler("Halfway", slowed, &[(2, "Last")])),
+    ];
+    let newest = release(cluster, &krate, &self::newest(), "newest", &newest);
     let namespace = cluster.namespace("rollout");
     let steps = Steps {
         cluster,
@@ -267,8 +324,19 @@ fn a_rollout_to_another_description_and_back_loses_nothing() {
     let path = ["get", "--raw", "/openapi/v3/apis/roll.example.com/v1"];
     cluster.kubectl(&[&path[..], &account].concat());
 
-    // They go on by themselves when the definition is there, and the fields that were left out are stored.
+    // The policies of the release before refuse the new edge, and the operator says so.
     steps.define(&newer);
+    until("the edge is refused", || {
+        let notes = steps.notes("WriteRefused");
+        let from_first = |note: &String| note.contains("leads from the state 'First' to 'Middle'");
+        notes.iter().any(from_first).then_some(())
+    });
+    for name in late.iter().chain(others) {
+        assert!(!steps.writes()[name].contains(&403), "{name} takes no new edge");
+    }
+
+    // They go on by themselves when definition and policies are there, and the fields that were left out are stored.
+    steps.guard(&newer);
     steps.wait_until("in Middle, and slow", early.len(), |step| {
         step["status"]["state"] == "Middle" && step["status"].get("pace").is_none()
     });
@@ -279,6 +347,11 @@ fn a_rollout_to_another_description_and_back_loses_nothing() {
         let (_, body) = get_as(&address, "/readyz?verbose", &[("Host", &address)]);
         (body == "ok\n").then_some(())
     });
+    let refused = |writes: BTreeMap<String, Vec<u64>>| {
+        let codes = writes.into_values().flatten();
+        codes.filter(|code| *code == 403).count()
+    };
+    let refused_before = refused(steps.writes());
     let wild = &others[..2];
     steps.patch(wild, json!({"mood": "wild"}));
 
@@ -302,9 +375,10 @@ fn a_rollout_to_another_description_and_back_loses_nothing() {
         }
     };
     check_parked();
-    // And the older definition: what needs nothing new goes on.
+    // And the older definition, with the policies of the release that takes the edit back: what needs nothing new goes on.
     let operator = {
         steps.define(&older);
+        steps.guard(&back);
         let more: Vec<String> = (0..3).map(|number| format!("more-{number}")).collect();
         steps.create(&more);
         steps.patch(&more, json!({"stage": 2}));
@@ -314,11 +388,20 @@ fn a_rollout_to_another_description_and_back_loses_nothing() {
         operator
     };
 
-    // Forth again, the definition first: they go on from where they were.
-    steps.define(&newer);
-    let operator = roll_out(operator, &newer);
+    // Forth again, to the newest, the definition and the policies first: they go on from where they were.
+    steps.define(&newest);
+    steps.guard(&newest);
+    until("the policy is in force", || {
+        (!steps.is_refused(&wild[0], "Halfway")).then_some(())
+    });
+    // The operator of the release before still takes the edge that is gone.
+    let last = ["last".to_owned()];
+    steps.create(&last);
+    steps.patch(&last, json!({"stage": 2}));
+    steps.wait_for("Last", count - early.len() - wild.len() + 4);
+    let operator = roll_out(operator, &newest);
     steps.patch(wild, json!({"stage": 2}));
-    let all = steps.wait_for("Last", count + 3);
+    let all = steps.wait_for("Last", count + 4);
     for step in &all {
         let conditions = step["status"]["conditions"].as_array();
         let status = |kind: &str| {
@@ -338,6 +421,11 @@ fn a_rollout_to_another_description_and_back_loses_nothing() {
         assert_eq!(step["spec"]["level"], "info", "{step:#}");
     }
     assert!(operator.terminate().success());
+    assert_eq!(
+        refused(steps.writes()),
+        refused_before,
+        "no write is refused by policies that came before the operator"
+    );
     let writes = steps.writes();
     let most = writes.values().map(Vec::len).max();
     println!("{} objects, at most {most:?} writes of a status", all.len());

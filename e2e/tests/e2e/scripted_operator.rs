@@ -24,8 +24,8 @@ pub struct Recipe {
     pub cases: &'static [&'static str],
     /// Changes each line of the descriptions.
     pub line: fn(&str) -> String,
-    /// What each of the descriptions says besides.
-    pub more: &'static str,
+    /// What the description of a case says besides.
+    pub more: fn(&str) -> &'static str,
     /// What the handler of a state does first, as Rust statements.
     pub first: fn(&Kind, &State) -> String,
     /// Builds the crate as a binary.
@@ -38,7 +38,13 @@ const CONTRACT: Recipe = Recipe {
     cases: &["moose", "backup", "postgresql", "order", "helmrelease"],
     line: with_short_durations,
     // No write of the operator may be refused, whatever goes wrong.
-    more: "admission: {status: operator, transitions: true}\n",
+    more: |case| match case {
+        // Only the soak deletes releases, and expects that it may be refused.
+        "helmrelease" => {
+            "admission: {status: operator, transitions: true, protect: {states: [Installing, Ready, Suspended]}}\n"
+        }
+        _ => "admission: {status: operator, transitions: true}\n",
+    },
     first: |_, _| String::new(),
     build: Crate::build_with_faults,
 };
@@ -168,7 +174,11 @@ fn joined_descriptions(recipe: &Recipe) -> String {
         // The settings of the process are those of this one.
         let is_of_one = |line: &str| !(line.starts_with("operator:") || line.starts_with("deploy:"));
         let lines = text.lines().filter(|line| is_of_one(line)).map(recipe.line);
-        format!("{}\n{}", lines.collect::<Vec<String>>().join("\n"), recipe.more)
+        format!(
+            "{}\n{}",
+            lines.collect::<Vec<String>>().join("\n"),
+            (recipe.more)(case)
+        )
     });
     let joined = texts.collect::<Vec<String>>().join("---\n");
     joined.replacen(

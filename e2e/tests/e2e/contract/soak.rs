@@ -149,6 +149,16 @@ fn a_thousand_objects_live_through_faults_and_kills() {
             .err()?;
         refused.contains("no edge of the machine").then_some(())
     });
+    until("a policy protects a release", || {
+        let delete = [
+            "delete",
+            "helmreleases.helm.toolkit.fluxcd.io",
+            "--all",
+            "--dry-run=server",
+        ];
+        let refused = spared.session.kubectl(&delete).err()?;
+        refused.contains("is protected in the state").then_some(())
+    });
     let (warm, end) = (warm.expect("half of the time is over"), spared.memory());
     let (mut objects, mut entries) = (0, 0);
     for half in [killed, spared] {
