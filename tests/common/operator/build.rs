@@ -257,11 +257,16 @@ pub fn write_handlers(dir: &Path) {
 /// A command that runs cargo with the settings and the target folder of generated crates.
 pub fn cargo() -> Command {
     let mut command = Command::new(env!("CARGO"));
+    // The cargo that runs tests describes their package in these variables, and `krator dev` passes none of them on: crates
+    // whose build scripts read them, as ring's does, and all that depend on them, would be built again by each of the two.
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
     command.env("CARGO_TARGET_DIR", build_folder());
     command
-        // Tests have it from the cargo that runs them, and `krator dev` does not: crates that read it when they are built, and
-        // all that depend on them, would be built again by each of the two.
-        .env_remove("CARGO_MANIFEST_DIR")
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
         .env("CARGO_INCREMENTAL", "0");
     command
