@@ -7,6 +7,7 @@ mod leaves;
 mod machine;
 mod mutate;
 mod names;
+mod resource;
 mod rules;
 mod schema;
 
