@@ -41,7 +41,7 @@ const CONTRACT: Recipe = Recipe {
     more: |case| match case {
         // Only the soak deletes releases, and expects that it may be refused.
         "helmrelease" => {
-            "admission: {status: operator, transitions: true, protect: {states: [Installing, Ready, Suspended]}}\n"
+            "admission: {status: operator, transitions: true, protect: {states: [Ready, Suspended]}}\n"
         }
         _ => "admission: {status: operator, transitions: true}\n",
     },

@@ -207,7 +207,14 @@ impl BuildFolder {
         mirror(&krate.dir(), &crate_dir);
         // Files of the vendored runtime that have not changed since the last build keep their times, so that cargo does
         // not build the runtime again for each crate.
-        let (vendor, built) = (crate_dir.join("vendor"), generated_folder().join("vendor"));
+        let vendor = crate_dir.join("vendor");
+        // There are two of it: for kinds with webhooks, and for others.
+        let has_webhooks = vendor.join("krator-runtime/src/admission.rs").exists();
+        let built = generated_folder().join(if has_webhooks {
+            "vendor-admission"
+        } else {
+            "vendor"
+        });
         mirror(&vendor, &built);
         for path in files(&vendor).keys() {
             let modified = fs::metadata(built.join(path)).and_then(|metadata| metadata.modified());
