@@ -101,19 +101,11 @@ impl Doors<'_> {
             "{{apiVersion: doors.example.com/v1, kind: Moose, metadata: {{name: mel, namespace: {}}}, status: {{state: '{state}'}}}}",
             self.namespace
         );
-        let mut args = vec![
-            "apply",
-            "--server-side",
-            "--subresource=status",
-            "--force-conflicts",
-            user,
-            "-f",
-            "-",
-        ];
+        let mut args = vec!["--force-conflicts", user];
         if dry {
             args.push("--dry-run=server");
         }
-        self.kubectl(&args, &status)
+        self.cluster.try_apply_status(&status, &args)
     }
     fn delete(&self, user: &str) -> Result<String, String> {
         self.kubectl(&["delete", "moose", "mel", "--wait=false", user], "")

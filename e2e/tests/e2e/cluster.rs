@@ -189,6 +189,12 @@ impl Cluster {
             .unwrap_or_else(|error| panic!("kubectl apply: {error}\n{manifest}"))
     }
 
+    /// Applies the status of an object as operators do, as administrator and with these further arguments of kubectl.
+    pub fn try_apply_status(&self, object: &str, args: &[&str]) -> Result<String, String> {
+        let apply = ["apply", "--server-side", "--subresource=status", "-f", "-"];
+        self.try_kubectl("admin", &[&apply[..], args].concat(), object)
+    }
+
     /// Waits until the API server serves the kinds of the CRDs that the arguments of kubectl name.
     pub fn wait_established(&self, definitions: &[&str]) {
         let wait = ["wait", "--for=condition=Established", "--timeout=60s"];
@@ -229,13 +235,18 @@ impl Cluster {
         child.wait_with_output().expect("kubectl ends")
     }
 
+    /// Runs `kubectl edit` as `user`, with this command in place of a person.
+    pub fn kubectl_edit(&self, user: &str, args: &[&str], editor: &str) -> Output {
+        let mut command = self.kubectl_command(user, &[&["edit"], args].concat());
+        let output = command.env("KUBE_EDITOR", editor).stdin(Stdio::null()).output();
+        output.expect("kubectl starts")
+    }
+
     fn kubectl_command(&self, user: &str, args: &[&str]) -> Command {
         let mut command = Command::new(self.assets.join("kubectl"));
         command.arg("--kubeconfig").arg(self.kubeconfig(user));
         // Without this kubectl would write to the home of whoever runs the tests.
         command.arg("--cache-dir").arg(self.dir.join("kubectl-cache"));
-        // What `kubectl edit` does, in place of a person.
-        command.env("KUBE_EDITOR", "sed --in-place 's/weight: [0-9]*/weight: 950/'");
         command.args(args);
         command
     }

@@ -169,16 +169,8 @@ impl Steps<'_> {
         let metadata = json!({"name": name, "namespace": self.namespace});
         let status = json!({"state": state});
         let step = json!({"apiVersion": "roll.example.com/v1", "kind": "Step", "metadata": metadata, "status": status});
-        let apply = [
-            "apply",
-            "--server-side",
-            "--subresource=status",
-            "--force-conflicts",
-            "--dry-run=server",
-            "-f",
-            "-",
-        ];
-        let answer = self.cluster.try_kubectl("admin", &apply, &step.to_string());
+        let dry = ["--force-conflicts", "--dry-run=server"];
+        let answer = self.cluster.try_apply_status(&step.to_string(), &dry);
         answer.is_err_and(|error| error.contains("no edge of the machine"))
     }
     /// The answers to writes of statuses, by object.

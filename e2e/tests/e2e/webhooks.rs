@@ -178,14 +178,16 @@ impl Zoo {
         });
     }
 
-    /// All that kubectl prints, as `user`.
+    /// All that kubectl prints, as `user`. The input of `edit` is the editor.
     fn say(&self, user: &str, args: &[&str], input: &str) -> String {
         let here = ["--namespace=it-zoo"];
         let as_user = (user != "admin").then(|| format!("--as={user}"));
         let as_user: Vec<&str> = as_user.as_deref().into_iter().collect();
-        let output = self
-            .cluster
-            .kubectl_output("admin", &[args, &here[..], &as_user[..]].concat(), input);
+        let args = [args, &here[..], &as_user[..]].concat();
+        let output = match args.split_first() {
+            Some((&"edit", args)) => self.cluster.kubectl_edit("admin", args, input),
+            _ => self.cluster.kubectl_output("admin", &args, input),
+        };
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         text(&output.stdout) + &text(&output.stderr)
     }
@@ -225,7 +227,10 @@ impl Zoo {
             ],
             "",
         );
-        say(&["edit", "moose", &name], "");
+        say(
+            &["edit", "moose", &name],
+            "sed --in-place 's/weight: [0-9]*/weight: 950/'",
+        );
         say(&["scale", "moose", &name, "--replicas=9"], "");
         say(&["scale", "moose", &name, "--replicas=2"], "");
         say(&["label", "moose", &name, "seen=yes"], "");

@@ -43,15 +43,8 @@ fn a_refused_write_is_reported_and_tried_again() {
     status["metadata"] = metadata;
     status["status"] = json!({"message": "tried"});
     until("the policy is in force", || {
-        let apply = [
-            "apply",
-            "--server-side",
-            "--subresource=status",
-            "--dry-run=server",
-            "-f",
-            "-",
-        ];
-        let answer = scripted.cluster.try_kubectl("admin", &apply, &status.to_string());
+        let dry = ["--dry-run=server"];
+        let answer = scripted.cluster.try_apply_status(&status.to_string(), &dry);
         answer.err()?.contains("shut for a test").then_some(())
     });
 

@@ -134,19 +134,8 @@ fn a_thousand_objects_live_through_faults_and_kills() {
             "apiVersion": "animals.com/v1", "kind": "Moose", "status": {"state": "Nowhere"},
             "metadata": {"name": name, "namespace": spared.session.namespace},
         });
-        let apply = [
-            "apply",
-            "--server-side",
-            "--subresource=status",
-            "--force-conflicts",
-            "--dry-run=server",
-            "-f",
-            "-",
-        ];
-        let refused = scripted
-            .cluster
-            .try_kubectl("admin", &apply, &lost.to_string())
-            .err()?;
+        let dry = ["--force-conflicts", "--dry-run=server"];
+        let refused = scripted.cluster.try_apply_status(&lost.to_string(), &dry).err()?;
         refused.contains("no edge of the machine").then_some(())
     });
     until("a policy protects a release", || {

@@ -188,15 +188,8 @@ fn a_moose_in_an_unknown_state_is_parked_until_an_operator_knows_the_state() {
             "metadata": {"name": "moose-1", "namespace": fixture.namespace},
             "status": status,
         });
-        let args = [
-            "apply",
-            "--server-side",
-            "--subresource=status",
-            "--field-manager=moose-tracker",
-            "--force-conflicts",
-            "--filename=-",
-        ];
-        let applied = fixture.cluster.try_kubectl("admin", &args, &object.to_string());
+        let manager = ["--field-manager=moose-tracker", "--force-conflicts"];
+        let applied = fixture.cluster.try_apply_status(&object.to_string(), &manager);
         applied.unwrap_or_else(|error| panic!("{error}"));
     };
     apply(&fixture, "Migrate");
