@@ -187,12 +187,7 @@ pub fn findings(old: &Description, new: &Description) -> Vec<Finding> {
     let mut findings: Vec<Finding> = breaking.map(Change::finding).collect();
     let states = new.kinds.iter().flat_map(|kind| &kind.states);
     let allowed: Vec<Span> = states
-        .filter(|state| {
-            state
-                .allow
-                .iter()
-                .any(|allow| allow.rule.value == REUSED_NAME.name)
-        })
+        .filter(|state| state.allows(REUSED_NAME.name))
         .flat_map(|state| state.renamed_from.iter().map(|former| former.span))
         .collect();
     findings.retain(|finding| *finding.rule != REUSED_NAME || !allowed.contains(&finding.span));

@@ -210,6 +210,11 @@ impl Description {
 }
 
 impl Kind {
+    /// Whether `allow` of the kind silences a rule.
+    pub fn allows(&self, rule: &str) -> bool {
+        self.allow.iter().any(|allow| allow.rule.value == rule)
+    }
+
     /// A state by its index.
     pub fn state(&self, id: StateId) -> &State {
         &self.states[id.0]

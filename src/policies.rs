@@ -59,9 +59,17 @@ pub(crate) fn former_moves(
     edited: Option<&Description>,
     manifest: Option<&str>,
 ) -> FormerMoves {
+    let guarded = now
+        .kinds
+        .iter()
+        .filter(|kind| kind.admission.transitions.is_some());
+    let now = moves_of(guarded);
+    if now.is_empty() {
+        return FormerMoves::new();
+    }
     let mut moves = manifest.map(remembered).unwrap_or_default();
-    let now = moves_of(now);
-    for (name, former) in edited.map(moves_of).unwrap_or_default() {
+    // A release without the policy had its moves, too.
+    for (name, former) in edited.map(|edited| moves_of(&edited.kinds)).unwrap_or_default() {
         if now.get(&name) != Some(&former) {
             let both = moves.remove(&name).unwrap_or_default().or(&former);
             let fits = both.list().chars().count() <= LONGEST_EXPRESSION;
@@ -72,9 +80,9 @@ pub(crate) fn former_moves(
     moves
 }
 
-fn moves_of(description: &Description) -> FormerMoves {
-    let kinds = description.kinds.iter();
+fn moves_of<'a>(kinds: impl IntoIterator<Item = &'a Kind>) -> FormerMoves {
     kinds
+        .into_iter()
         .map(|kind| (name(kind, "transitions"), moves(kind)))
         .collect()
 }
@@ -269,7 +277,7 @@ mod tests {
         assert_eq!(former_moves(&one, None, None), FormerMoves::new());
         let first = manifest(&one, &FormerMoves::new());
         let after_edit = former_moves(&two, Some(&one), Some(&first));
-        assert_eq!(after_edit, moves_of(&one));
+        assert_eq!(after_edit, moves_of(&one.kinds));
         let second = manifest(&two, &after_edit);
         assert_eq!(
             former_moves(&two, None, Some(&second)),
@@ -280,7 +288,9 @@ mod tests {
         assert_eq!(third, after_edit, "an edit that leaves the graph as it is");
         let fourth = former_moves(&four, Some(&three), Some(&manifest(&three, &third)));
         let name = "transitions.things.example.com";
-        let both = moves_of(&one)[name].clone().or(&moves_of(&three)[name]);
+        let both = moves_of(&one.kinds)[name]
+            .clone()
+            .or(&moves_of(&three.kinds)[name]);
         assert_eq!(
             fourth,
             FormerMoves::from([(name.to_owned(), both)]),
@@ -288,7 +298,7 @@ mod tests {
         );
         let back = former_moves(&three, Some(&four), Some(&manifest(&four, &fourth)));
         assert!(
-            back[name].include(&moves_of(&four)[name]),
+            back[name].include(&moves_of(&four.kinds)[name]),
             "a rollback is an edit like any other"
         );
         assert_eq!(

@@ -75,8 +75,7 @@ impl<'a> CodeCheck<'_, 'a> {
             }
             let kind = self.code.description.kind(from.0);
             let (state, name) = (kind.state(from.1), kind.state(from.1).name.as_str());
-            let mut allowed = state.allow.iter().chain(&kind.allow);
-            if allowed.any(|allow| allow.rule.value == EDGE_NEVER_TAKEN.name) {
+            if state.allows(EDGE_NEVER_TAKEN.name) || kind.allows(EDGE_NEVER_TAKEN.name) {
                 continue;
             }
             for next in &state.next {
@@ -131,12 +130,7 @@ impl<'a> CodeCheck<'_, 'a> {
                     .iter()
                     .any(|operation| operation.value == Operation::Delete)
             });
-            if !is_rule
-                || kind
-                    .allow
-                    .iter()
-                    .any(|allow| allow.rule.value == WEBHOOK_LIKE_RULE.name)
-            {
+            if !is_rule || kind.allows(WEBHOOK_LIKE_RULE.name) {
                 continue;
             }
             let message = format!(

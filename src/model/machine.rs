@@ -83,6 +83,11 @@ impl State {
         std::iter::once(self.name.as_str()).chain(former)
     }
 
+    /// Whether `allow` of the state silences a rule.
+    pub fn allows(&self, rule: &str) -> bool {
+        self.allow.iter().any(|allow| allow.rule.value == rule)
+    }
+
     /// Whether the handler may stay.
     pub fn may_stay(&self) -> bool {
         self.wait.is_some()
