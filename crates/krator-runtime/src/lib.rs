@@ -87,6 +87,14 @@ mod readiness;
 mod operator;
 #[cfg(feature = "admission")]
 mod admission;
+#[cfg_attr(
+    not(feature = "kube"),
+    allow(
+        dead_code,
+        reason = "only a process with a cluster has objects that others hold up"
+    )
+)]
+mod pace;
 mod world;
 mod actor;
 mod local;
@@ -105,8 +113,8 @@ pub use clap;
 pub use cluster::Admission;
 #[cfg(feature = "kube")]
 pub use cluster::{
-    About, ApiCaching, ApiHandles, Concerns, Grants, Link, Linked, LookIn, OperatorRuntime, Owns, Watches,
-    main, main_with,
+    About, ApiCaching, ApiHandles, Concerns, Grants, Handlers, Link, Linked, LookIn, OperatorRuntime, Owns,
+    Watches, main, main_with,
 };
 pub use error::{Class, Error, Fallible, Result};
 pub use field_value::{FieldValue, ReadField};

@@ -7,6 +7,7 @@ use crate::{
     graph::{StateId, Watch},
     lock::Lock as _,
     machine::{Event, Found, Machine, ManifestOf, Object, SharedOf, StatusOf},
+    pace::{Pace, Slow},
     status::Condition,
 };
 use std::{
@@ -78,6 +79,12 @@ pub(crate) trait World<M: Machine>: Send + Sync {
     fn ran(&self, state: StateId, took: Option<Duration>, end: RunEnd) {
         let _ = (state, took, end);
     }
+    /// How the handlers of a state are polled; `None` if it does not matter how long they take.
+    fn pace(&self, _: StateId) -> Option<&Arc<Pace>> {
+        None
+    }
+    /// Takes notice of a slow poll of a handler.
+    fn polled(&self, _: StateId, _: Slow, _: Duration) {}
     /// Records an event about the object; best effort.
     fn publish(&self, manifest: &ManifestOf<M>, event: Event);
     /// How handlers reach objects of other kinds; see [`Context`](crate::Context).

@@ -2,6 +2,8 @@
 //! take four transitions, and the time, CPU and memory that each operator needs are measured. `LOG.md` records what was
 //! tried.
 //!
+//! With `PARCELS_COMPUTE` in the environment, the second step of each parcel computes: 15,000,000 rounds take some 20 ms.
+//!
 //! Run it with `cargo bench -p e2e --bench converge`, with `KUBEBUILDER_ASSETS` set as for the tests. It builds all operators in
 //! release mode.
 

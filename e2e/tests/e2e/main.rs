@@ -28,6 +28,8 @@ mod moose;
 mod live;
 // What an operator answers to probes.
 mod probes;
+// Handlers that block, and what they do not hold up.
+mod blocking;
 // What an operator counts, measures and shows, and who may read it.
 mod metrics;
 // Webhooks of a generated operator, on both API servers, and what goes on and heals without them.

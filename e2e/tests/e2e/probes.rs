@@ -32,7 +32,7 @@ pub fn logged_address(log: impl Fn() -> String, what: &str) -> String {
 }
 
 /// The status and the body of the answer to a GET.
-fn get(address: &str, path: &str) -> (u16, String) {
+pub fn get(address: &str, path: &str) -> (u16, String) {
     get_as(address, path, &[("Host", address)])
 }
 
@@ -100,6 +100,10 @@ fn an_operator_is_ready_when_nothing_is_missing_and_says_what_is() {
     let Some(cluster) = cluster::own(&[]) else { return };
     let krate = Crate::generate(DESCRIPTION, |dir| {
         fs::write(dir.join("src/moose/states/roam.rs"), BLOCKING).expect("a crate of our own");
+        let main = dir.join("src/main.rs");
+        let text = fs::read_to_string(&main).expect("generated");
+        let one_thread = "runtime.handlers(krator_runtime::Handlers::OneThread).operator(";
+        fs::write(main, replaced(&text, "runtime.operator(", one_thread)).expect("a crate of our own");
     });
     let binary = cluster.dir().join("moose");
     krate.build(&binary);
@@ -150,7 +154,7 @@ fn an_operator_is_ready_when_nothing_is_missing_and_says_what_is() {
         "{said}"
     );
 
-    // A handler that blocks the loop of its operator blocks neither the answers to probes nor the renewal of the lease. The
+    // On one thread, a handler that blocks the loop of its operator blocks neither the answers to probes nor the renewal of the lease. The
     // other operator has had nothing to do for even longer, and is alive.
     let namespace = cluster.namespace("blocked");
     let elects = ["--leader-elect", "--leader-elect-resource-namespace", &namespace];

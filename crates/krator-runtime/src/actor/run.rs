@@ -5,10 +5,11 @@ use crate::{
     engine::Outcome,
     error::Error,
     machine::{Context, Event, Machine, Manifest, ManifestOf, Object as _, Run},
+    pace::paced,
     world::{Mailbox, RunEnd, World},
 };
 use futures::{FutureExt as _, StreamExt as _, channel::mpsc};
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{panic::AssertUnwindSafe, pin::pin, sync::Arc, time::Duration};
 use tokio::{
     sync::watch,
     time::{Instant, sleep_until},
@@ -113,6 +114,7 @@ impl<M: Machine> Actor<'_, M> {
         };
         let began = world.now().elapsed;
         let deadline = self.engine.deadline(world.now());
+        let at = self.engine.at();
         let ended = {
             let span = tracing::info_span!(
                 "state",
@@ -124,9 +126,15 @@ impl<M: Machine> Actor<'_, M> {
                 state = self.engine.policy().map(|policy| policy.name),
                 entry = %self.engine.entry(),
             );
-            let mut handler = AssertUnwindSafe(async { state.run(&mut cx).await }.instrument(span))
+            let handler = AssertUnwindSafe(async { state.run(&mut cx).await }.instrument(span))
                 .catch_unwind()
                 .boxed();
+            let pace = at.and_then(|at| world.pace(at));
+            let mut handler = pin!(paced(pace, handler, |slow, took| {
+                if let Some(at) = at {
+                    world.polled(at, slow, took);
+                }
+            }));
             loop {
                 tokio::select! {
                     biased;
@@ -141,7 +149,7 @@ impl<M: Machine> Actor<'_, M> {
                         None => break None,
                     },
                     // The clock of a development build may have been advanced since.
-                    () = at(deadline.map(|at| world.instant(at))) => break None,
+                    () = until(deadline.map(|at| world.instant(at))) => break None,
                     result = &mut handler => {
                         break Some(result.unwrap_or_else(|panic| Err(Error::panicked(&*panic))));
                     }
@@ -235,7 +243,7 @@ impl<M: Machine> Actor<'_, M> {
 }
 
 /// Waits until a time, or forever.
-async fn at(when: Option<Instant>) {
+async fn until(when: Option<Instant>) {
     match when {
         Some(when) => sleep_until(when).await,
         None => std::future::pending().await,

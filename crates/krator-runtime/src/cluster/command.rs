@@ -281,12 +281,16 @@ pub fn main_with<A: Args>(
         runtime.start().await
     };
     // One thread for all handlers, because they mostly wait for the network: two would wake each other for almost every
-    // answer, which costs a fifth of the CPU time.
+    // answer, which costs a fifth of the CPU time. A handler that blocks another thread must not hold up the end.
     let ended = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(Error::from)
-        .and_then(|thread| thread.block_on(started));
+        .and_then(|thread| {
+            let ended = thread.block_on(started);
+            thread.shutdown_background();
+            ended
+        });
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -6,7 +6,7 @@ mod connect;
 use crate::cluster::admission::{Halls, Process, hall};
 use crate::{
     cluster::{
-        Election, OperatorRuntime,
+        Election, Handlers, OperatorRuntime,
         api::{REQUESTS, apis::Apis, raw::Endpoint},
         objects::{Skew, dispatch::Dispatcher, remote::Remote},
         others::{
@@ -66,6 +66,7 @@ pub(in crate::cluster) struct Common {
     clock: Arc<Clock>,
     events: Arc<Recorder>,
     namespaces: Vec<String>,
+    handlers: Handlers,
     health: Health,
     metrics: Metrics,
     /// The view of the objects that the server of the metrics shows, if there is such a server.
@@ -79,7 +80,8 @@ impl OperatorRuntime {
     /// Runs the operators until SIGTERM or SIGINT. Handlers that are running then have 25 seconds to end.
     ///
     /// Watches, handlers and writes run on the runtime of tokio that polls this future; generated crates have one with a single
-    /// thread. Probes, metrics and the Lease are on another thread, so a handler that blocks holds up other handlers only.
+    /// thread. Handlers that compute or block are taken to other threads, as [`Handlers`] says. Probes, metrics and the Lease are
+    /// on a thread of their own.
     ///
     /// # Errors
     ///
@@ -126,6 +128,7 @@ impl OperatorRuntime {
             clock,
             events: Arc::new(Recorder::new(self.only_warnings, metrics.events_dropped())),
             namespaces: self.namespaces,
+            handlers: self.handlers,
             health,
             metrics,
             inspection: metrics_server.is_some().then_some(inspection),
@@ -380,6 +383,10 @@ where
             operator,
             cluster,
             clock: common.clock,
+            paces: match common.handlers {
+                Handlers::Pool => graph.states.iter().map(|_| Arc::default()).collect(),
+                Handlers::OneThread => Vec::new(),
+            },
             leadership: common.leadership,
             events: common.events,
             endpoint,

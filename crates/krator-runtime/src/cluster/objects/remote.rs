@@ -21,6 +21,7 @@ use crate::{
     graph::{Retry, StateId, StateKind},
     machine::{Event, Found, Machine, ManifestOf, Object as _, SharedOf, StatusOf},
     operator::Operator,
+    pace::{Pace, Slow},
     resource::KubeObject,
     status::Condition,
     world::{RunEnd, World, WriteError},
@@ -55,6 +56,8 @@ pub(in crate::cluster) struct Remote<O: Operator> {
     pub shared: Arc<SharedOf<O::Machine>>,
     pub cluster: Cluster<O::Machine>,
     pub clock: Arc<Clock>,
+    /// How the handlers of each state are polled; none if all are polled by one thread.
+    pub paces: Vec<Arc<Pace>>,
     pub leadership: Leadership,
     pub events: Arc<Recorder>,
     pub endpoint: Endpoint,
@@ -422,6 +425,22 @@ where
 
     fn ran(&self, state: StateId, took: Option<Duration>, end: RunEnd) {
         self.metrics.ran(state, took, end);
+    }
+
+    fn pace(&self, state: StateId) -> Option<&Arc<Pace>> {
+        self.paces.get(usize::from(state.0))
+    }
+
+    fn polled(&self, state: StateId, slow: Slow, took: Duration) {
+        self.metrics.polled_slowly(state);
+        if slow == Slow::Warn {
+            tracing::warn!(
+                kind = self.kind(),
+                state = O::Machine::GRAPH.state(state).name,
+                took_ms = took.as_millis(),
+                "a handler computes or blocks: from now on other threads run the handlers of this state"
+            );
+        }
     }
 
     fn publish(&self, manifest: &ManifestOf<O::Machine>, event: Event) {

@@ -39,6 +39,7 @@ struct Families {
     state_durations: Histograms<Labels<3>>,
     handler_durations: Histograms<Labels<3>>,
     handler_errors: Family<Labels<4>, Counter>,
+    slow_polls: Family<Labels<3>, Counter>,
     retries_exhausted: Family<Labels<3>, Counter>,
     events_dropped: Counter,
     reconciles: Family<Labels<2>, Counter>,
@@ -101,6 +102,12 @@ impl Metrics {
                 r,
                 "krator_handler_errors",
                 "Errors of handlers",
+                Family::default(),
+            ),
+            slow_polls: add(
+                r,
+                "krator_handler_slow_polls",
+                "Polls of handlers that computed or blocked for over 2 ms",
                 Family::default(),
             ),
             retries_exhausted: add(
@@ -272,6 +279,12 @@ impl KindMetrics {
         let [controller] = self.controller.clone();
         let labels = [controller, ("result", result.into())];
         families.reconciles.get_or_create(&labels).inc();
+    }
+
+    /// A handler has computed or blocked for long.
+    pub fn polled_slowly(&self, state: StateId) {
+        let labels = of_state(self.of_kind.clone(), self.graph.state(state).name);
+        self.metrics.0.slow_polls.get_or_create(&labels).inc();
     }
 
     /// So many objects have something to do.

@@ -6,6 +6,7 @@ use crate::{
     lock::Lock as _,
     machine::ManifestOf,
     operator::Operator,
+    pace::apart,
     resource::KubeObject,
     world::{Mail, Mailbox, World as _},
 };
@@ -79,7 +80,7 @@ where
         let view = |tracked: &Tracked<O::Machine>| (tracked.actor.at(), Arc::clone(tracked.actor.manifest()));
         let shown = Arc::new(Mutex::new(view(&tracked)));
         let seen = Arc::clone(&shown);
-        let task = self.tasks.spawn(async move {
+        let task = async move {
             loop {
                 // A handler runs in the state in which its step begins.
                 tracked.counted.is_at(tracked.actor.at());
@@ -92,7 +93,8 @@ where
                     step => return (uid, tracked, step),
                 }
             }
-        });
+        };
+        let task = self.tasks.spawn(apart(task.boxed()));
         self.world.metrics.busy(self.tasks.len());
         Life::Running {
             task: task.id(),

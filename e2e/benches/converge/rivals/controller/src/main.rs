@@ -3,7 +3,7 @@
 //!
 //! Arguments choose variants. `LOG.md` of the benchmark records what each of them gave.
 
-use std::{sync::Arc, time::Duration};
+use std::{hint::black_box, sync::Arc, time::Duration};
 
 use futures::StreamExt as _;
 use jiff::Timestamp;
@@ -88,12 +88,17 @@ struct Data {
     merge: bool,
     /// Whether to make all transitions in one reconciliation.
     at_once: bool,
+    /// How long the second step computes.
+    rounds: u64,
 }
 
 async fn reconcile(parcel: Arc<Parcel>, data: Arc<Data>) -> Result<Action, Error> {
     let api: Api<Parcel> = Api::namespaced(data.client.clone(), &parcel.namespace().unwrap_or_default());
     let mut parcel = parcel;
     while let Some(state) = ParcelState::after(parcel.status.as_ref().and_then(|status| status.state)) {
+        if state == ParcelState::Sorted {
+            compute(data.rounds);
+        }
         let stored = write(&api, &parcel, state, data.merge).await?;
         if !data.at_once {
             break;
@@ -101,6 +106,13 @@ async fn reconcile(parcel: Arc<Parcel>, data: Arc<Data>) -> Result<Action, Error
         parcel = Arc::new(stored);
     }
     Ok(Action::await_change())
+}
+
+/// What the handler of krator's operator does, too.
+fn compute(rounds: u64) {
+    black_box((0..rounds).fold(1_u64, |sum, round| {
+        black_box(sum).wrapping_mul(6_364_136_223_846_793_005) ^ round
+    }));
 }
 
 async fn write(api: &Api<Parcel>, parcel: &Parcel, state: ParcelState, merge: bool) -> Result<Parcel, Error> {
@@ -176,6 +188,7 @@ async fn run(has: impl Fn(&str) -> bool) -> anyhow::Result<()> {
         client,
         merge: has("--merge"),
         at_once: has("--at-once"),
+        rounds: std::env::var("PARCELS_COMPUTE").map_or(0, |rounds| rounds.parse().unwrap_or(0)),
     });
     let controller = if has("--lean") {
         // The managed fields are half of each object, and no code reads them.
