@@ -44,6 +44,7 @@ mod spec_change_ignored;
 mod timeout_interrupts_once;
 mod unbounded_loop;
 mod unelected_replicas;
+mod unjudged_rule;
 mod unreachable_state;
 mod unreached_change;
 mod unsafe_webhook;
@@ -110,6 +111,7 @@ static CHECKS: &[Check] = &[
     timeout_interrupts_once::CHECK,
     unbounded_loop::CHECK,
     unelected_replicas::CHECK,
+    unjudged_rule::CHECK,
     unreachable_state::CHECK,
     unreached_change::CHECK,
     unsafe_webhook::CHECK,

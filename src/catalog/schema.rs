@@ -84,4 +84,20 @@ Good:
     spec:
       tag: {type: string, example: moose-1}
       validations: [{rule: \"self.tag.startsWith('moose-')\"}]";
+    Warning UNJUDGED_RULE "unjudged-rule": "a CEL rule that krator cannot read, and that only an API server judges",
+"krator evaluates every function that rules can call. A few forms of expressions it does not read: messages of protobuf, names
+that begin with a dot, and texts of more than 3,000 words and signs. Whether the sample keeps to such a rule is then not known,
+and `krator dev` and tests in memory do not take the CRD.
+
+Bad:
+
+    spec:
+      size: integer
+      validations: [{rule: \"google.protobuf.Int64Value{value: 3} < self.size\"}]
+
+Good:
+
+    spec:
+      size: integer
+      validations: [{rule: \"3 < self.size\"}]";
 }

@@ -153,6 +153,18 @@ pub(crate) fn validate(object: &Json, old: Option<&Json>) -> Result<Vec<FieldErr
     if errors.is_empty() && at(object, &["spec", "conversion", "strategy"]) == "Webhook" {
         return Err(Refusal::not_built("Conversion webhooks"));
     }
+    // Objects could not be updated any more once somebody has created them.
+    let schemas = definition
+        .versions
+        .iter()
+        .filter_map(|version| version.schema.as_ref());
+    let schemas = schemas.filter_map(|schema| schema.open_api_v3_schema.as_ref());
+    if let Some(rule) = schemas
+        .flat_map(|schema| cel::unjudged(schema, &Path::root()))
+        .next()
+    {
+        return Err(Refusal::not_built(&format!("The CEL rule at {rule}")));
+    }
     Ok(errors)
 }
 

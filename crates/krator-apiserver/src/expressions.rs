@@ -83,7 +83,7 @@ impl Compiled {
     }
 
     /// What the match conditions say. One that does not hold decides, whatever others say.
-    pub fn conditions(&self, scope: &Scope) -> Result<Conditions, Refusal> {
+    pub fn conditions(&self, scope: &Scope<'_>) -> Result<Conditions, Refusal> {
         let mut failed = Vec::new();
         for (text, condition) in &self.conditions {
             match condition.evaluate(scope) {

@@ -1,7 +1,7 @@
 //! CEL rules of a schema, `x-kubernetes-validations`: whether the API server accepts them.
 //!
-//! `kube-cel` parses expressions. The type checker here follows cel-go, with the functions that the API server declares.
-//! Where the answer of the API server is not known, nothing is reported.
+//! The crate `cel` parses expressions. The type checker and the interpreter here follow cel-go, with the functions that the API
+//! server declares. Where the answer of the API server is not known, nothing is reported.
 
 pub mod admission;
 mod authorizer;
@@ -10,17 +10,15 @@ mod check;
 mod cost;
 mod costs;
 mod declarations;
-mod dynamic;
+mod eval;
 mod evaluate;
 mod expand;
 mod field_path;
 mod literals;
 mod macros;
-mod optional;
 mod parse;
 mod place;
 mod plain;
-mod program;
 mod range;
 mod rules;
 mod schema_types;
@@ -28,9 +26,7 @@ mod sizes;
 mod stack;
 mod tokens;
 mod tree;
-mod trust;
 mod types;
-mod values;
 
 pub use authorizer::{Decide, Question};
 pub use evaluate::Rules;
@@ -93,6 +89,11 @@ pub enum Outcome {
 /// It is to be called with schemas that are correct otherwise; the API server does not look at rules of others.
 pub fn check_rules(root: &Schema, root_path: &Path) -> Vec<CelProblem> {
     stack::on_large_stack(|| rules::check_rules(root, root_path), Vec::new())
+}
+
+/// The rules of a schema of which it is not known what the API server says, because they cannot be read here.
+pub fn unjudged(root: &Schema, root_path: &Path) -> Vec<Path> {
+    stack::on_large_stack(|| rules::unjudged(root, root_path), Vec::new())
 }
 
 /// The estimated costs of the rules of a schema and, as the last one, their total. Rules with mistakes have no cost.

@@ -43,6 +43,23 @@ impl Pattern {
 
     /// Whether the pattern matches somewhere in the text, or `None` if the pattern is too large to find out.
     pub fn is_match(&self, text: &str) -> Option<bool> {
+        self.regex().map(|regex| regex.is_match(text))
+    }
+
+    /// The first parts of the text that the pattern matches, at most so many, as Go's `FindAllString` has them; or `None` if the
+    /// pattern is too large to find out.
+    pub(crate) fn find_all<'t>(&self, text: &'t str, most: usize) -> Option<Vec<&'t str>> {
+        let regex = self.regex()?;
+        Some(
+            regex
+                .find_iter(text)
+                .take(most)
+                .map(|found| found.as_str())
+                .collect(),
+        )
+    }
+
+    fn regex(&self) -> Option<&Regex> {
         let regex = self.regex.get_or_init(|| {
             RegexBuilder::new(&self.rewritten)
                 .size_limit(COMPILED_SIZE)
@@ -50,7 +67,7 @@ impl Pattern {
                 .build()
                 .ok()
         });
-        regex.as_ref().map(|regex| regex.is_match(text))
+        regex.as_ref()
     }
 }
 

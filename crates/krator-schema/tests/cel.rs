@@ -99,6 +99,7 @@ fn values_are_judged_as_the_api_server_judges_them() {
     let cases = include_str!("cel/values.txt")
         .lines()
         .filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let mut wrong = Vec::new();
     for case in cases {
         let mut parts = case.splitn(3, '|').map(str::trim);
         let mut part = || parts.next().expect("a verdict, a value and a rule");
@@ -115,8 +116,11 @@ fn values_are_judged_as_the_api_server_judges_them() {
             cel::Outcome::Failed(_) => "fails",
             cel::Outcome::Unknown(_) => "unknown",
         };
-        assert_eq!(said, verdict, "{case}: {outcome:?}");
+        if said != verdict {
+            wrong.push(format!("{case}\n    {outcome:?}"));
+        }
     }
+    assert!(wrong.is_empty(), "these are not:\n{}", wrong.join("\n"));
 }
 
 #[test]
@@ -149,7 +153,7 @@ fn rules_judge_values_at_all_depths_and_updates() {
 }
 
 #[test]
-fn objects_and_lists_are_compared_as_a_whole_where_that_can_be_told() {
+fn objects_and_lists_are_compared_as_a_whole() {
     let text = json!({"type": "string"});
     let schema = |type_: Json| {
         json!({"type": "object", "properties": {"x": type_, "y": text}, "x-kubernetes-validations": [{
@@ -187,15 +191,15 @@ fn objects_and_lists_are_compared_as_a_whole_where_that_can_be_told() {
             &time,
             json!({"at": "2020-01-01T00:00:00Z"}),
             json!({"at": "2020-01-01T01:00:00+01:00"}),
-            "unknown",
+            "holds",
         ),
         (&set, json!(["1", "2"]), json!(["1", "2"]), "holds"),
-        (&set, json!(["1", "2"]), json!(["2", "1"]), "unknown"),
+        (&set, json!(["1", "2"]), json!(["2", "1"]), "holds"),
         (&open, json!({"any": 1}), json!({"any": 1}), "holds"),
-        (&open, json!({"any": 1}), json!({"any": 2}), "unknown"),
-        // The API server does not find such a field.
-        (&dashed, json!({"a-b": "1"}), json!({"a-b": "1"}), "unknown"),
-        (&object, json!({"a": null}), json!({"a": null}), "unknown"),
+        (&open, json!({"any": 1}), json!({"any": 2}), "broken"),
+        (&dashed, json!({"a-b": "1"}), json!({"a-b": "2"}), "broken"),
+        (&dashed, json!({"a-b": "1"}), json!({"a-b": "1"}), "holds"),
+        (&object, json!({"a": null}), json!({"a": null}), "holds"),
     ] {
         let outcomes = evaluate(
             &schema(type_.clone()),

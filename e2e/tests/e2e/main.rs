@@ -28,6 +28,8 @@ mod moose;
 mod live;
 // What an operator answers to probes.
 mod probes;
+// Every overload of CEL, with random operands, here and on the API server.
+mod calls;
 // Handlers that block, and what they do not hold up.
 mod blocking;
 // What an operator counts, measures and shows, and who may read it.

@@ -1,9 +1,6 @@
 //! Configurations of admission: their expressions, and what is refused when they are written.
 
-use super::{
-    GROUP,
-    review::{Attributes, Matched},
-};
+use super::{GROUP, review::Attributes};
 use crate::{
     expressions::{Compiled, list, text},
     kinds::Kind,
@@ -50,18 +47,18 @@ pub(crate) fn forget(state: &mut State, last: &Json) {
 }
 
 /// The values of all variables for a write.
-pub(super) fn scope(
+pub(super) fn scope<'a>(
     compiled: &Compiled,
     state: &State,
     about: &Attributes<'_>,
-    matched: &Matched,
-    objects: [&Json; 2],
-    namespace: &Json,
-) -> Scope {
+    request: &'a Json,
+    objects: [&'a Json; 2],
+    namespace: &'a Json,
+) -> Scope<'a> {
     compiled.environment.scope(Request {
         object: objects[0],
         old_object: objects[1],
-        request: &about.request(matched),
+        request,
         namespace,
         decide: decide(state, about.user),
         asked: Question {

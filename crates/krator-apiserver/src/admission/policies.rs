@@ -143,7 +143,8 @@ fn evaluate(
     let compiled = configuration::compiled(state, policy, "", spec)?;
     let namespace = matching::namespace_object(state, about);
     let objects = [about.in_version(object, matched), about.in_version(old, matched)];
-    let scope = configuration::scope(&compiled, state, about, matched, objects.each_ref(), &namespace);
+    let request = about.request(matched);
+    let scope = configuration::scope(&compiled, state, about, &request, objects.each_ref(), &namespace);
     let ignores = text(spec, "failurePolicy") == "Ignore";
     match compiled.conditions(&scope)? {
         Conditions::Hold => {}
@@ -174,7 +175,7 @@ fn evaluate(
 }
 
 /// What a validation says that does not hold.
-fn message(validation: &Validation, written: &Json, scope: &Scope) -> Result<String, Refusal> {
+fn message(validation: &Validation, written: &Json, scope: &Scope<'_>) -> Result<String, Refusal> {
     let made = match validation.message.as_ref().map(|message| message.evaluate(scope)) {
         Some(Evaluated::Text(made)) => made.trim().to_owned(),
         Some(other @ Evaluated::Unknown(_)) => {

@@ -146,7 +146,8 @@ fn hook<'a>(
     if list(webhook, "matchConditions").next().is_some() {
         let compiled = configuration::compiled(state, configuration, text(webhook, "name"), webhook)?;
         let shown = objects.map(|object| about.in_version(object, &matched));
-        let scope = configuration::scope(&compiled, state, about, &matched, shown.each_ref(), &Json::Null);
+        let request = about.request(&matched);
+        let scope = configuration::scope(&compiled, state, about, &request, shown.each_ref(), &Json::Null);
         match compiled.conditions(&scope)? {
             Conditions::Hold => {}
             Conditions::DoNotHold => return Ok(None),

@@ -3,21 +3,16 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
-use kube_cel::cel::{Context, ExecutionError, Value};
 use serde_json::Value as Json;
 
-use super::authorizer::{Authorizer, Decide, MOST_CHECKS, Question};
+use super::authorizer::{Authorizer, Decide, Question};
 use super::check;
-use super::dynamic;
-use super::optional::Variables;
-use super::program::{self, Failure, Program};
+use super::eval::{self, Failure, Fallible, Program, Value, Variables};
 use super::rules::{self, Compilation};
 use super::stack;
 use super::types::Type;
-use super::values;
 
 /// The fields of `request`, after `BuildRequestType`; those that end with `.` are objects. The API server leaves out what is empty.
 const REQUEST: [(&str, &str); 4] = [
@@ -100,13 +95,9 @@ impl fmt::Debug for Request<'_> {
 }
 
 /// The values of the variables for a request.
-pub struct Scope {
-    context: Result<Context<'static>, &'static str>,
-    largest: usize,
-    checks: Arc<AtomicU32>,
-}
+pub struct Scope<'a>(Variables<'a>);
 
-impl fmt::Debug for Scope {
+impl fmt::Debug for Scope<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scope").finish_non_exhaustive()
     }
@@ -194,10 +185,9 @@ impl Environment {
     fn program(&self, text: &str, wanted: Option<&Type>) -> Result<(Program, Type), Rejection> {
         let compile = || match rules::compile(text, &self.types, wanted) {
             Compilation::Good(compiled) => {
-                let of = compiled.checked.type_of(&compiled.parsed.root).clone();
-                Program::dynamic(compiled)
-                    .map(|program| (program, of))
-                    .map_err(Rejection::Unknown)
+                let program = Program::new(compiled);
+                let of = program.type_of().clone();
+                Ok((program, of))
             }
             Compilation::Refused(mistakes) => {
                 let details: Vec<String> = mistakes.into_iter().map(|(detail, _)| detail).collect();
@@ -210,107 +200,49 @@ impl Environment {
     }
 
     /// The values of all variables for a request.
-    pub fn scope(&self, request: Request<'_>) -> Scope {
-        let Request {
-            object,
-            old_object,
-            request,
-            namespace,
-            decide,
-            asked,
-        } = request;
-        let mut context = functions().new_inner_scope();
-        let (mut largest, checks) = (0, Arc::default());
-        let values = [
-            ("object", object),
-            ("oldObject", old_object),
-            ("request", request),
-            ("namespaceObject", namespace),
-        ];
-        for (name, value) in values {
-            largest = largest.max(program::most_items(value));
-            match values::dynamic(value) {
-                Ok(value) => context.add_variable_from_value(name, value),
-                Err(why) => {
-                    return Scope {
-                        context: Err(why),
-                        largest,
-                        checks,
-                    };
-                }
-            }
-        }
-        context.add_variable_from_value(
-            "authorizer",
-            Authorizer::new(decide, asked, Arc::clone(&checks)).into_value(),
-        );
-        let mut known = Variables::default();
+    pub fn scope<'a>(&self, request: Request<'a>) -> Scope<'a> {
+        let authorizer = Authorizer::new(request.decide, request.asked);
+        let mut variables = Variables::from([
+            ("object", eval::dynamic(request.object)),
+            ("oldObject", eval::dynamic(request.old_object)),
+            ("request", eval::dynamic(request.request)),
+            ("namespaceObject", eval::dynamic(request.namespace)),
+            ("authorizer.requestResource", authorizer.request_resource()),
+            ("authorizer", Value::Authorizer(Arc::new(authorizer))),
+        ]);
+        let mut known = Vec::new();
         for (name, program) in &self.variables {
-            context.add_variable_from_value("variables", Value::Opaque(Arc::new(known.clone())));
-            let found = program
-                .run(&context, largest, false)
-                .map_err(|failure| match failure {
-                    Failure::Error(why) => {
-                        let why = format!("composited variable {name:?} fails to evaluate: {why}");
-                        ExecutionError::function_error(program::FAILED, &why)
-                    }
-                    Failure::Unknown(why) => ExecutionError::function_error("unknown", &why),
-                });
-            known.0.insert(name.clone(), found);
+            variables.insert("variables", Value::Variables(Arc::new(known.clone())));
+            let found = run(program, &variables).map_err(|failure| match failure {
+                Failure::Error(why) => {
+                    Failure::Error(format!("composited variable {name:?} fails to evaluate: {why}"))
+                }
+                unknown => unknown,
+            });
+            known.push((name.clone(), found));
         }
-        context.add_variable_from_value("variables", Value::Opaque(Arc::new(known)));
-        Scope {
-            context: Ok(context),
-            largest,
-            checks,
-        }
+        variables.insert("variables", Value::Variables(Arc::new(known)));
+        Scope(variables)
     }
-}
-
-/// The functions of all expressions.
-fn functions() -> &'static Context<'static> {
-    static FUNCTIONS: LazyLock<Context<'static>> = LazyLock::new(|| {
-        let mut context = program::context(std::iter::empty());
-        dynamic::add_to(&mut context);
-        context
-    });
-    &FUNCTIONS
 }
 
 /// Evaluates on a stack that is large enough.
-fn run(
-    program: &Program,
-    context: &Context<'_>,
-    largest: usize,
-    checks: &AtomicU32,
-) -> Result<Value, Failure> {
-    checks.store(0, Ordering::Relaxed);
-    let evaluate = || program.run(context, largest, false);
-    let found = match program.depth() {
-        ..=SHALLOW => evaluate(),
+fn run<'a>(program: &Program, variables: &Variables<'a>) -> Fallible<Value<'a>> {
+    match program.depth() {
+        ..=SHALLOW => program.run(variables),
         _ => stack::on_large_stack(
-            evaluate,
+            || program.run(variables),
             Err(Failure::Unknown("there is no stack for it".to_string())),
         ),
-    };
-    // After a failure they are counted more than once.
-    if found.is_ok() && checks.load(Ordering::Relaxed) > MOST_CHECKS {
-        let why = "operation cancelled: actual cost limit exceeded";
-        return Err(Failure::Error(why.to_string()));
     }
-    found
 }
 
 impl Expression {
     /// The value for a request.
-    pub fn evaluate(&self, scope: &Scope) -> Evaluated {
-        let context = match &scope.context {
-            Ok(context) => context,
-            Err(why) => return Evaluated::Unknown((*why).to_string()),
-        };
-        match run(&self.0, context, scope.largest, &scope.checks) {
+    pub fn evaluate(&self, scope: &Scope<'_>) -> Evaluated {
+        match run(&self.0, &scope.0) {
             Ok(Value::Bool(value)) => Evaluated::Bool(value),
-            Ok(Value::String(text)) => Evaluated::Text(text.to_string()),
+            Ok(Value::Text(text)) => Evaluated::Text(text.to_string()),
             Ok(_) => Evaluated::Unknown("it did not evaluate to a bool or a string".to_string()),
             Err(Failure::Error(why)) => Evaluated::Failed(why),
             Err(Failure::Unknown(why)) => Evaluated::Unknown(why),

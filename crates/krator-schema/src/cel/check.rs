@@ -422,8 +422,8 @@ fn literal_type(literal: &Literal) -> Type {
     match literal {
         Literal::Bool(_) => Type::Bool,
         Literal::Int(_) => Type::Int,
-        Literal::Uint => Type::Uint,
-        Literal::Double => Type::Double,
+        Literal::Uint(_) => Type::Uint,
+        Literal::Double(_) => Type::Double,
         Literal::String(_) => Type::String,
         Literal::Bytes(_) => Type::Bytes,
         Literal::Null => Type::Null,

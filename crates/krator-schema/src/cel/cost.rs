@@ -393,7 +393,7 @@ fn nothing(is_empty: bool) -> Range {
 fn literal_size(node: &Node) -> Option<u64> {
     Some(match &node.kind {
         NodeKind::Literal(Literal::String(text)) => text.chars().count() as u64,
-        NodeKind::Literal(Literal::Bytes(length)) => *length as u64,
+        NodeKind::Literal(Literal::Bytes(bytes)) => bytes.len() as u64,
         NodeKind::Literal(_) => 1,
         NodeKind::List(elements) => elements.len() as u64,
         NodeKind::Map(entries) => entries.len() as u64,

@@ -2,18 +2,16 @@
 
 use std::fmt;
 
-use kube_cel::cel::{Context, Value};
 use serde_json::Value as Json;
 
 use crate::{Path, Rule, Schema};
 
+use super::eval::{self, Failure, Fallible, Program, Value, Variables};
 use super::place::{Below, Place};
-use super::program::{self, Failure, Program};
 use super::rules::{self, Compilation};
 use super::schema_types::Declared;
 use super::stack;
 use super::types::Type;
-use super::values;
 use super::{Outcome, RuleOutcome};
 
 /// The deepest recursion of evaluation on the stack of the caller.
@@ -22,7 +20,6 @@ const SHALLOW: usize = 50;
 /// The rules of a schema, compiled.
 pub struct Rules {
     root: Option<CompiledPlace>,
-    context: Context<'static>,
     is_shallow: bool,
 }
 
@@ -40,7 +37,6 @@ impl Rules {
         let root = stack::on_large_stack(|| CompiledPlace::compile(&Place::root(root, root_path)), None);
         let programs = || root.iter().flat_map(CompiledPlace::programs);
         Rules {
-            context: program::context(programs()),
             is_shallow: programs().all(|program| program.depth() <= SHALLOW),
             root,
         }
@@ -53,15 +49,14 @@ impl Rules {
 
     /// Evaluates the rules for a value and, if the value is an update, the value before.
     ///
-    /// `kube-cel` evaluates them. Where it is known to differ from the API server, or fails otherwise than the API server
-    /// does, the outcome is unknown. Rules that compare with a value before have no outcome where there is none.
+    /// Rules that compare with a value before have no outcome where there is none.
     pub fn evaluate(&self, value: &Json, old: Option<&Json>) -> Vec<RuleOutcome> {
         let Some(root) = &self.root else {
             return Vec::new();
         };
         let evaluate = || {
             let mut outcomes = Vec::new();
-            root.evaluate(&self.context, &Path::root(), value, old, &mut outcomes);
+            root.evaluate(&Path::root(), value, old, &mut outcomes);
             outcomes
         };
         if self.is_shallow {
@@ -109,22 +104,15 @@ impl CompiledPlace {
             .collect()
     }
 
-    fn evaluate(
-        &self,
-        context: &Context<'_>,
-        at: &Path,
-        value: &Json,
-        old: Option<&Json>,
-        outcomes: &mut Vec<RuleOutcome>,
-    ) {
+    fn evaluate(&self, at: &Path, value: &Json, old: Option<&Json>, outcomes: &mut Vec<RuleOutcome>) {
         if value.is_null() {
             return;
         }
         let old = old.filter(|old| !old.is_null());
         if let Some((declared, rules)) = &self.rules {
-            let scope = Scope::new(context, declared, value, old);
+            let values = Values::of(declared, value, old);
             for rule in rules {
-                let Some(outcome) = rule.judge(&scope, old.is_some()) else {
+                let Some(outcome) = rule.judge(&values) else {
                     continue;
                 };
                 outcomes.push(RuleOutcome {
@@ -137,52 +125,35 @@ impl CompiledPlace {
         }
         for (below, part) in &self.below {
             below.for_each(at, value, old, |at, value, old| {
-                part.evaluate(context, at, value, old, outcomes);
+                part.evaluate(at, value, old, outcomes);
             });
         }
     }
 }
 
-/// The variables of the rules of one value.
-struct Scope<'a> {
-    context: Result<Context<'a>, &'static str>,
-    /// The size of the largest list, map or text in it.
-    largest: usize,
-    has_nulls: bool,
-    value: &'a Json,
-    old: Option<&'a Json>,
+/// The values that rules of a place are about.
+struct Values<'a> {
+    value: Fallible<Value<'a>>,
+    old: Option<Fallible<Value<'a>>>,
 }
 
-impl<'a> Scope<'a> {
-    fn new(root: &'a Context<'a>, declared: &Declared, value: &'a Json, old: Option<&'a Json>) -> Self {
-        let (mut largest, mut has_nulls) = (0, false);
-        let mut context = root.new_inner_scope();
-        let mut add = |name: &str, value: &Json| {
-            let converted = values::convert(value, declared)?;
-            largest = program::largest(value).max(largest);
-            has_nulls |= converted.has_nulls;
-            context.add_variable_from_value(name, converted.value);
-            Ok(())
-        };
-        let added = add("self", value).and_then(|()| old.map_or(Ok(()), |old| add("oldSelf", old)));
-        Scope {
-            context: added.map(|()| context),
-            largest,
-            has_nulls,
-            value,
-            old,
+impl<'a> Values<'a> {
+    fn of(declared: &'a Declared, value: &'a Json, old: Option<&'a Json>) -> Self {
+        Self {
+            value: eval::typed(value, declared),
+            old: old.map(|old| eval::typed(old, declared)),
         }
     }
 
-    fn run(&self, program: &Program) -> Result<Value, Failure> {
-        match &self.context {
-            Ok(_) if !program.is_decidable(self.value, self.old) => {
-                let why = "the API server compares such lists, maps or objects otherwise";
-                Err(Failure::Unknown(why.to_string()))
-            }
-            Ok(context) => program.run(context, self.largest, self.has_nulls),
-            Err(why) => Err(Failure::Unknown((*why).to_string())),
+    fn run(&self, program: &Program, has_optional: bool) -> Fallible<Value<'a>> {
+        let mut variables = Variables::from([("self", self.value.clone()?)]);
+        let old = self.old.clone().transpose()?;
+        match old {
+            old if has_optional => drop(variables.insert("oldSelf", old.into())),
+            Some(old) => drop(variables.insert("oldSelf", old)),
+            None => {}
         }
+        program.run(&variables)
     }
 }
 
@@ -196,12 +167,9 @@ struct CompiledRule {
     program: Result<Program, &'static str>,
     message_program: Option<Program>,
     uses_old_self: bool,
-    /// Of a rule with an optional `oldSelf`: the program for a new value, and that for one that there was before.
-    with_optional: Option<[Option<Program>; 2]>,
+    /// Whether `oldSelf` is an optional value, so that the rule is for new values, too.
+    has_optional: bool,
 }
-
-/// The one question to an optional `oldSelf` that is answered before the rule is evaluated.
-const IS_OLD: &str = "oldSelf.hasValue()";
 
 impl CompiledRule {
     fn compile(path: Path, rule: &Rule, declared: &Declared) -> Self {
@@ -211,7 +179,7 @@ impl CompiledRule {
         let program = match rules::compile(&rule.rule, &environment, &Type::Bool) {
             Compilation::Good(compiled) => {
                 uses_old_self = compiled.uses_old_self();
-                Ok(Program::new(compiled, declared))
+                Ok(Program::new(compiled))
             }
             Compilation::Refused(_) => Err("the rule itself is wrong"),
             Compilation::Unknown => Err("the rule cannot be read here"),
@@ -219,7 +187,7 @@ impl CompiledRule {
         let message = rule.message_expression.as_deref();
         let message_program =
             message.and_then(|text| match rules::compile(text, &environment, &Type::String) {
-                Compilation::Good(compiled) => Some(Program::new(compiled, declared)),
+                Compilation::Good(compiled) => Some(Program::new(compiled)),
                 _ => None,
             });
         let message = rule.message.as_deref().map(str::trim);
@@ -231,47 +199,54 @@ impl CompiledRule {
             program,
             message_program,
             uses_old_self,
-            with_optional: (optional && uses_old_self).then(|| {
-                ["false", "true"].map(|is_old| {
-                    let text = rule.rule.replace(IS_OLD, is_old);
-                    let environment = rules::environment(declared, false);
-                    match rules::compile(&text, &environment, &Type::Bool) {
-                        Compilation::Good(compiled) if !text.contains("oldSelf") => {
-                            Some(Program::new(compiled, declared))
-                        }
-                        _ => None,
-                    }
-                })
-            }),
+            has_optional: optional,
         }
     }
 
     /// Evaluates the rule for a value; `None` if it does not apply.
-    fn judge(&self, scope: &Scope<'_>, has_old: bool) -> Option<Outcome> {
-        let unknown = |why: &str| Some(Outcome::Unknown(why.to_string()));
-        let program = match (&self.with_optional, &self.program) {
-            (Some(programs), _) => match &programs[usize::from(has_old)] {
-                Some(program) => program,
-                None => return unknown("the rule uses an optional `oldSelf`"),
-            },
-            (None, Ok(_)) if self.uses_old_self && !has_old => return None,
-            (None, Ok(program)) => program,
-            (None, Err(why)) => return unknown(why),
+    fn judge(&self, values: &Values<'_>) -> Option<Outcome> {
+        let program = match &self.program {
+            Ok(_) if self.uses_old_self && !self.has_optional && values.old.is_none() => return None,
+            Ok(program) => program,
+            Err(why) => return Some(Outcome::Unknown((*why).to_string())),
         };
-        Some(match scope.run(program) {
+        Some(match values.run(program, self.has_optional) {
             Ok(Value::Bool(true)) => Outcome::Holds,
-            Ok(Value::Bool(false)) => Outcome::Violated(self.message(scope)),
+            Ok(Value::Bool(false)) => Outcome::Violated(self.message(values)),
             Ok(_) => Outcome::Unknown("the rule did not evaluate to a bool".to_string()),
-            Err(Failure::Error(why)) => Outcome::Failed(format!("{why} evaluating rule: {}", self.called)),
+            Err(Failure::Error(why)) => Outcome::Failed(self.failure(&why)),
             Err(Failure::Unknown(why)) => Outcome::Unknown(why),
         })
     }
 
-    fn message(&self, scope: &Scope<'_>) -> String {
-        let found = self.message_program.as_ref().map(|program| scope.run(program));
+    /// How the API server words an error of the rule.
+    fn failure(&self, why: &str) -> String {
+        let called = &self.called;
+        if why.starts_with("no such overload") {
+            return format!(
+                "'{why}': call arguments did not match a supported operator, function or macro signature for rule: {called}"
+            );
+        }
+        if why == eval::TOO_COSTLY {
+            return format!(
+                "'{why}': no further validation rules will be run due to call cost exceeds limit for rule: {called}"
+            );
+        }
+        format!("{why} evaluating rule: {called}")
+    }
+
+    fn message(&self, values: &Values<'_>) -> String {
+        let program = self.message_program.as_ref();
+        let found = program.map(|program| values.run(program, self.has_optional));
         match found {
-            Some(Ok(Value::String(message))) if !message.trim().is_empty() => message.trim().to_string(),
+            Some(Ok(Value::Text(message))) if is_fit(message.trim()) => message.trim().to_string(),
             _ => self.says.clone(),
         }
     }
+}
+
+/// Whether the API server takes a text for a message.
+fn is_fit(message: &str) -> bool {
+    const LONGEST: usize = 5 * 1024;
+    !message.is_empty() && message.len() <= LONGEST && !message.contains('\n')
 }

@@ -1,6 +1,6 @@
 //! The tree of what the parser returned. The parser expands only the oldest macros; the others are expanded here.
 
-use kube_cel::cel::common::ast::{EntryExpr, Expr, IdedExpr, LiteralValue};
+use cel::common::ast::{EntryExpr, Expr, IdedExpr, LiteralValue};
 
 use super::macros;
 use super::tree::{Builder, Literal, Loop, MisusedMacro, Node, NodeKind};
@@ -80,11 +80,11 @@ impl Builder {
 fn lower_literal(literal: &LiteralValue) -> Literal {
     match literal {
         LiteralValue::Boolean(value) => Literal::Bool(*value.inner()),
-        LiteralValue::Bytes(value) => Literal::Bytes(value.inner().len()),
-        LiteralValue::Double(_) => Literal::Double,
+        LiteralValue::Bytes(value) => Literal::Bytes(value.inner().to_vec()),
+        LiteralValue::Double(value) => Literal::Double(*value.inner()),
         LiteralValue::Int(value) => Literal::Int(*value.inner()),
         LiteralValue::Null => Literal::Null,
         LiteralValue::String(value) => Literal::String(value.inner().to_string()),
-        LiteralValue::UInt(_) => Literal::Uint,
+        LiteralValue::UInt(value) => Literal::Uint(*value.inner()),
     }
 }

@@ -1,24 +1,22 @@
 //! Literals that the API server checks when a rule is compiled: elements of one type, and the texts of regular
 //! expressions, durations and timestamps.
 
-use std::ops::RangeInclusive;
-
 use crate::Pattern;
-use crate::value::formats::{is_go_duration, is_rfc3339};
 
 use super::check::{Checked, Mistake};
+use super::eval::{Failure, check_format, constant};
 use super::parse::Parsed;
 use super::tree::{Literal, Node, NodeKind};
 use super::types::Type;
-
-/// From the year 1 to the year 9999.
-const TIMESTAMP_SECONDS: RangeInclusive<i64> = -62_135_596_800..=253_402_300_799;
 
 /// The mistakes in the literals of an expression whose types are right.
 pub(super) fn check(parsed: &Parsed, checked: &Checked) -> Vec<Mistake> {
     let mut mistakes = Vec::new();
     elements(&parsed.root, checked, &mut mistakes);
-    parsed.root.visit(&mut |node| texts(node, &mut mistakes));
+    parsed.root.visit(&mut |node| {
+        texts(node, &mut mistakes);
+        templates(node, checked, &mut mistakes);
+    });
     mistakes
 }
 
@@ -65,61 +63,49 @@ fn elements(node: &Node, checked: &Checked, mistakes: &mut Vec<Mistake>) {
     }
 }
 
-/// The texts that Go's `strconv.ParseBool` takes.
-fn is_bool(text: &str) -> bool {
-    matches!(
-        text,
-        "1" | "t" | "T" | "TRUE" | "true" | "True" | "0" | "f" | "F" | "FALSE" | "false" | "False"
-    )
-}
-
-/// Go reads the year 0, too, which is out of range.
-fn is_timestamp(text: &str) -> bool {
-    is_rfc3339(text) && !text.starts_with("0000")
-}
-
-fn is_integer(digits: &str) -> bool {
-    !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())
-}
-
-/// Whether Go may read a number from a text: it also knows hexadecimal ones, and names for those that are not finite.
-fn may_be_number(text: &str) -> bool {
-    let unsigned = text.trim_start_matches(['+', '-']).to_ascii_lowercase();
-    unsigned.starts_with(|first: char| first.is_ascii_digit() || first == '.')
-        || matches!(unsigned.as_str(), "inf" | "infinity" | "nan")
-}
-
 fn texts(node: &Node, mistakes: &mut Vec<Mistake>) {
     let NodeKind::Call {
-        function, arguments, ..
+        function,
+        target,
+        arguments,
     } = &node.kind
     else {
         return;
     };
-    let Some(NodeKind::Literal(literal)) = arguments.first().map(|argument| &argument.kind) else {
+    if let ("_[_]" | "_[?_]", [_, index]) = (&**function, arguments.as_slice())
+        && let Some(Ok(index)) = constant(index)
+        && !index.can_be_key()
+    {
+        mistakes.push(Mistake {
+            detail: format!("a constant of the type {} is no index", index.type_name()),
+            about: None,
+        });
         return;
+    }
+    let of_text = if target.is_some() { 0 } else { 1 };
+    let operand = match &**function {
+        "matches" | "find" | "findAll" => arguments.get(of_text),
+        _ => arguments.first(),
     };
-    let wrong = match (&**function, literal) {
-        ("matches" | "find" | "findAll", Literal::String(pattern)) if Pattern::new(pattern).is_err() => {
-            "no regular expression of Go"
+    let wrong = match (&**function, operand.map(|operand| &operand.kind)) {
+        ("matches" | "find" | "findAll", Some(NodeKind::Literal(Literal::String(pattern))))
+            if Pattern::new(pattern).is_err() =>
+        {
+            "no regular expression of Go".to_string()
         }
-        ("duration", Literal::String(text)) if !is_go_duration(text) => "no duration such as '1h30m'",
-        ("timestamp", Literal::String(text)) if !is_timestamp(text) => {
-            "no timestamp such as '2006-01-02T15:04:05Z'"
+        // One that has no value itself is reported where it is.
+        (_, Some(_))
+            if arguments
+                .first()
+                .and_then(constant)
+                .is_none_or(|operand| operand.is_err()) =>
+        {
+            return;
         }
-        // An overload of this type is declared, but cel-go does not evaluate it.
-        ("duration", Literal::Int(_)) => "an integer: write a text with a unit",
-        ("bool", Literal::String(text)) if !is_bool(text) => "no text of a bool",
-        ("int", Literal::String(text)) if !is_integer(text.strip_prefix(['+', '-']).unwrap_or(text)) => {
-            "no text of an integer"
-        }
-        ("uint", Literal::String(text)) if !is_integer(text) => "no text of an unsigned integer",
-        ("uint", Literal::Int(..=-1)) => "negative",
-        ("double", Literal::String(text)) if !may_be_number(text) => "no text of a number",
-        ("timestamp", Literal::Int(seconds)) if !TIMESTAMP_SECONDS.contains(seconds) => {
-            "no timestamp: out of range"
-        }
-        _ => return,
+        (_, of) => match constant(node) {
+            Some(Err(Failure::Error(why))) => reason(function, of, &why),
+            _ => return,
+        },
     };
     mistakes.push(Mistake {
         detail: format!("the operand of `{function}` is {wrong}"),
@@ -127,33 +113,50 @@ fn texts(node: &Node, mistakes: &mut Vec<Mistake>) {
     });
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn timestamps() {
-        for good in ["2020-02-29T23:59:59Z", "0001-01-01T0:00:00.5+01:00"] {
-            assert!(is_timestamp(good), "{good}");
-        }
-        for bad in [
-            "2020",
-            "2021-02-29T00:00:00Z",
-            "2020-01-01T24:00:00Z",
-            "2020-01-01T00:00:00",
-            "0000-01-01T00:00:00Z",
-        ] {
-            assert!(!is_timestamp(bad), "{bad}");
-        }
+/// The templates of `format` whose values are written out, too.
+fn templates(node: &Node, checked: &Checked, mistakes: &mut Vec<Mistake>) {
+    /// The type of a value; that of a wrong part of it, if there is one.
+    fn type_of<'n>(node: &'n Node, checked: &'n Checked) -> &'n Type {
+        let of = checked.type_of(node);
+        let parts = match &node.kind {
+            NodeKind::List(_) | NodeKind::Map(_) => node.children(),
+            _ => Vec::new(),
+        };
+        let mut parts = parts.into_iter().map(|part| type_of(part, checked));
+        parts
+            .find(|of| matches!(of, Type::Opaque(..) | Type::Struct(_)))
+            .unwrap_or(of)
     }
-
-    #[test]
-    fn durations() {
-        for good in ["1h", "-1.5h3m.5s", "0", "1.s", "2562047h"] {
-            assert!(is_go_duration(good), "{good}");
-        }
-        for bad in ["", "1", "h", "1d", ".s", "1h ", "2600000h", "-"] {
-            assert!(!is_go_duration(bad), "{bad}");
-        }
+    if let NodeKind::Call {
+        function,
+        target: Some(target),
+        arguments,
+    } = &node.kind
+        && function == "format"
+        && let NodeKind::Literal(Literal::String(template)) = &target.kind
+        && let [NodeKind::List(values)] = arguments.iter().map(|list| &list.kind).collect::<Vec<_>>()[..]
+    {
+        let types: Vec<&Type> = values.iter().map(|(value, _)| type_of(value, checked)).collect();
+        mistakes.extend(check_format(template, &types).map(|detail| Mistake {
+            detail,
+            about: Some(function.clone()),
+        }));
     }
+}
+
+/// Why a constant cannot be converted.
+fn reason(function: &str, of: Option<&NodeKind>, why: &str) -> String {
+    let reason = match (function, of) {
+        _ if why.ends_with("overflow") => "out of range",
+        // An overload of this type is declared, but cel-go does not evaluate it.
+        ("duration", Some(NodeKind::Literal(Literal::Int(_)))) => "an integer: write a text with a unit",
+        ("duration", _) => "no duration such as '1h30m'",
+        ("timestamp", _) => "no timestamp such as '2006-01-02T15:04:05Z'",
+        ("bool", _) => "no text of a bool",
+        ("int", _) => "no text of an integer",
+        ("uint", _) => "no text of an unsigned integer",
+        ("double", _) => "no text of a number",
+        _ => return format!("wrong: {why}"),
+    };
+    reason.to_string()
 }

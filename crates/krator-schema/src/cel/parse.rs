@@ -1,7 +1,6 @@
-//! Parsing, by `kube-cel`, and what it says of expressions that cel-go would refuse.
+//! Parsing, by the crate `cel`, and what it says of expressions that cel-go would refuse.
 
-use kube_cel::cel::IdedExpr;
-use kube_cel::cel::parser::{ParseError, Parser};
+use cel::parser::{ParseError, Parser};
 
 use super::check::Mistake;
 use super::plain;
@@ -14,8 +13,6 @@ pub(super) struct Parsed {
     pub(super) root: Node,
     /// The number of its nodes.
     pub(super) nodes: usize,
-    /// The parser's own tree, for evaluation.
-    pub(super) source: IdedExpr,
 }
 
 #[derive(Debug)]
@@ -58,7 +55,6 @@ pub(super) fn parse(text: &str) -> ParseOutcome {
         Ok(root) => ParseOutcome::Parsed(Box::new(Parsed {
             root,
             nodes: build.nodes,
-            source,
         })),
         Err(misused) => ParseOutcome::Refused(
             Mistake {

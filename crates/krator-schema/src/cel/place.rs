@@ -112,9 +112,7 @@ impl<'a> Place<'a> {
             .is_none_or(|kind| matches!(kind, "granular" | "atomic"));
         for (name, property) in self.schema.properties.iter().flatten() {
             let of = match declared.as_ref().map(|declared| &declared.shape) {
-                Some(Shape::Object(fields)) => {
-                    schema_types::escape(name).and_then(|name| Some(&fields.get(&name)?.declared))
-                }
+                Some(Shape::Object(object)) => object.declared(name),
                 _ => None,
             };
             let uncorrelated = (!granular).then(|| self.path.clone());
@@ -128,7 +126,7 @@ impl<'a> Place<'a> {
         }
         if let Some(Items::All(items)) = &self.schema.items {
             let of = match declared.as_ref().map(|declared| &declared.shape) {
-                Some(Shape::List(of)) => Some(&**of),
+                Some(Shape::List(of, _)) => Some(&**of),
                 _ => None,
             };
             let is_map = self.schema.list_type.as_deref() == Some("map");

@@ -93,14 +93,41 @@ fn place(text: &str, mistake: Mistake) -> (String, Option<usize>) {
 /// Checks all rules of a schema.
 pub(super) fn check_rules(root: &Schema, root_path: &Path) -> Vec<CelProblem> {
     let mut problems = Vec::new();
+    for_each_place(root, root_path, |place| check_place(place, &mut problems));
+    problems
+}
+
+/// The rules of a schema that cannot be read here.
+pub(super) fn unjudged(root: &Schema, root_path: &Path) -> Vec<Path> {
+    let mut found = Vec::new();
+    for_each_place(root, root_path, |place| {
+        let Some(declared) = place.declared() else {
+            return;
+        };
+        for (index, rule) in place.rules().iter().enumerate() {
+            let environment = environment(&declared, rule.optional_old_self == Some(true));
+            let is_empty = rule.rule.trim().is_empty();
+            if !is_empty
+                && matches!(
+                    compile(&rule.rule, &environment, &Type::Bool),
+                    Compilation::Unknown
+                )
+            {
+                found.push(place.rule_path(index).field("rule"));
+            }
+        }
+    });
+    found
+}
+
+fn for_each_place(root: &Schema, root_path: &Path, mut visit: impl FnMut(&Place<'_>)) {
     let mut places = vec![Place::root(root, root_path)];
     while let Some(place) = places.pop() {
-        check_place(&place, &mut problems);
+        visit(&place);
         let mut children = place.children();
         children.reverse();
         places.append(&mut children);
     }
-    problems
 }
 
 fn check_place(place: &Place<'_>, problems: &mut Vec<CelProblem>) {

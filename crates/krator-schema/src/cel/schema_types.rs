@@ -1,11 +1,15 @@
 //! The types that a schema declares for CEL, after `apiserver/pkg/cel/common/schemas.go`.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, LazyLock};
+
+use regex::Regex;
 
 use crate::{Items, Properties, Schema};
 
 use super::check::Environment;
+use super::eval::ListKind;
 use super::tokens::is_reserved;
 use super::types::Type;
 
@@ -22,19 +26,6 @@ pub(super) struct Declared {
     pub(super) min_size: i64,
     /// Whether the schema says how large values may be, as far as that matters for its type.
     pub(super) bounded: bool,
-    pub(super) equality: Equality,
-}
-
-/// When two values of a schema are equal to the API server, after the methods `Equal` of `apiserver/pkg/cel/common/values.go`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Equality {
-    /// When they are the same JSON, apart from the forms of numbers.
-    Structural,
-    /// When they are the same JSON, and in some other cases: lists may be sets or maps, and the same time may be written in
-    /// two ways.
-    Loose,
-    /// Equality cannot be decided: CEL does not find some fields, so that an object is not even equal to itself.
-    Undecidable,
 }
 
 /// A field of an object.
@@ -48,10 +39,18 @@ pub(super) struct Field {
 #[derive(Debug, Clone)]
 pub(super) enum Shape {
     Simple(Type),
-    List(Box<Declared>),
+    List(Box<Declared>, ListKind),
     Map(Box<Declared>),
-    /// Fields by their names as CEL writes them.
-    Object(BTreeMap<String, Field>),
+    Object(Object),
+}
+
+/// The fields of an object.
+#[derive(Debug, Clone)]
+pub(super) struct Object {
+    /// Those that expressions can use, by their names as CEL writes them.
+    pub(super) fields: BTreeMap<String, Field>,
+    /// The names of all of them in the schema; `None` if the schema has no properties.
+    pub(super) properties: Option<BTreeSet<String>>,
 }
 
 /// The root of a resource, embedded or not: `apiVersion`, `kind` and some metadata are always declared.
@@ -67,7 +66,6 @@ pub(super) fn declare(schema: &Schema, is_resource: bool) -> Option<Declared> {
             max_elements: schema.max_length.map_or(MAX_REQUEST - 2, bytes_of),
             min_size: 1,
             bounded: schema.max_length.is_some(),
-            equality: Equality::Structural,
         });
     }
     match schema.type_.as_deref()? {
@@ -78,12 +76,8 @@ pub(super) fn declare(schema: &Schema, is_resource: bool) -> Option<Declared> {
             let of = declare(items, items.embedded_resource == Some(true))?;
             let most = (MAX_REQUEST - 2) / (of.min_size + 1);
             Some(Declared {
-                equality: match schema.list_type.as_deref() {
-                    None | Some("atomic") => of.equality,
-                    Some(_) => of.equality.max(Equality::Loose),
-                },
                 max_elements: schema.max_items.map_or(most, |items| items.max(0)),
-                shape: Shape::List(Box::new(of)),
+                shape: Shape::List(Box::new(of), list_kind(schema)),
                 min_size: 2,
                 bounded: schema.max_items.is_some(),
             })
@@ -93,7 +87,6 @@ pub(super) fn declare(schema: &Schema, is_resource: bool) -> Option<Declared> {
                 let of = declare(values, values.embedded_resource == Some(true))?;
                 let most = (MAX_REQUEST - 2) / (of.min_size + 6);
                 Some(Declared {
-                    equality: of.equality,
                     max_elements: schema.max_properties.map_or(most, |properties| properties.max(0)),
                     shape: Shape::Map(Box::new(of)),
                     min_size: 2,
@@ -116,14 +109,12 @@ fn simple(of: Type, max_elements: i64, min_size: i64) -> Declared {
         max_elements,
         min_size,
         bounded: true,
-        equality: Equality::Structural,
     }
 }
 
 fn declare_string(schema: &Schema) -> Declared {
     match schema.format.as_deref() {
         Some("byte") => Declared {
-            equality: Equality::Loose,
             bounded: schema.max_length.is_some(),
             ..simple(
                 Type::Bytes,
@@ -132,7 +123,6 @@ fn declare_string(schema: &Schema) -> Declared {
             )
         },
         Some(format @ ("duration" | "date" | "date-time")) => Declared {
-            equality: Equality::Loose,
             ..match format {
                 "duration" => simple(Type::Duration, 32, 3),
                 "date" => simple(Type::Timestamp, 12, 12),
@@ -158,6 +148,20 @@ fn declare_string(schema: &Schema) -> Declared {
     }
 }
 
+fn list_kind(schema: &Schema) -> ListKind {
+    match schema.list_type.as_deref() {
+        Some("set") => ListKind::Set,
+        Some("map") => {
+            let keys = schema.list_map_keys.iter().flatten();
+            ListKind::Map(
+                keys.map(|key| escape(key).unwrap_or_else(|| key.clone()))
+                    .collect(),
+            )
+        }
+        _ => ListKind::Atomic,
+    }
+}
+
 /// `maxLength` counts characters, each of which may take four bytes.
 fn bytes_of(length: i64) -> i64 {
     length.max(0).wrapping_mul(4)
@@ -166,32 +170,16 @@ fn bytes_of(length: i64) -> i64 {
 fn declare_object(schema: &Schema, is_resource: bool) -> Declared {
     let mut fields = BTreeMap::new();
     let mut min_size = 2;
-    let has_unknown_fields = is_resource || schema.preserve_unknown_fields == Some(true);
-    let mut equality = match (&schema.properties, has_unknown_fields) {
-        (_, true) => Equality::Loose,
-        (Some(_), false) => Equality::Structural,
-        (None, false) => Equality::Undecidable,
-    };
     let completed = if is_resource {
         with_resource_fields(schema)
     } else {
         None
     };
-    for (name, property) in completed
-        .as_ref()
-        .or(schema.properties.as_ref())
-        .into_iter()
-        .flatten()
-    {
-        let escaped = escape(name);
-        if escaped.as_ref() != Some(name) {
-            equality = Equality::Undecidable;
-        }
+    let properties = completed.as_ref().or(schema.properties.as_ref());
+    for (name, property) in properties.into_iter().flatten() {
         let Some(declared) = declare(property, property.embedded_resource == Some(true)) else {
-            equality = equality.max(Equality::Loose);
             continue;
         };
-        equality = equality.max(declared.equality);
         let required = schema.required.iter().flatten().any(|required| required == name);
         let has_default = property
             .default
@@ -200,17 +188,19 @@ fn declare_object(schema: &Schema, is_resource: bool) -> Declared {
         if required && !has_default {
             min_size += name.len() as i64 + declared.min_size + 4;
         }
-        if let Some(escaped) = escaped {
+        if let Some(escaped) = escape(name) {
             let name = name.clone();
             fields.insert(escaped, Field { name, declared });
         }
     }
     Declared {
-        shape: Shape::Object(fields),
+        shape: Shape::Object(Object {
+            fields,
+            properties: properties.map(|properties| properties.keys().cloned().collect()),
+        }),
         max_elements: 0,
         min_size,
         bounded: true,
-        equality,
     }
 }
 
@@ -272,16 +262,68 @@ pub fn escape(name: &str) -> Option<String> {
     Some(escaped)
 }
 
+/// The name of a field that CEL writes in this way, if it is one, after `Unescape` there.
+fn unescape(written: &str) -> Option<Cow<'_, str>> {
+    static SEQUENCE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("__[^_]+__").ok());
+    let Some(first) = SEQUENCE.as_ref()?.find(written) else {
+        return Some(written.into());
+    };
+    if first.as_str() == written && is_reserved(&written[2..written.len() - 2]) {
+        return Some(written[2..written.len() - 2].into());
+    }
+    let (mut name, mut end) = (String::new(), 0);
+    for sequence in SEQUENCE.as_ref()?.find_iter(written) {
+        name.push_str(&written[end..sequence.start()]);
+        name.push_str(match sequence.as_str() {
+            "__underscores__" => "__",
+            "__dot__" => ".",
+            "__dash__" => "-",
+            "__slash__" => "/",
+            _ => return None,
+        });
+        end = sequence.end();
+    }
+    name.push_str(&written[end..]);
+    Some(name.into())
+}
+
+impl Object {
+    /// The name of a field in the schema, for the one that CEL writes; `None` if it is the name of none.
+    pub(super) fn stored_name<'n>(&self, written: &'n str) -> Option<Cow<'n, str>> {
+        match self.properties {
+            Some(_) => unescape(written),
+            None => Some(written.into()),
+        }
+    }
+
+    /// The name of a field as CEL writes it.
+    pub(super) fn written_name(&self, stored: &str) -> String {
+        escape(stored).unwrap_or_else(|| stored.to_owned())
+    }
+
+    /// Whether the schema has a field of this name.
+    pub(super) fn knows(&self, stored: &str) -> bool {
+        self.properties
+            .as_ref()
+            .is_some_and(|names| names.contains(stored))
+    }
+
+    /// The type of a field; `None` if the schema has no such field, or gives it no type that CEL has.
+    pub(super) fn declared(&self, stored: &str) -> Option<&Declared> {
+        Some(&self.fields.get(&escape(stored)?)?.declared)
+    }
+}
+
 impl Declared {
     /// The type as CEL knows it; the fields of objects are declared in the environment.
     pub(super) fn cel_type(&self, name: &str, environment: &mut Environment) -> Type {
         match &self.shape {
             Shape::Simple(of) => of.clone(),
-            Shape::List(of) => Type::list(of.cel_type(&format!("{name}.@idx"), environment)),
+            Shape::List(of, _) => Type::list(of.cel_type(&format!("{name}.@idx"), environment)),
             Shape::Map(of) => Type::map(Type::String, of.cel_type(&format!("{name}.@elem"), environment)),
-            Shape::Object(fields) => {
+            Shape::Object(object) => {
                 let mut types = BTreeMap::new();
-                for (field, declared) in fields {
+                for (field, declared) in &object.fields {
                     types.insert(
                         field.clone(),
                         declared

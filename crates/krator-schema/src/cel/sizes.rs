@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::Path;
 
 use super::range::Range;
-use super::schema_types::{Declared, Shape};
+use super::schema_types::{Declared, Object, Shape};
 
 /// The sizes of the values of a schema.
 pub(super) struct Sizes<'a> {
@@ -28,7 +28,7 @@ impl<'a> Sizes<'a> {
         for step in steps {
             match (&**step, &declared.shape) {
                 _ if is_key => return None,
-                ("@items" | "@values", Shape::List(of)) => {
+                ("@items" | "@values", Shape::List(of, _)) => {
                     place = place.field("items");
                     declared = of;
                 }
@@ -38,7 +38,7 @@ impl<'a> Sizes<'a> {
                 }
                 // The API server knows no bound of keys, and takes them to be empty.
                 ("@keys", Shape::Map(_)) => is_key = true,
-                (name, Shape::Object(fields)) => {
+                (name, Shape::Object(Object { fields, .. })) => {
                     let field = fields.get(name)?;
                     place = place.field("properties").key(&field.name);
                     declared = &field.declared;

@@ -36,10 +36,10 @@ pub(super) enum NodeKind {
 pub(super) enum Literal {
     Bool(bool),
     Int(i64),
-    Uint,
-    Double,
+    Uint(u64),
+    Double(f64),
     String(String),
-    Bytes(usize),
+    Bytes(Vec<u8>),
     Null,
 }
 

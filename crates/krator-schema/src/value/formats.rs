@@ -10,8 +10,8 @@ mod time;
 mod uri;
 
 pub use time::parse_duration;
-pub(crate) use time::{is_go_duration, is_rfc3339};
-pub(crate) use uri::is_url_with_host;
+pub(crate) use time::{is_rfc3339, read_duration};
+pub(crate) use uri::{is_authority, is_request_uri, is_url_with_host, split_scheme};
 
 /// Whether the API server checks the format of strings.
 pub(crate) fn is_known(format: &str) -> bool {

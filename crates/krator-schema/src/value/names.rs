@@ -1,6 +1,8 @@
 //! Names as the API server checks them, after `k8s.io/apimachinery/pkg/util/validation`. Each function returns what is
 //! wrong, and nothing if the name is valid.
 
+pub mod explained;
+
 /// A label of RFC 1035: letters, digits and `-`, with a letter first.
 pub fn dns_1035_label(name: &str) -> Vec<String> {
     let mut problems = too_long(name, 63);

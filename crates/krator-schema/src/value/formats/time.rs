@@ -100,12 +100,12 @@ pub(crate) fn is_rfc3339(text: &str) -> bool {
 
 /// A duration as in Go, or numbers with units such as `2 weeks` anywhere in the text.
 pub(super) fn is_duration(text: &str) -> bool {
-    is_go_duration(text) || is_worded_duration(text)
+    read_duration(text).is_some()
 }
 
-/// Whether Go's `time.ParseDuration` reads the text.
-pub(crate) fn is_go_duration(text: &str) -> bool {
-    parse_duration(text).is_some()
+/// The nanoseconds of a text whose format is `duration`.
+pub(crate) fn read_duration(text: &str) -> Option<i64> {
+    parse_duration(text).or_else(|| parse_worded_duration(text))
 }
 
 /// The nanoseconds of a duration such as `1h30m`, as Go's `time.ParseDuration` reads it.
@@ -152,19 +152,20 @@ pub fn parse_duration(text: &str) -> Option<i64> {
     }
 }
 
-fn is_worded_duration(text: &str) -> bool {
-    // For each unit the words that are it, and the one that it may begin with.
-    const UNITS: [(&[&str], &str); 8] = [
-        (&["ns"], "nano"),
-        (&["us", "µs", "μs"], "micro"),
-        (&["ms"], "milli"),
-        (&["s", "ſ"], "sec"),
-        (&["m"], "min"),
-        (&["h", "hr"], "hour"),
-        (&["d"], "day"),
-        (&["w", "wk"], "week"),
+fn parse_worded_duration(text: &str) -> Option<i64> {
+    const SECOND: i64 = 1_000_000_000;
+    // For each unit the words that are it, the one that it may begin with, and its nanoseconds.
+    const UNITS: [(&[&str], &str, i64); 8] = [
+        (&["ns"], "nano", 1),
+        (&["us", "µs", "μs"], "micro", 1_000),
+        (&["ms"], "milli", 1_000_000),
+        (&["s", "ſ"], "sec", SECOND),
+        (&["m"], "min", 60 * SECOND),
+        (&["h", "hr"], "hour", 3_600 * SECOND),
+        (&["d"], "day", 86_400 * SECOND),
+        (&["w", "wk"], "week", 604_800 * SECOND),
     ];
-    let mut found = false;
+    let mut nanoseconds = None;
     let mut rest = text;
     while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
         rest = &rest[at..];
@@ -178,13 +179,15 @@ fn is_worded_duration(text: &str) -> bool {
         if length == 0 {
             continue;
         }
-        if number.parse::<i64>().is_err() {
-            return false;
-        }
+        let number: i64 = number.parse().ok()?;
         let unit = unit[..length].to_lowercase();
-        found |= UNITS
-            .iter()
-            .any(|(words, start)| words.contains(&unit.as_str()) || unit.starts_with(start));
+        for (words, start, factor) in UNITS {
+            if words.contains(&unit.as_str()) || unit.starts_with(start) {
+                // The sum of Go wraps around, too.
+                let more = number.wrapping_mul(factor);
+                nanoseconds = Some(nanoseconds.unwrap_or(0_i64).wrapping_add(more));
+            }
+        }
     }
-    found
+    nanoseconds
 }

@@ -1,6 +1,7 @@
 //! URIs as Go's `url.ParseRequestURI` reads them.
 
-pub(super) fn is_request_uri(text: &str) -> bool {
+/// Whether Go's `url.ParseRequestURI` reads a text.
+pub(crate) fn is_request_uri(text: &str) -> bool {
     if text.bytes().any(|byte| byte < 0x20 || byte == 0x7F) || text.is_empty() {
         return false;
     }
@@ -38,8 +39,8 @@ pub(crate) fn is_url_with_host(text: &str) -> bool {
     host.is_some_and(|host| !host.is_empty()) && is_request_uri(text)
 }
 
-/// The scheme, which may be empty, and what follows; `None` where it begins with a colon.
-fn split_scheme(text: &str) -> Option<(&str, &str)> {
+/// The scheme of a URL, which may be empty, and what follows; `None` where it begins with a colon.
+pub(crate) fn split_scheme(text: &str) -> Option<(&str, &str)> {
     for (at, c) in text.char_indices() {
         match c {
             'a'..='z' | 'A'..='Z' => {}
@@ -52,7 +53,8 @@ fn split_scheme(text: &str) -> Option<(&str, &str)> {
     Some(("", text))
 }
 
-fn is_authority(scheme: &str, authority: &str) -> bool {
+/// Whether a text can be what is between `//` and the path of a URL with this scheme.
+pub(crate) fn is_authority(scheme: &str, authority: &str) -> bool {
     let (user, host) = match authority.rsplit_once('@') {
         Some((user, host)) => (Some(user), host),
         None => (None, authority),

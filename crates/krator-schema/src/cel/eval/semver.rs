@@ -1,0 +1,153 @@
+//! Versions, after `blang/semver` and `library/semverlib.go` of the API server.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use super::call::Found;
+use super::value::Value;
+use super::{Fallible, fail};
+
+/// A version. What was built, after a `+`, does not matter.
+#[derive(Debug)]
+pub(in crate::cel) struct Semver {
+    numbers: [u64; 3],
+    before: Vec<Before>,
+}
+
+/// A part of what a version comes before, such as `rc.1`. Numbers come before texts.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Before {
+    Number(u64),
+    Text(String),
+}
+
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_word(text: &str) -> bool {
+    text.bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+fn number(text: &str, what: &str, leading_zero: &str) -> Fallible<u64> {
+    if !is_number(text) {
+        return fail(format!("Invalid character(s) found in {what} {text:?}"));
+    }
+    if text.len() > 1 && text.starts_with('0') {
+        return fail(format!("{leading_zero} must not contain leading zeroes {text:?}"));
+    }
+    let why = if text.is_empty() {
+        "invalid syntax"
+    } else {
+        "value out of range"
+    };
+    text.parse().map_or_else(
+        |_| fail(format!("strconv.ParseUint: parsing {text:?}: {why}")),
+        Ok,
+    )
+}
+
+impl Semver {
+    fn parse(text: &str) -> Fallible<Self> {
+        if text.is_empty() {
+            return fail("Version string empty".to_owned());
+        }
+        let parts: Vec<&str> = text.splitn(3, '.').collect();
+        let [major, minor, patch] = parts[..] else {
+            return fail("No Major.Minor.Patch elements found".to_owned());
+        };
+        let major = number(major, "major number", "Major number")?;
+        let minor = number(minor, "minor number", "Minor number")?;
+        let (patch, build) = match patch.split_once('+') {
+            Some((patch, build)) => (patch, Some(build)),
+            None => (patch, None),
+        };
+        let (patch, before) = match patch.split_once('-') {
+            Some((patch, before)) => (patch, Some(before)),
+            None => (patch, None),
+        };
+        let patch = number(patch, "patch number", "Patch number")?;
+        let mut parts = Vec::new();
+        for part in before.iter().flat_map(|before| before.split('.')) {
+            parts.push(match part {
+                "" => return fail("Prerelease is empty".to_owned()),
+                part if is_number(part) => {
+                    Before::Number(number(part, "prerelease", "Numeric PreRelease version")?)
+                }
+                part if is_word(part) => Before::Text(part.to_owned()),
+                part => return fail(format!("Invalid character(s) found in prerelease {part:?}")),
+            });
+        }
+        for part in build.iter().flat_map(|build| build.split('.')) {
+            if part.is_empty() {
+                return fail("Build meta data is empty".to_owned());
+            }
+            if !is_word(part) {
+                return fail(format!("Invalid character(s) found in build meta data {part:?}"));
+            }
+        }
+        Ok(Self {
+            numbers: [major, minor, patch],
+            before: parts,
+        })
+    }
+
+    /// Reads a version that may begin with `v`, lack numbers, and have zeros before numbers.
+    fn parse_loosely(text: &str) -> Fallible<Self> {
+        let text = text.strip_prefix('v').unwrap_or(text);
+        let mut parts: Vec<String> = Vec::new();
+        for part in text.splitn(3, '.') {
+            let significant = part.trim_start_matches('0');
+            parts.push(match part.len() {
+                0 | 1 => part.to_owned(),
+                _ if significant.starts_with(|c: char| c.is_ascii_digit()) => significant.to_owned(),
+                _ => format!("0{significant}"),
+            });
+        }
+        if parts.len() < 3 {
+            if parts.last().is_some_and(|last| last.contains(['+', '-'])) {
+                return fail("short version cannot contain PreRelease/Build meta data".to_owned());
+            }
+            parts.resize(3, "0".to_owned());
+        }
+        Self::parse(&parts.join("."))
+    }
+
+    pub(super) fn compare(&self, other: &Self) -> Ordering {
+        let order = self.numbers.cmp(&other.numbers);
+        order.then_with(|| match (self.before.is_empty(), other.before.is_empty()) {
+            (true, false) => Ordering::Greater,
+            (false, true) => Ordering::Less,
+            _ => self.before.cmp(&other.before),
+        })
+    }
+}
+
+pub(super) fn call<'a>(function: &str, operands: &[Value<'a>]) -> Found<'a> {
+    let part = |number: u64| Ok(Value::Int(number as i64));
+    let parse = |text: &str, loosely: bool| match loosely {
+        true => Semver::parse_loosely(text),
+        false => Semver::parse(text),
+    };
+    let made = |version: Fallible<Semver>| version.map(|made| Value::Semver(Arc::new(made)));
+    Some(match (function, operands) {
+        ("semver", [Value::Text(text)]) => made(parse(text, false)),
+        ("semver", [Value::Text(text), Value::Bool(loosely)]) => made(parse(text, *loosely)),
+        ("isSemver", [Value::Text(text)]) => Ok(parse(text, false).is_ok().into()),
+        ("isSemver", [Value::Text(text), Value::Bool(loosely)]) => Ok(parse(text, *loosely).is_ok().into()),
+        ("major", [Value::Semver(version)]) => part(version.numbers[0]),
+        ("minor", [Value::Semver(version)]) => part(version.numbers[1]),
+        ("patch", [Value::Semver(version)]) => part(version.numbers[2]),
+        ("compareTo", [Value::Semver(version), Value::Semver(other)]) => {
+            Ok(Value::Int(version.compare(other) as i64))
+        }
+        ("isGreaterThan", [Value::Semver(version), Value::Semver(other)]) => {
+            Ok(version.compare(other).is_gt().into())
+        }
+        ("isLessThan", [Value::Semver(version), Value::Semver(other)]) => {
+            Ok(version.compare(other).is_lt().into())
+        }
+        _ => return None,
+    })
+}

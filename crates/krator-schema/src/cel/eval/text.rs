@@ -1,0 +1,241 @@
+//! Functions of texts, after `ext/strings.go` of cel-go and `library/regex.go` of the API server.
+
+use super::call::{Call, Found, LONGEST};
+use super::value::Value;
+use super::{Fallible, fail, too_costly};
+
+pub(super) fn call<'a>(call: &Call<'_>, operands: &[Value<'a>]) -> Found<'a> {
+    let [Value::Text(text), rest @ ..] = operands else {
+        return None;
+    };
+    Some(match (call.function, rest) {
+        ("contains", [Value::Text(part)]) => Ok(text.contains(&**part).into()),
+        ("startsWith", [Value::Text(part)]) => Ok(text.starts_with(&**part).into()),
+        ("endsWith", [Value::Text(part)]) => Ok(text.ends_with(&**part).into()),
+        ("matches", [Value::Text(pattern)]) => {
+            let matched = call.with_pattern(pattern, |pattern| pattern.is_match(text));
+            matched.map(Value::Bool)
+        }
+        ("find", [Value::Text(pattern)]) => {
+            let found = call.with_pattern(pattern, |pattern| pattern.find_all(text, 1));
+            found.map(|found| found.first().copied().unwrap_or_default().into())
+        }
+        ("findAll", [Value::Text(pattern)]) => find_all(call, text, pattern, -1),
+        ("findAll", [Value::Text(pattern), Value::Int(most)]) => find_all(call, text, pattern, *most),
+        ("charAt", [Value::Int(at)]) => char_at(text, *at),
+        ("indexOf", [Value::Text(part)]) => index_of(text, part, 0),
+        ("indexOf", [Value::Text(part), Value::Int(from)]) => index_of(text, part, *from),
+        ("lastIndexOf", [Value::Text(part)]) if part.is_empty() => Ok(Value::Int(length(text))),
+        ("lastIndexOf", [Value::Text(part)]) if text.len() < part.len() => Ok(Value::Int(-1)),
+        ("lastIndexOf", [Value::Text(part)]) => last_index_of(text, part, length(text) - 1),
+        ("lastIndexOf", [Value::Text(part), Value::Int(from)]) => last_index_of(text, part, *from),
+        ("lowerAscii", []) => Ok(text.to_ascii_lowercase().into()),
+        ("upperAscii", []) => Ok(text.to_ascii_uppercase().into()),
+        ("trim", []) => Ok(text.trim().into()),
+        ("replace", [Value::Text(old), Value::Text(new)]) => replaced(text, old, new, -1),
+        ("replace", [Value::Text(old), Value::Text(new), Value::Int(most)]) => {
+            replaced(text, old, new, *most)
+        }
+        ("split", [Value::Text(separator)]) => Ok(split(text, separator, -1)),
+        ("split", [Value::Text(separator), Value::Int(most)]) => Ok(split(text, separator, *most)),
+        ("substring", [Value::Int(start)]) => substring(text, *start, None),
+        ("substring", [Value::Int(start), Value::Int(end)]) => substring(text, *start, Some(*end)),
+        ("strings.quote", []) => Ok(quoted(text).into()),
+        _ => return None,
+    })
+}
+
+fn length(text: &str) -> i64 {
+    text.chars().count() as i64
+}
+
+fn out_of_range<'a>(at: i64) -> Fallible<Value<'a>> {
+    fail(format!("index out of range: {at}"))
+}
+
+fn find_all<'a>(call: &Call<'_>, text: &str, pattern: &str, most: i64) -> Fallible<Value<'a>> {
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let found = call.with_pattern(pattern, |pattern| pattern.find_all(text, most))?;
+    Ok(found.into_iter().map(Value::from).collect::<Vec<_>>().into())
+}
+
+fn char_at<'a>(text: &str, at: i64) -> Fallible<Value<'a>> {
+    let length = length(text);
+    match usize::try_from(at) {
+        Ok(index) if at <= length => {
+            let found = text.chars().nth(index);
+            Ok(found.map_or_else(String::new, String::from).into())
+        }
+        _ => out_of_range(at),
+    }
+}
+
+fn index_of<'a>(text: &str, part: &str, from: i64) -> Fallible<Value<'a>> {
+    if part.is_empty() {
+        return Ok(Value::Int(from));
+    }
+    let Ok(skipped) = usize::try_from(from) else {
+        return out_of_range(from);
+    };
+    let Some((start, _)) = text.char_indices().nth(skipped) else {
+        return Ok(Value::Int(-1));
+    };
+    let found = text[start..].find(part);
+    Ok(Value::Int(found.map_or(-1, |at| length(&text[..start + at]))))
+}
+
+fn last_index_of<'a>(text: &str, part: &str, from: i64) -> Fallible<Value<'a>> {
+    if part.is_empty() {
+        return Ok(Value::Int(from));
+    }
+    if from < 0 {
+        return out_of_range(from);
+    }
+    if from >= length(text) {
+        return Ok(Value::Int(-1));
+    }
+    // A place at or before the given one.
+    let places = text.char_indices().enumerate();
+    let found = places
+        .take_while(|(at, _)| *at as i64 <= from)
+        .filter(|(_, (start, _))| text[*start..].starts_with(part))
+        .last();
+    Ok(Value::Int(found.map_or(-1, |(at, _)| at as i64)))
+}
+
+/// The number of times of Go's functions: a negative one is no limit.
+fn times(most: i64) -> usize {
+    usize::try_from(most).unwrap_or(usize::MAX)
+}
+
+fn replaced<'a>(text: &str, old: &str, new: &str, most: i64) -> Fallible<Value<'a>> {
+    let count = text.matches(old).take(times(most)).count();
+    if count.saturating_mul(new.len()) > LONGEST {
+        return too_costly();
+    }
+    Ok(text.replacen(old, new, times(most)).into())
+}
+
+fn split<'a>(text: &str, separator: &str, most: i64) -> Value<'a> {
+    let parts: Vec<&str> = match (separator, times(most)) {
+        (_, 0) => Vec::new(),
+        ("", most) => {
+            // Each character is a part, and the last part has what is left.
+            let mut parts = Vec::new();
+            let mut rest = text;
+            while let Some(first) = rest.chars().next() {
+                if parts.len() + 1 == most {
+                    break;
+                }
+                let (part, after) = rest.split_at(first.len_utf8());
+                parts.push(part);
+                rest = after;
+            }
+            if !rest.is_empty() {
+                parts.push(rest);
+            }
+            parts
+        }
+        (separator, most) => text.splitn(most, separator).collect(),
+    };
+    parts.into_iter().map(Value::from).collect::<Vec<_>>().into()
+}
+
+fn substring<'a>(text: &str, start: i64, end: Option<i64>) -> Fallible<Value<'a>> {
+    let length = length(text);
+    let last = end.unwrap_or(length);
+    if end.is_some() && start > last {
+        return fail(format!("invalid substring range. start: {start}, end: {last}"));
+    }
+    for at in [start, last] {
+        if at < 0 || at > length {
+            return out_of_range(at);
+        }
+    }
+    let part = text.chars().skip(start as usize).take((last - start) as usize);
+    Ok(part.collect::<String>().into())
+}
+
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '\u{7}' => quoted.push_str("\\a"),
+            '\u{8}' => quoted.push_str("\\b"),
+            '\u{c}' => quoted.push_str("\\f"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            '\u{b}' => quoted.push_str("\\v"),
+            '\\' => quoted.push_str("\\\\"),
+            '"' => quoted.push_str("\\\""),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// A number as Go's `%g` writes it: the shortest that is read as the same number.
+pub(super) fn shortest(number: f64) -> String {
+    if number.is_nan() {
+        return "NaN".to_owned();
+    }
+    if number.is_infinite() {
+        return if number > 0.0 { "+Inf" } else { "-Inf" }.to_owned();
+    }
+    let scientific = format!("{number:e}");
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if !(-4..6).contains(&exponent) {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        return format!("{digits}e{sign}{:02}", exponent.unsigned_abs());
+    }
+    number.to_string()
+}
+
+/// A duration as cel-go writes it: seconds.
+pub(super) fn seconds(nanoseconds: i64) -> String {
+    const SECOND: i64 = 1_000_000_000;
+    let seconds = (nanoseconds / SECOND) as f64 + (nanoseconds % SECOND) as f64 / 1e9;
+    format!("{seconds}s")
+}
+
+/// A number as Go's `strconv.ParseFloat` reads it.
+pub(super) fn number(text: &str) -> Option<f64> {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let is_hexadecimal = unsigned.starts_with("0x") || unsigned.starts_with("0X");
+    if is_hexadecimal {
+        return hexadecimal(unsigned).map(|number| if text.starts_with('-') { -number } else { number });
+    }
+    if unsigned.contains('_') {
+        let digit = |at: usize| unsigned.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
+        let between = |(at, _): (usize, &str)| at > 0 && digit(at - 1) && digit(at + 1);
+        return unsigned
+            .match_indices('_')
+            .all(between)
+            .then(|| number(&text.replace('_', "")))
+            .flatten();
+    }
+    // Rust also reads `infinity` and `nan`, in letters of any size, as Go does; but a sign before `nan` only Rust reads.
+    if unsigned.eq_ignore_ascii_case("nan") && unsigned.len() < text.len() {
+        return None;
+    }
+    let number: f64 = text.parse().ok()?;
+    let is_written_infinite = unsigned.starts_with(['i', 'I']);
+    (number.is_finite() || number.is_nan() || is_written_infinite).then_some(number)
+}
+
+/// A hexadecimal number with an exponent, such as `0x1.8p3`.
+fn hexadecimal(text: &str) -> Option<f64> {
+    let (mantissa, exponent) = text[2..].split_once(['p', 'P'])?;
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    // More digits than these would have to be rounded as Go rounds them.
+    let value = u64::from_str_radix(&digits, 16)
+        .ok()
+        .filter(|value| *value < 1 << 53)?;
+    let exponent: i32 = exponent.parse().ok()?;
+    let number = value as f64 * 2_f64.powi(exponent.checked_sub(4 * fraction.len() as i32)?);
+    number.is_finite().then_some(number)
+}

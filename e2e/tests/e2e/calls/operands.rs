@@ -1,0 +1,689 @@
+//! The overloads of the API server, and random operands for them.
+
+use crate::dice::Dice;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// A function for operands of some types.
+pub struct Overload {
+    pub id: &'static str,
+    name: &'static str,
+    is_receiver: bool,
+    operands: Vec<&'static str>,
+    result: &'static str,
+}
+
+/// The overloads that an expression of a rule can call. The authorizer is only there in policies.
+pub fn overloads() -> Vec<Overload> {
+    let table = include_str!("../../../../crates/krator-schema/src/cel/declarations.txt");
+    let functions = table.lines().filter_map(|line| line.strip_prefix("fn "));
+    let all = functions.map(|line| {
+        let columns: Vec<&'static str> = line.split(" | ").collect();
+        let operands = columns[4].split("; ").filter(|operand| !operand.is_empty());
+        Overload {
+            id: columns[1],
+            name: columns[0],
+            is_receiver: columns[2] == "receiver",
+            operands: operands.collect(),
+            result: columns[5],
+        }
+    });
+    // These are other names of operators, which expressions cannot write.
+    let is_hidden = |overload: &Overload| matches!(overload.name, "_in_" | "in" | "__not_strictly_false__");
+    let is_of_policies =
+        |overload: &Overload| overload.operands.iter().any(|of| of.contains("authorization"));
+    all.filter(|overload| !is_hidden(overload) && !is_of_policies(overload))
+        .collect()
+}
+
+/// The types that type parameters stand for.
+const TYPES: [&str; 9] = [
+    "int",
+    "uint",
+    "double",
+    "bool",
+    "string",
+    "bytes",
+    "Timestamp",
+    "Duration",
+    "list(int)",
+];
+
+impl Overload {
+    /// A call, and an expression for the text of its value.
+    pub fn call(&self, dice: &mut Dice) -> (String, String) {
+        let mut bound = BTreeMap::new();
+        for parameter in ["$A", "$B", "$K", "$T", "$V"] {
+            let of = match parameter {
+                // Keys of maps are simple.
+                "$K" | "$A" if self.id.contains("map") => *dice.among(&["string", "int", "bool", "uint"]),
+                "$B" | "$V" if self.id.contains("map") => *dice.among(&TYPES),
+                _ => *dice.among(&TYPES),
+            };
+            bound.insert(parameter, of);
+        }
+        let of = |pattern: &str| {
+            let mut of = pattern.to_owned();
+            for (parameter, name) in &bound {
+                of = of.replace(parameter, name);
+            }
+            of
+        };
+        let given: Vec<String> = self
+            .operands
+            .iter()
+            .map(|operand| operand_of(dice, &of(operand), self.name))
+            .collect();
+        let given: Vec<&str> = given.iter().map(String::as_str).collect();
+        let call = match (self.name, given.as_slice()) {
+            ("@not_strictly_false", [value]) => format!("[1].all(x, {value})"),
+            ("@sortByAssociatedKeys", [_, keys]) => format!("{keys}.sortBy(x, x)"),
+            ("cel.@mapInsert", [map, _, _]) => format!("{map}.transformMap(k, v, [v])"),
+            ("cel.@mapInsert", [map, _]) => format!("{map}.transformMapEntry(k, v, {{'a' : v}})"),
+            ("_?_:_", [a, b, c]) => format!("({a} ? {b} : {c})"),
+            ("_[_]", [a, b]) => format!("{a}[{b}]"),
+            ("_[?_]", [a, b]) => format!("{a}[?{b}]"),
+            ("_?._", _) => dice
+                .among(&[
+                    "self.?map.?a",
+                    "self.?number",
+                    "self.?nothing.?x",
+                    "self.?map.a",
+                    "{'a': {'b': 1}}.?a.?c",
+                ])
+                .to_string(),
+            ("@in", [a, b]) => format!("({a} in {b})"),
+            ("!_", [a]) => format!("!({a})"),
+            ("-_", [a]) => format!("-({a})"),
+            (operator, [a, b]) if operator.starts_with('_') => {
+                format!("({a} {} {b})", operator.trim_matches('_'))
+            }
+            (name, [this, rest @ ..]) if self.is_receiver => format!("{this}.{name}({})", rest.join(", ")),
+            (name, given) => format!("{name}({})", given.join(", ")),
+        };
+        let result = match self.name {
+            "cel.@mapInsert" => "map(string, int)".to_owned(),
+            "@not_strictly_false" => "bool".to_owned(),
+            _ => of(self.result),
+        };
+        let shown = shown(&call, &result);
+        (call, shown)
+    }
+}
+
+/// An expression for the text of a value.
+fn shown(call: &str, of: &str) -> String {
+    match of {
+        // What a text of these may cost is not known.
+        "net.IP" => format!("'%s'.format([[{call}.family(), {call} == ip('10.0.0.1') ? 1 : 0]])"),
+        "net.CIDR" => {
+            format!("'%s'.format([[{call}.prefixLength(), {call}.ip() == ip('10.0.0.0') ? 1 : 0]])")
+        }
+        "string" if call.starts_with("string(ip(") || call.starts_with("string(cidr(") => {
+            format!("'%s'.format([size({call})])")
+        }
+        "kubernetes.URL" => format!(
+            "'%s'.format([[{call}.getScheme(), {call}.getHost(), {call}.getHostname(), {call}.getPort(), \
+             {call}.getEscapedPath()]])"
+        ),
+        "kubernetes.Quantity" => {
+            format!("'%s %s'.format([{call}.asApproximateFloat(), {call}.isInteger()])")
+        }
+        "kubernetes.Semver" => {
+            format!("'%s'.format([[{call}.major(), {call}.minor(), {call}.patch()]])")
+        }
+        "kubernetes.NamedFormat" => format!("'%s'.format([{call}.validate('-').hasValue()])"),
+        "optional_type(kubernetes.NamedFormat)" => format!("'%s'.format([{call}.hasValue()])"),
+        _ if of.starts_with("optional_type") => {
+            format!("'%s'.format([{call}.hasValue() ? dyn({call}.value()) : dyn('none')])")
+        }
+        _ => format!("'%s'.format([{call}])"),
+    }
+}
+
+/// Texts that a function makes something of.
+fn texts(function: &str) -> &'static [&'static str] {
+    match function {
+        "quantity" | "isQuantity" => &[
+            "1",
+            "0",
+            "-1",
+            "+5",
+            "1.5",
+            "100m",
+            "1Ki",
+            "1.5Gi",
+            "-2Mi",
+            "0.1u",
+            "1e3",
+            "1E-3",
+            "12E",
+            "9223372036854775807",
+            "9223372036854775808",
+            "1e30",
+            "-1e-12",
+            "1n",
+            "0.5n",
+            "",
+            "Ki",
+            "1ki",
+            "1.",
+            ".5",
+            "1.2.3",
+            "1 Gi",
+            "007",
+            "1Ei",
+            "16Ei",
+            "1.000000000001",
+            "123456789012345678901234567890",
+            "1e",
+            "0.0",
+            "-0.5Ki",
+            "1k",
+            "999P",
+            "1e18",
+            "1000M",
+            "--1",
+            "3.14E2",
+            "1e-9",
+        ],
+        "semver" | "isSemver" => &[
+            "1.2.3",
+            "v1.2.3",
+            "1.2",
+            "1",
+            "01.2.3",
+            "1.2.3-rc.1",
+            "1.2.3-rc.1+build.5",
+            "1.2.3+",
+            "1.2.3-",
+            "1.2.3-01",
+            "",
+            "a.b.c",
+            "1.2.3.4",
+            "18446744073709551615.0.0",
+            "18446744073709551616.0.0",
+            "v01.002",
+            "1.2.3-alpha",
+            "1.0.0-é",
+            "1.2.3-a.b+c.d",
+            "0.0.0",
+            "1..3",
+            "1.-1.0",
+            "v",
+            "1.2-rc",
+        ],
+        "ip" | "isIP" | "ip.isCanonical" | "containsIP" => &[
+            "10.0.0.1",
+            "127.0.0.1",
+            "0.0.0.0",
+            "255.255.255.255",
+            "224.0.0.5",
+            "224.0.1.1",
+            "169.254.1.1",
+            "::1",
+            "::",
+            "fe80::1",
+            "ff02::1",
+            "ff05::1",
+            "2001:db8::1",
+            "2001:DB8:0:0::1",
+            "::ffff:1.2.3.4",
+            "::1.2.3.4",
+            "fe80::1%eth0",
+            "01.2.3.4",
+            "1.2.3",
+            "",
+            "a",
+            "1.2.3.4.5",
+            "2001:db8:0:0:0:0:0:1",
+            "256.1.1.1",
+            "10.0.0.1/8",
+            "fe80::1%",
+        ],
+        "cidr" | "isCIDR" | "containsCIDR" => &[
+            "10.0.0.0/8",
+            "10.0.0.1/8",
+            "0.0.0.0/0",
+            "10.0.0.0/32",
+            "10.1.0.0/16",
+            "10.0.0.0/33",
+            "10.0.0.0/08",
+            "::/0",
+            "2001:db8::/32",
+            "2001:db8::1/128",
+            "::1/129",
+            "10.0.0.0",
+            "/8",
+            "10.0.0.0/",
+            "10.0.0.0/-1",
+            "",
+            "fe80::1%a/64",
+            "::ffff:1.2.3.4/96",
+            "10.0.0.0/8/8",
+            "10.0.0.0/+8",
+            "192.168.0.0/16",
+        ],
+        "url" | "isURL" => &[
+            "https://example.com",
+            "https://Example.com:80/a/b?x=1&x=2&y#frag",
+            "http://[::1]:8080/",
+            "/a/b",
+            "//host/path",
+            "mailto:a@b",
+            "http://u:p@h/%41%zz",
+            "http://h/%41",
+            "http://h/é x",
+            "",
+            "a",
+            "HTTP://h?",
+            "http://h:x/",
+            "http://h/a%2Fb!'()*",
+            "https://h/?a=b;c=d&e=%20+f&=g&h",
+            "http://h/\"<>",
+            "x:y",
+            "http://a:b:c/",
+            "*",
+            "http://h:/",
+            "ftp://a:b:1/",
+            "///a",
+            "http://h#f?g",
+            "https://h/?%zz=1&b=2",
+            "://a",
+            "1http://a",
+        ],
+        "duration" => &[
+            "1h", "1.5s", "-2m3s", "0", "1d", "", "1us", "9999999h", "1h1h", ".5s", "1", "1ns", "+3ms",
+        ],
+        "timestamp" => &[
+            "2020-01-01T00:00:00Z",
+            "2020-02-29T23:59:59.123456789+01:30",
+            "1969-12-31T23:59:59.5-08:00",
+            "0001-01-01T00:00:00Z",
+            "9999-12-31T23:59:59Z",
+            "2021-02-29T00:00:00Z",
+            "2020-01-01",
+            "",
+            "2020-01-01T1:00:00Z",
+            "2020-01-01T00:00:00,5Z",
+            "0000-12-31T23:00:00Z",
+            "2020-01-01T00:00:00+24:00",
+            "2020-01-01t00:00:00z",
+            "2020-06-15T12:30:45.5Z",
+            "0001-01-01T00:00:00+01:00",
+        ],
+        "getFullYear" | "getMonth" | "getDate" | "getDayOfMonth" | "getDayOfWeek" | "getDayOfYear"
+        | "getHours" | "getMinutes" | "getSeconds" | "getMilliseconds" => &[
+            "UTC",
+            "America/New_York",
+            "Europe/Berlin",
+            "Asia/Kolkata",
+            "+01:30",
+            "-02:00",
+            "05:30",
+            "Nowhere/City",
+            "",
+            "x:y",
+            "-00:30",
+            "+14:00",
+            "Australia/Lord_Howe",
+        ],
+        "int" | "uint" | "double" | "bool" => &[
+            "1",
+            "-1",
+            "+1",
+            "01",
+            "1.5",
+            "",
+            "9223372036854775807",
+            "9223372036854775808",
+            "18446744073709551615",
+            "1e3",
+            "0x10",
+            "1_000",
+            "NaN",
+            "nan",
+            "inf",
+            "-Infinity",
+            "true",
+            "True",
+            "t",
+            "0",
+            "1e400",
+            " 1",
+            "-0",
+            "0x1p-2",
+            "+nan",
+            "0x1.8p3",
+            "1e-400",
+            ".5",
+            "5.",
+            "tRUE",
+            "1__0",
+            "_1",
+        ],
+        "matches" | "find" | "findAll" => &[
+            "a", "a+", "^a.*c$", "(a|b)+", "[0-9]+", r"\\d", "", ".", "(?i)A", "é", "x*", "b|", r"\\bz",
+            "[^a]", "$",
+        ],
+        "format" => &[
+            "%s",
+            "%d",
+            "%f",
+            "%e",
+            "%b",
+            "%x",
+            "%X",
+            "%o",
+            "%.2f",
+            "%.0e",
+            "%s and %s",
+            "%%",
+            "%",
+            "%y",
+            "a%sb",
+            "%.f",
+            "%.3",
+            "%.10f",
+            "é%s",
+            "%5d",
+        ],
+        "format.named" => &[
+            "dns1123Label",
+            "uuid",
+            "nothing",
+            "",
+            "datetime",
+            "uri",
+            "DNS1123Label",
+        ],
+        "validate" => &[
+            "a",
+            "A",
+            "",
+            "a-",
+            "a.b",
+            "-a",
+            "a--",
+            "a/b",
+            "A_b/c",
+            "1a",
+            "Zm9v",
+            "Zm9",
+            "2020-01-01",
+            "2020-01-01T00:00:00Z",
+            "https://x",
+            "123e4567-e89b-12d3-a456-426614174000",
+            "a_b",
+            "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+            "a/b/c",
+            "/b",
+            "é",
+            "a.",
+            "b-",
+        ],
+        _ => &[
+            "", "a", "abc", "A", "é", "aé日b", "1", "a,b,,c", " a ", "\\n", "aaa", "b", "it\\'s", "x\\\\y",
+            "ba", "bc", "😀", "\\u0000", "\\u2003a",
+        ],
+    }
+}
+
+fn text(dice: &mut Dice, function: &str) -> String {
+    // The object that a function is called on is mostly a plain text.
+    let function = if dice.one_in(8) { "" } else { function };
+    let text = *dice.among(texts(function));
+    match dice.below(3) {
+        // The API server checks some literals when it compiles a rule.
+        0 | 1 => format!("('{text}' + '')"),
+        _ => format!("'{text}'"),
+    }
+}
+
+/// An operand of a type, for a function.
+fn operand_of(dice: &mut Dice, of: &str, function: &str) -> String {
+    let one = |dice: &mut Dice, from: &[&str]| dice.among(from).to_string();
+    if let Some(of) = of.strip_prefix("list(").and_then(|of| of.strip_suffix(')')) {
+        let stored = match of {
+            "int" => &["self.numbers", "self.numberSet"][..],
+            "string" => &["self.texts", "self.textSet"],
+            "double" => &["self.doubles"],
+            "bool" => &["self.bools"],
+            "Timestamp" => &["self.times"],
+            "Duration" => &["self.waits"],
+            "bytes" => &["self.data"],
+            _ => &[],
+        };
+        if !stored.is_empty() && dice.one_in(4) {
+            return one(dice, stored);
+        }
+        // Empty ones have no type that functions of a type would take.
+        let count = dice.below(5);
+        let items: Vec<String> = (0..count).map(|_| operand_of(dice, of, function)).collect();
+        return format!("[{}]", items.join(", "));
+    }
+    if let Some(of) = of.strip_prefix("map(").and_then(|of| of.strip_suffix(')')) {
+        let (key, value) = of.split_once(", ").expect("a map has keys and values");
+        if (key, value) == ("string", "int") && dice.one_in(2) {
+            return one(dice, &["self.map"]);
+        }
+        let count = dice.below(3);
+        let entries = (0..count).map(|_| {
+            let key = operand_of(dice, key, "");
+            format!("{key}: {}", operand_of(dice, value, function))
+        });
+        return format!("{{{}}}", entries.collect::<Vec<_>>().join(", "));
+    }
+    if let Some(of) = of
+        .strip_prefix("optional_type(")
+        .and_then(|of| of.strip_suffix(')'))
+    {
+        return match dice.below(4) {
+            0 => "optional.none()".to_owned(),
+            1 => format!("optional.ofNonZeroValue({})", operand_of(dice, of, function)),
+            _ => format!("optional.of({})", operand_of(dice, of, function)),
+        };
+    }
+    match of {
+        // The API server takes the depth for a factor of the cost.
+        "int" if function == "flatten" => one(dice, &["0", "1", "2", "3"]),
+        "int" => one(
+            dice,
+            &[
+                "0",
+                "1",
+                "-1",
+                "2",
+                "3",
+                "7",
+                "-7",
+                "42",
+                "1000000",
+                "9223372036854775807",
+                "-9223372036854775808",
+                "self.number",
+                "253402300800",
+                "1577836800",
+                "255",
+            ],
+        ),
+        "uint" => one(
+            dice,
+            &[
+                "0u",
+                "1u",
+                "7u",
+                "255u",
+                "18446744073709551615u",
+                "9223372036854775808u",
+            ],
+        ),
+        "double" => one(
+            dice,
+            &[
+                "0.0",
+                "1.5",
+                "-1.5",
+                "2.0",
+                "1e6",
+                "1e21",
+                "1e-7",
+                "123456.789",
+                "9223372036854775808.0",
+                "self.double",
+                "0.1",
+                "double('NaN')",
+                "double('Infinity')",
+                "-0.0",
+                "1e100",
+                "3.0",
+                "18446744073709551616.0",
+                "1234567.5",
+            ],
+        ),
+        "bool" => one(dice, &["true", "false", "(1 / 0 > 0)", "self.bool"]),
+        "string" => text(dice, function),
+        "bytes" => one(
+            dice,
+            &[
+                "b''",
+                "b'abc'",
+                "b'\\\\xff'",
+                "bytes('é')",
+                "b'\\\\x00a'",
+                "self.datum",
+            ],
+        ),
+        "Timestamp" => {
+            let text = *dice.among(&texts("timestamp")[..5]);
+            one(
+                dice,
+                &[
+                    &format!("timestamp('{text}')"),
+                    "self.time",
+                    "timestamp(1577836800)",
+                    "self.day",
+                ],
+            )
+        }
+        "Duration" => one(
+            dice,
+            &[
+                "duration('1h')",
+                "duration('1.5s')",
+                "duration('-90m')",
+                "duration('0')",
+                "self.wait",
+                "duration('2562047h')",
+                "duration('1ns')",
+            ],
+        ),
+        "dyn" => {
+            let of = *dice.among(&[
+                "int",
+                "string",
+                "double",
+                "bool",
+                "list(int)",
+                "uint",
+                "map(string, int)",
+                "Duration",
+            ]);
+            format!("dyn({})", operand_of(dice, of, function))
+        }
+        "kubernetes.Quantity" => format!("quantity('{}')", dice.among(&texts("quantity")[..19])),
+        "kubernetes.Semver" => format!("semver('{}', true)", dice.among(&texts("semver")[..7])),
+        "kubernetes.URL" => format!("url('{}')", dice.among(texts("url")).replace('\'', "\\'")),
+        "kubernetes.NamedFormat" => one(
+            dice,
+            &[
+                "format.dns1123Label()",
+                "format.dns1123Subdomain()",
+                "format.dns1035Label()",
+                "format.qualifiedName()",
+                "format.dns1123LabelPrefix()",
+                "format.dns1123SubdomainPrefix()",
+                "format.dns1035LabelPrefix()",
+                "format.labelValue()",
+                "format.uri()",
+                "format.uuid()",
+                "format.byte()",
+                "format.date()",
+                "format.datetime()",
+            ],
+        ),
+        "net.IP" => format!("ip('{}')", dice.among(&texts("ip")[..14])),
+        "net.CIDR" => format!("cidr('{}')", dice.among(&texts("cidr")[..5])),
+        other => panic!("{other} has no operands"),
+    }
+}
+
+/// The schema of what operands may be fields of.
+pub fn schema() -> Value {
+    let list = |items: Value| json!({"type": "array", "maxItems": 5, "items": items});
+    let text = json!({"type": "string", "maxLength": 10});
+    let formatted = |format: &str| json!({"type": "string", "format": format});
+    let set = |items: Value| {
+        let mut set = list(items);
+        set["x-kubernetes-list-type"] = json!("set");
+        set
+    };
+    json!({"type": "object", "properties": {
+        "number": {"type": "integer"},
+        "double": {"type": "number"},
+        "bool": {"type": "boolean"},
+        "datum": {"type": "string", "format": "byte", "maxLength": 10},
+        "time": formatted("date-time"),
+        "day": formatted("date"),
+        "wait": formatted("duration"),
+        "numbers": list(json!({"type": "integer"})),
+        "numberSet": set(json!({"type": "integer"})),
+        "texts": list(text.clone()),
+        "textSet": set(text),
+        "doubles": list(json!({"type": "number"})),
+        "bools": list(json!({"type": "boolean"})),
+        "times": list(formatted("date-time")),
+        "waits": list(formatted("duration")),
+        "data": list(json!({"type": "string", "format": "byte", "maxLength": 10})),
+        "map": {"type": "object", "maxProperties": 5, "additionalProperties": {"type": "integer"}},
+        "nothing": {"type": "object", "properties": {"x": {"type": "integer"}}},
+    }})
+}
+
+/// Values of the schema.
+pub fn values(dice: &mut Dice) -> Value {
+    let some = |dice: &mut Dice, from: &[Value]| {
+        let mut all: Vec<Value> = from.to_vec();
+        all.retain(|_| !dice.one_in(3));
+        Value::Array(all)
+    };
+    let numbers = [json!(3), json!(1), json!(2), json!(-7)];
+    let texts = [json!("b"), json!("a"), json!("é"), json!("")];
+    let times = [
+        json!("2020-01-01T00:00:00Z"),
+        json!("2019-01-01T00:00:00.5+01:00"),
+    ];
+    let mut values = json!({
+        "number": dice.below(9),
+        "double": dice.below(9) as f64 / 2.0,
+        "bool": dice.one_in(2),
+        "datum": "YWI=",
+        "time": "2020-06-15T12:30:45.123+02:00",
+        "day": "2020-02-29",
+        "wait": *dice.among(&["1h", "2 weeks", "90s"]),
+        "numbers": some(dice, &numbers),
+        "numberSet": some(dice, &numbers),
+        "texts": some(dice, &texts),
+        "textSet": some(dice, &texts),
+        "doubles": some(dice, &[json!(1.5), json!(2), json!(-0.5)]),
+        "bools": some(dice, &[json!(true), json!(false)]),
+        "times": some(dice, &times),
+        "waits": some(dice, &[json!("1s"), json!("2h")]),
+        "data": some(dice, &[json!("YQ=="), json!("YWI=")]),
+        "map": {"a": 1},
+    });
+    if dice.one_in(2) {
+        values["map"]["b"] = json!(2);
+    }
+    values
+}
