@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
-use krator_runtime::Readiness;
+use krator_runtime::{Object as _, Readiness};
 
 use crate::backup::{Backup, BackupSpec};
 use crate::database::prelude::*;
@@ -18,64 +18,49 @@ pub fn backup(cx: &Context<'_>, suffix: &str) -> Backup {
     Backup::new(&format!("{}-{suffix}", cx.name()), spec)
 }
 
-/// Makes a backup if one is due, deletes those that are too many, and says how the latest one went.
+/// Makes a backup if one is due, says how the latest one went, and deletes those that are too many.
 pub async fn keep(cx: &mut Context<'_>) -> Result<()> {
-    let spec = cx.manifest().spec.backups.clone();
-    let (now, due) = (
-        cx.now(),
-        cx.status().next_backup.as_ref().map(|time| time.0),
-    );
-    let every = Duration::from(spec.every).max(Duration::from_secs(60));
-    // By name, which is by time.
-    let backups = cx.owned::<Backup>().await?;
-    let readiness: Vec<Readiness> = backups
-        .iter()
-        .map(|backup| cx.readiness(&**backup))
-        .collect();
-    let is_going_on = readiness
-        .iter()
-        .any(|it| matches!(it, Readiness::InProgress(_)));
-
-    // One at a time: the end of that one wakes this handler.
-    if !is_going_on {
-        if let Some(due) = due.filter(|due| *due <= now) {
-            // Its name follows from the time that was due, so that a crash before the next time is stored makes no second one.
-            let name = due.strftime("%Y%m%d-%H%M%S").to_string();
-            cx.apply(&backup(cx, &name)).await?;
+    let backups = cx.owned::<Backup>().await?; // by name, which is by time
+    let (mut good, mut latest, mut is_going_on) = (Vec::new(), None, false);
+    for backup in &backups {
+        let name = backup.name();
+        match cx.readiness(&**backup) {
+            Readiness::Current(_) => {
+                good.push(name);
+                latest = Some((true, "Done", format!("{name} is complete")));
+            }
+            Readiness::Failed(why) => latest = Some((false, "Failed", format!("{name}: {why}"))),
+            Readiness::InProgress(_) | Readiness::Terminating(_) => is_going_on = true,
         }
-        cx.status_mut().next_backup = Some(Time(next(due, now, every)));
     }
-
-    let ended = backups.iter().zip(&readiness);
-    let good: Vec<&str> = ended
-        .clone()
-        .filter(|(_, it)| it.is_current())
-        .map(|(backup, _)| name(backup))
-        .collect();
-    cx.status_mut().last_backup = good.last().map(|name| (*name).to_owned());
-    if let Some((latest, it)) = ended
-        .rev()
-        .find(|(_, it)| !matches!(it, Readiness::InProgress(_)))
-    {
-        let reason = if it.is_current() { "Done" } else { "Failed" };
-        cx.set(
-            DatabaseCondition::BackedUp,
-            it.is_current(),
-            reason,
-            format!("{}: {}", name(latest), it.message()),
-        );
+    cx.status_mut().last_backup = good.last().map(ToString::to_string);
+    if let Some((is_good, reason, message)) = latest {
+        cx.set(DatabaseCondition::BackedUp, is_good, reason, message);
     }
-    let kept = usize::try_from(spec.keep).unwrap_or(usize::MAX);
-    if let Some(oldest) = good.len().checked_sub(kept).map(|at| good[at]) {
-        for old in backups.iter().filter(|backup| name(backup) < oldest) {
-            cx.delete(&**old).await?;
+    if !is_going_on {
+        make_if_due(cx).await?; // the end of one that goes on runs this handler again
+    }
+    let spec = cx.manifest().spec.backups.clone();
+    let others = usize::try_from(spec.keep - 1).unwrap_or_default();
+    if let Some(oldest) = good.iter().rev().nth(others) {
+        for older in backups.iter().filter(|backup| backup.name() < *oldest) {
+            cx.delete(&**older).await?;
         }
     }
     Ok(())
 }
 
-fn name(backup: &Backup) -> &str {
-    backup.metadata.name.as_deref().unwrap_or_default()
+async fn make_if_due(cx: &mut Context<'_>) -> Result<()> {
+    let now = cx.now();
+    let due = cx.status().next_backup.as_ref().map(|time| time.0);
+    if let Some(due) = due.filter(|due| *due <= now) {
+        // Its name follows from the time that was due: a crash before the next time is stored makes no second one.
+        let time = due.strftime("%Y%m%d-%H%M%S").to_string();
+        cx.apply(&backup(cx, &time)).await?;
+    }
+    let every = Duration::from(cx.manifest().spec.backups.every).max(Duration::from_secs(60));
+    cx.status_mut().next_backup = Some(Time(next(due, now, every)));
+    Ok(())
 }
 
 /// When the next backup is due. Those that fell due while nobody looked are made up for by one, and the rhythm stays; an

@@ -9,17 +9,7 @@ use krator_runtime::Local;
 
 #[tokio::test(start_paused = true)]
 async fn a_backup_is_as_good_as_its_job() {
-    let ends: [(fn(&Local<BackupMachine>), _); 2] = [
-        (
-            |backup| backup.handle().make_ready::<Job>(),
-            BackupMachine::Done,
-        ),
-        (
-            |backup| backup.handle().fail::<Job>(),
-            BackupMachine::Failed,
-        ),
-    ];
-    for (end, state) in ends {
+    for (succeeds, end) in [(true, BackupMachine::Done), (false, BackupMachine::Failed)] {
         let spec = BackupSpec {
             database: "orders".to_owned(),
             ..BackupSpec::default()
@@ -37,8 +27,12 @@ async fn a_backup_is_as_good_as_its_job() {
         world.put(&database).expect("JSON");
         backup.run_until_idle().await;
         assert_eq!(backup.state(), Some(BackupMachine::Dumping));
-        end(&backup);
+
+        match succeeds {
+            true => world.make_ready::<Job>(),
+            false => world.fail::<Job>(),
+        }
         backup.run_until_idle().await;
-        assert_eq!(backup.state(), Some(state));
+        assert_eq!(backup.state(), Some(end));
     }
 }
