@@ -6,41 +6,45 @@ mod site;
 
 use crate::cluster::{Cluster, assets, until};
 use crate::live::Session;
-use crate::operator::{Crate, OperatorProcess, cargo, run};
+use crate::operator::{Crate, OperatorProcess, build_folder, cargo, run};
 use serde_json::json;
 use site::{Operator, Site};
+use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
-const OPERATOR: &str = "database-operator";
-
-/// The finished crate in a folder of its own, and its program. Both tests that need one share it, with the controls of
-/// development, so that it is compiled once.
+/// A copy of the example, and its program. All tests share it, with the controls of development, so that it is compiled once.
 fn built() -> &'static (Crate, PathBuf) {
     static BUILT: OnceLock<(Crate, PathBuf)> = OnceLock::new();
     BUILT.get_or_init(|| {
-        let krate = Crate::of(OPERATOR, copy_example);
+        let krate = copied();
         let program = krate.dir().join("target/operator");
         krate.build_in_place(&program);
         (krate, program)
     })
 }
 
-/// Copies the example, whose runtime is that of this repository.
-fn copy_example(dir: &std::path::Path) {
+/// Copies the example, with the runtime of this repository, to a folder that is always the same one: cargo tells crates apart
+/// by where they are, and builds only what has changed since the last run.
+fn copied() -> Crate {
+    let dir = build_folder().with_file_name("database");
+    let _ = fs::remove_dir_all(&dir);
+    fs::create_dir_all(dir.join("target")).expect("the target folder is ours");
     let root = crate::common::root();
-    let example = root.join("examples/database");
-    let entries = std::fs::read_dir(&example).expect("the example is there");
-    let entries = entries.map(|entry| entry.expect("a folder of ours").path());
+    let entries = fs::read_dir(root.join("examples/database")).expect("the example is there");
+    let entries = entries.map(|entry| entry.expect("a folder of the repository").path());
     // What somebody has built there is no part of it.
     let parts = entries.filter(|path| !path.ends_with("target"));
-    std::fs::create_dir_all(dir.join("target")).expect("a temporary folder");
-    run(Command::new("cp").arg("-r").args(parts).arg(dir));
+    run(Command::new("cp")
+        .args(["-r", "--preserve=timestamps"])
+        .args(parts)
+        .arg(&dir));
     let manifest = dir.join("Cargo.toml");
-    let text = std::fs::read_to_string(&manifest).expect("a crate has a manifest");
+    let text = fs::read_to_string(&manifest).expect("a crate has a manifest");
     let runtime = root.join("crates/krator-runtime").display().to_string();
-    std::fs::write(&manifest, text.replace("../../crates/krator-runtime", &runtime)).expect("our own copy");
+    fs::write(&manifest, text.replace("../../crates/krator-runtime", &runtime)).expect("our own copy");
+    Crate::in_folder(&dir)
 }
 
 #[test]
