@@ -9,23 +9,23 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// How the operator runs.
-pub enum Operator {
+pub enum Operator<'a> {
     /// Under `krator dev`, which starts it again as soon as it has ended.
     Dev(Session),
     /// By itself, and how it is started.
-    Alone(Option<OperatorProcess>, Box<dyn Fn() -> OperatorProcess>),
+    Alone(Option<OperatorProcess>, &'a dyn Fn() -> OperatorProcess),
 }
 
 /// The API server, as administrator, and the operator.
-pub struct Site {
+pub struct Site<'a> {
     kubectl: PathBuf,
     kubeconfig: PathBuf,
     dir: PathBuf,
-    operator: Operator,
+    operator: Operator<'a>,
 }
 
-impl Site {
-    pub fn new(assets: &Path, kubeconfig: PathBuf, dir: PathBuf, operator: Operator) -> Site {
+impl<'a> Site<'a> {
+    pub fn new(assets: &Path, kubeconfig: PathBuf, dir: PathBuf, operator: Operator<'a>) -> Self {
         Site {
             kubectl: assets.join("kubectl"),
             kubeconfig,
@@ -121,7 +121,7 @@ impl Site {
     }
 
     /// Ends the operator as `kill -9` does, and starts it again. What happens meanwhile, it cannot see.
-    pub fn kill(&mut self, meanwhile: impl FnOnce(&Site)) {
+    pub fn kill(&mut self, meanwhile: impl FnOnce(&Self)) {
         let frozen = match &mut self.operator {
             // `krator dev` leaves no time between the end and the next start, so the process is frozen first.
             Operator::Dev(_) => {
