@@ -41,6 +41,11 @@ fn backups(database: &Local<DatabaseMachine>) -> usize {
     database.handle().all::<Backup>().len()
 }
 
+fn backed_up(database: &Local<DatabaseMachine>) -> String {
+    let condition = database.condition(DatabaseCondition::BackedUp);
+    condition.expect("it is declared").status.into_owned()
+}
+
 fn message(database: &Local<DatabaseMachine>) -> String {
     let status = database.manifest().status.clone().unwrap_or_default();
     status.machine_status.message.unwrap_or_default()
@@ -103,13 +108,10 @@ async fn backups_are_made_one_at_a_time_and_the_good_ones_are_kept() {
         pass(&mut database, DAY).await;
         assert_eq!(backups(&database), expected + 1);
     }
-    let backed_up = || {
-        database
-            .condition(DatabaseCondition::BackedUp)
-            .expect("set")
-            .status
-    };
-    assert_eq!(backed_up(), "True");
+    assert_eq!(backed_up(&database), "True");
+    database.handle().fail::<Backup>();
+    database.run_until_idle().await;
+    assert_eq!(backed_up(&database), "False");
 }
 
 #[tokio::test(start_paused = true)]

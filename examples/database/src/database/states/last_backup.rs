@@ -8,9 +8,8 @@ impl State for LastBackup {
             return Ok(Transition::to(Gone).because("it never ran, so there is nothing to save"));
         }
         // Backups outlive their database: one that is created again under its name must find its own name free.
-        let last = cx
-            .apply(&backup(cx, &format!("last-{}", cx.entry())))
-            .await?;
+        let last = backup(cx, &format!("last-{}", cx.entry()));
+        let last = cx.apply(&last).await?;
         let readiness = cx.readiness(&*last);
         if readiness.is_current() {
             return Ok(Transition::to(Gone));

@@ -35,7 +35,7 @@ pub struct LastBackup;
 ///
 /// It leads to:
 ///
-/// - [`Deploying`] (a child is not ready)
+/// - [`Deploying`] (its pod is not ready)
 #[derive(Clone, Copy, Debug)]
 pub struct Running;
 

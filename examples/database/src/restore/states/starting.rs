@@ -19,13 +19,8 @@ impl State for Starting {
             "/backup/dump",
         ];
         let name = format!("{}-restore", cx.name());
-        cx.apply(&job(
-            &name,
-            &database,
-            &cx.manifest().spec.backup,
-            &command,
-        )?)
-        .await?;
+        let job = job(&name, &database, &cx.manifest().spec.backup, &command)?;
+        cx.apply(&job).await?;
         Ok(Transition::to(Following))
     }
 }
