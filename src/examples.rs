@@ -29,6 +29,7 @@ pub const ALL: &[Example] = examples! {
     "rollout" "a long operation in steps, with pauses, an abort, and the subresource `scale`";
     "order" "calls of a service outside the cluster that must not be repeated: `effects: once` and `resume`";
     "karpenter" "two kinds in one operator, with named types, conditions, watches and rules in CEL";
+    "database" "three kinds that own and watch each other: a schedule, approvals, and children that outlive a deletion";
 };
 
 /// The example of a name.

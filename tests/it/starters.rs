@@ -1,7 +1,8 @@
 //! What a new description begins with: `krator init` and the examples of `krator new`.
 
+use crate::case_file::is_update;
 use crate::dice::{Dice, number};
-use crate::operator::krator as run;
+use crate::operator::{krator as run, run as run_to_end};
 use krator::catalog::Severity;
 use krator::finding::{Style, to_text};
 use krator::names::{GroupName, KindName, StateName};
@@ -9,6 +10,7 @@ use krator::starter::starter;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 /// The findings of a description, without infos.
 fn findings(text: &str) -> String {
@@ -92,8 +94,8 @@ fn init_writes_a_description_once() {
 }
 
 #[test]
-fn there_are_six_examples_without_findings() {
-    assert_eq!(krator::examples::ALL.len(), 6);
+fn there_are_seven_examples_without_findings() {
+    assert_eq!(krator::examples::ALL.len(), 7);
     let listed = run(&[Path::new("new"), Path::new("--list")]);
     let listed = String::from_utf8(listed.stdout).expect("text");
     for example in krator::examples::ALL {
@@ -101,7 +103,7 @@ fn there_are_six_examples_without_findings() {
         let line = listed.lines().find(|line| line.starts_with(example.name));
         assert!(line.is_some_and(|line| line.ends_with(example.shows)), "{listed}");
     }
-    assert_eq!(listed.lines().count(), 6);
+    assert_eq!(listed.lines().count(), 7);
 }
 
 #[test]
@@ -121,4 +123,19 @@ fn an_example_becomes_a_crate() {
         !eat.contains("WRITTEN") && !test.contains("#[ignore"),
         "{eat}\n{test}"
     );
+}
+
+/// The example that is finished is checked in as a crate, and follows krator as the crates of others do: by `krator gen`.
+#[test]
+fn the_finished_example_is_in_step() {
+    let folder = crate::common::root().join("examples/database");
+    let krator = |args: &[&str]| run_to_end(Command::new(crate::KRATOR).args(args).current_dir(&folder));
+    let text = fs::read_to_string(folder.join("krator.yaml")).expect("its description");
+    let example = krator::examples::named("database").expect("it is embedded");
+    assert_eq!(text, example.text);
+    if is_update(&folder) {
+        krator(&["gen"]);
+    }
+    krator(&["gen", "--check"]);
+    krator(&["check", "--deny", "warnings"]);
 }

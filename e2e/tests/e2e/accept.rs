@@ -214,11 +214,13 @@ fn every_validation_rule_of_a_description_refuses_an_object() {
     for case in cases {
         for (schema, sample) in case.kinds() {
             let kind = sample["kind"].as_str().expect("a kind");
-            untried.extend(messages(schema).into_iter().map(|message| (kind, message)));
+            // Rules of the whole object are those of names, which the tests of admission try.
+            let messages = messages(&schema["properties"]);
+            untried.extend(messages.iter().map(|message| (kind, *message)));
             for (number, rule) in rules::RULES
                 .iter()
                 .enumerate()
-                .filter(|(_, rule)| rule.kind == kind)
+                .filter(|(_, rule)| rule.kind == kind && messages.contains(&rule.message))
             {
                 let with = |patch: &str| {
                     let mut object = sample.clone();

@@ -115,16 +115,16 @@ impl Drop for Session {
     }
 }
 
-/// The processes of operators that have a file among their arguments.
-fn running_with(file: &str) -> usize {
+/// The ids of the processes of operators that have a kubeconfig among their arguments.
+pub fn running_with(kubeconfig: &str) -> Vec<Pid> {
     let processes = fs::read_dir("/proc").expect("Linux").flatten();
-    let arguments = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
-    arguments
-        .filter(|arguments| {
-            let arguments = String::from_utf8_lossy(arguments);
-            arguments.contains("--kubeconfig") && arguments.contains(file)
-        })
-        .count()
+    let has_it = |process: &fs::DirEntry| {
+        let arguments = fs::read(process.path().join("cmdline")).unwrap_or_default();
+        let arguments = String::from_utf8_lossy(&arguments);
+        arguments.contains("--health-probe-bind-address") && arguments.contains(kubeconfig)
+    };
+    let id = |process: fs::DirEntry| Pid::from_raw(process.file_name().to_str()?.parse().ok()?);
+    processes.filter(has_it).filter_map(id).collect()
 }
 
 #[test]
@@ -135,9 +135,9 @@ fn the_demo_shows_moose_that_sleep_and_dev_goes_on_with_its_operator() {
     let line = demo.wait_for("KUBECONFIG=");
     let kubeconfig = line.rsplit('=').next().expect("it is after the sign").to_owned();
     demo.wait_for("Sleep");
-    assert_eq!(running_with(&kubeconfig), 1);
+    assert_eq!(running_with(&kubeconfig).len(), 1);
     assert!(demo.end().success());
-    assert_eq!(running_with(&kubeconfig), 0, "the operator still runs");
+    assert_eq!(running_with(&kubeconfig), [], "the operator still runs");
     assert!(!Path::new(&kubeconfig).exists(), "a token was left behind");
 
     let mut dev = Session::start(&kept, &["dev"]);
@@ -245,7 +245,7 @@ fn dev_follows_edits_and_keeps_objects() {
         .expect("it was said")
         .to_owned();
     assert!(dev.end().success());
-    assert_eq!(running_with(&kubeconfig), 0, "the operator still runs");
+    assert_eq!(running_with(&kubeconfig), [], "the operator still runs");
 
     let mut again = Session::start(&dir, &["dev"]);
     again.wait_for("ready after");

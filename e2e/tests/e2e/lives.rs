@@ -1,4 +1,4 @@
-//! Operators that live the same lives on the embedded API server and on a real one. One operator of all descriptions of
+//! Operators that live the same lives on the embedded API server and on a real one. One operator of the descriptions of
 //! `testdata/ok/` runs on both; its objects go through each state that an edge leads to, with a child of each kind that they
 //! own, and are deleted at the end. All writes to objects and children have to be the same ones in the same order, and so
 //! have the events.
@@ -17,7 +17,7 @@ use life::Life;
 /// The namespace of all objects that are in one. The handlers know it.
 const NAMESPACE: &str = "it-lives";
 
-/// All descriptions.
+/// All descriptions but `database`, one of whose kinds has the name of another's.
 const RECIPE: Recipe = Recipe {
     operator: "lives",
     cases: &[

@@ -42,6 +42,8 @@ mod rollout;
 mod rights;
 // An operator of two kinds, on a real API server.
 mod karpenter;
+// The example whose handlers are written: the life of a database, under `krator dev` and on a real API server.
+mod database;
 // The embedded API server and a real one answer alike, and kubectl prints the same of both.
 mod conformance;
 // Workloads of the embedded API server that become ready or fail.

@@ -113,8 +113,21 @@ impl Crate {
         self.build_in(&folder, binary, &["--features", "krator-runtime/faults"]);
     }
 
+    /// Builds the operator as `binary`, with the controls of development, in the folder of the crate, where `krator dev` finds
+    /// it built.
+    pub fn build_in_place(&self, binary: &Path) {
+        run(cargo()
+            .args(["build", "--locked", "--features", "dev"])
+            .current_dir(&self.dir));
+        self.copy_built(binary);
+    }
+
     fn build_in(&self, folder: &BuildFolder, binary: &Path, args: &[&str]) {
         folder.cargo(&[&["build", "--locked"], args].concat());
+        self.copy_built(binary);
+    }
+
+    fn copy_built(&self, binary: &Path) {
         // `fs::copy` would not do: a binary that is open for writing while another thread forks cannot be run for a moment.
         run(Command::new("cp")
             .arg(build_folder().join("debug").join(&self.operator))

@@ -37,10 +37,22 @@ const fn changed(
 }
 
 pub const RULES: &[BrokenRule] = &[
+    changed(
+        "Backup",
+        ".spec.database cannot change after creation",
+        "{}",
+        r#"{"database": "other"}"#,
+    ),
     created(
         "Backup",
         "a namespace can be included or excluded, not both",
         r#"{"includedNamespaces": ["a", "b"], "excludedNamespaces": ["b"]}"#,
+    ),
+    changed(
+        "Database",
+        ".spec.version cannot change after creation",
+        "{}",
+        r#"{"version": "17"}"#,
     ),
     created(
         "HelmRelease",
@@ -91,6 +103,24 @@ pub const RULES: &[BrokenRule] = &[
         "a major version never goes down",
         r#"{"postgresql": {"version": "14"}}"#,
         r#"{"postgresql": {"version": "13"}}"#,
+    ),
+    changed(
+        "Restore",
+        ".spec.database cannot change after creation",
+        "{}",
+        r#"{"database": "other"}"#,
+    ),
+    changed(
+        "Restore",
+        ".spec.backup cannot change after creation",
+        "{}",
+        r#"{"backup": "other"}"#,
+    ),
+    changed(
+        "Restore",
+        "an approval cannot be taken back",
+        r#"{"approved": true}"#,
+        r#"{"approved": false}"#,
     ),
     created(
         "Rollout",

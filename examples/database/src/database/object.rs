@@ -1,0 +1,33 @@
+//! What the operator keeps in memory for each object, and how it is created.
+
+use std::sync::Arc;
+
+use super::prelude::*;
+
+/// What the handlers of one object pass on in memory, as `cx.object`. A restart of the operator
+/// loses it, so keep what must last in `.status`.
+#[derive(Debug, Default)]
+pub struct DatabaseMemory {}
+
+impl ObjectState for DatabaseMemory {
+    type Manifest = Database;
+    type SharedState = SharedState;
+}
+
+/// The operator of this kind. It creates what its objects keep in memory.
+#[derive(Debug, Default)]
+pub struct DatabaseOperator {
+    shared: Arc<SharedState>,
+}
+
+impl Operator for DatabaseOperator {
+    type Machine = DatabaseMachine;
+
+    async fn initialize_object_state(&self, _object: &Database) -> Result<DatabaseMemory> {
+        Ok(DatabaseMemory::default())
+    }
+
+    async fn shared_state(&self) -> Arc<SharedState> {
+        Arc::clone(&self.shared)
+    }
+}

@@ -1,0 +1,20 @@
+use super::{Gone, LastBackup};
+use crate::database::prelude::*;
+use crate::schedule::backup;
+
+impl State for LastBackup {
+    async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
+        if cx.status().next_backup.is_none() {
+            return Ok(Transition::to(Gone).because("it never ran, so there is nothing to save"));
+        }
+        // Backups outlive their database: one that is created again under its name must find its own name free.
+        let last = backup(cx, &format!("last-{}", cx.entry()));
+        let last = cx.apply(&last).await?;
+        let readiness = cx.readiness(&*last);
+        if readiness.is_current() {
+            return Ok(Transition::to(Gone));
+        }
+        cx.message(format!("the last backup: {}", readiness.message()));
+        Ok(Transition::stay())
+    }
+}

@@ -1,0 +1,180 @@
+//! Runs the handlers on one database in memory. The clock is paused, so waiting takes no time.
+//!
+//! No controller runs beside them, and neither do backups: what would become of them, the tests say.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use database_operator::backup::Backup;
+use database_operator::database::prelude::DatabaseCondition;
+use database_operator::database::{Database, DatabaseMachine, DatabaseMemory, DatabaseSpec};
+use k8s_openapi::api::apps::v1::StatefulSet;
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Secret};
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use krator_runtime::Local;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const PAUSED: &str = "data.example.com/paused";
+
+fn new() -> Local<DatabaseMachine> {
+    let mut database = Database::new("orders", DatabaseSpec::default());
+    database.metadata.namespace = Some("default".to_owned());
+    Local::new(database, DatabaseMemory::default(), Arc::default())
+}
+
+/// A database whose pod is ready.
+async fn running() -> Local<DatabaseMachine> {
+    let mut database = new();
+    database.run_until_idle().await;
+    database.handle().make_ready::<StatefulSet>();
+    database.run_until_idle().await;
+    assert_eq!(database.state(), Some(DatabaseMachine::Running));
+    database
+}
+
+async fn pass(database: &mut Local<DatabaseMachine>, time: Duration) {
+    tokio::time::sleep(time).await;
+    database.run_until_idle().await;
+}
+
+fn backups(database: &Local<DatabaseMachine>) -> usize {
+    database.handle().all::<Backup>().len()
+}
+
+fn backed_up(database: &Local<DatabaseMachine>) -> String {
+    let condition = database.condition(DatabaseCondition::BackedUp);
+    condition.expect("it is declared").status.into_owned()
+}
+
+fn message(database: &Local<DatabaseMachine>) -> String {
+    let status = database.manifest().status.clone().unwrap_or_default();
+    status.machine_status.message.unwrap_or_default()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_password_is_made_once() {
+    let mut database = running().await;
+    let password = database.handle().all::<Secret>()[0].string_data.clone();
+    assert!(password.is_some());
+    pass(&mut database, 2 * DAY).await;
+    assert_eq!(database.handle().all::<Secret>()[0].string_data, password);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pod_that_does_not_start_is_reported_and_may_still_start() {
+    let mut database = new();
+    database
+        .run_until(|state| state == DatabaseMachine::Stuck)
+        .await;
+    assert_eq!(message(&database), "Replicas: 0/1");
+    database.handle().make_ready::<StatefulSet>();
+    database.run_until_idle().await;
+    assert_eq!(database.state(), Some(DatabaseMachine::Running));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_of_the_spec_is_followed_while_the_database_runs() {
+    let mut database = running().await;
+    let world = database.handle();
+    let entered = database.trace().len();
+    world.update_spec(|it| it.spec.storage = Quantity("2Gi".to_owned()));
+    database.run_until_idle().await;
+    let [claim] = &world.applied::<PersistentVolumeClaim>()[..] else {
+        panic!("one claim");
+    };
+    let requested = serde_json::to_value(claim).expect("JSON");
+    assert_eq!(requested["spec"]["resources"]["requests"]["storage"], "2Gi");
+
+    // An interval that gets shorter counts at once.
+    world.update_spec(|it| it.spec.backups.every = Duration::from_secs(60).into());
+    database.run_until_idle().await;
+    pass(&mut database, Duration::from_secs(60)).await;
+    assert_eq!(backups(&database), 1);
+    assert_eq!(database.trace().len(), entered, "it has left no state");
+}
+
+#[tokio::test(start_paused = true)]
+async fn backups_are_made_one_at_a_time_and_the_good_ones_are_kept() {
+    let mut database = running().await;
+    database.handle().update_spec(|it| it.spec.backups.keep = 2);
+    pass(&mut database, DAY).await;
+    assert_eq!(backups(&database), 1);
+    pass(&mut database, DAY).await;
+    assert_eq!(backups(&database), 1, "the first one goes on");
+    for expected in [1, 2, 2, 2] {
+        database.handle().make_ready::<Backup>();
+        database.run_until_idle().await;
+        // Another one was overdue, or is made a day later.
+        pass(&mut database, DAY).await;
+        assert_eq!(backups(&database), expected + 1);
+    }
+    assert_eq!(backed_up(&database), "True");
+    database.handle().fail::<Backup>();
+    database.run_until_idle().await;
+    assert_eq!(backed_up(&database), "False");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_fell_due_while_nobody_looked_is_made_up_for_once() {
+    let mut database = running().await;
+    let world = database.handle();
+    world.update(|it| {
+        it.metadata.annotations = Some([(PAUSED.to_owned(), "true".to_owned())].into())
+    });
+    pass(&mut database, 10 * DAY + DAY / 2).await;
+    assert_eq!(backups(&database), 0);
+    world.update(|it| it.metadata.annotations = None);
+    database.run_until_idle().await;
+    assert_eq!(backups(&database), 1);
+    world.make_ready::<Backup>();
+    // The rhythm is that of before.
+    pass(&mut database, DAY / 2 - Duration::from_secs(1)).await;
+    assert_eq!(backups(&database), 1);
+    pass(&mut database, Duration::from_secs(1)).await;
+    assert_eq!(backups(&database), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_last_backup_outlives_the_database() {
+    let mut database = running().await;
+    let world = database.handle();
+    world.delete();
+    database.run_until_idle().await;
+    assert_eq!(database.state(), Some(DatabaseMachine::LastBackup));
+    assert_eq!(
+        world.all::<StatefulSet>().len(),
+        1,
+        "there is something to back up"
+    );
+    world.make_ready::<Backup>();
+    database.run().await;
+    assert!(world.all::<StatefulSet>().is_empty());
+    assert_eq!(world.all::<Backup>().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deletion_does_not_wait_for_ever() {
+    // There is nothing to save.
+    let mut database = new();
+    database.run_until_idle().await;
+    database.handle().delete();
+    database.run().await;
+    assert_eq!(backups(&database), 0);
+
+    // The last backup has failed, and somebody does not want to wait for another hour.
+    let mut database = running().await;
+    database.handle().delete();
+    database.run_until_idle().await;
+    database.handle().fail::<Backup>();
+    database.run_until_idle().await;
+    assert!(
+        message(&database).starts_with("the last backup: "),
+        "{}",
+        message(&database)
+    );
+    database
+        .handle()
+        .update_spec(|it| it.spec.backups.last_within = Duration::from_secs(1).into());
+    pass(&mut database, Duration::from_secs(1)).await;
+    assert!(database.is_over());
+}
