@@ -4,8 +4,8 @@ use crate::{
     builtin,
     kinds::{Kind, Origin},
     listing::Listed,
+    negotiation::Form,
     object::at,
-    request::Form,
     state,
 };
 use krator_schema::Column;

@@ -228,5 +228,14 @@ impl Builtin {
     }
 }
 
+/// The fields of an object's metadata that there are not, each as a message.
+///
+/// # Errors
+///
+/// If a field has a value of a wrong type.
+pub fn unknown_metadata(metadata: &Json) -> Result<Vec<String>, String> {
+    decode::unknown_below("meta/v1.ObjectMeta", "metadata", metadata)
+}
+
 #[cfg(test)]
 mod tests;

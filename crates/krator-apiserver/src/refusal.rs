@@ -73,7 +73,10 @@ impl FieldError {
         let mut text = words.to_owned();
         if let (true, Some(value)) = (shows_value, &self.value) {
             text.push_str(": ");
-            text.push_str(&value.to_string());
+            match value {
+                Json::String(value) => text.push_str(&go_quoted(value)),
+                value => text.push_str(&value.to_string()),
+            }
         }
         if !self.detail.is_empty() {
             text.push_str(": ");
@@ -81,6 +84,23 @@ impl FieldError {
         }
         text
     }
+}
+
+/// A text as Go quotes it.
+fn go_quoted(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for char in text.chars() {
+        match char {
+            '"' | '\\' => quoted.extend(['\\', char]),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            control if control < ' ' => quoted.push_str(&format!("\\x{:02x}", u32::from(control))),
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('"');
+    quoted
 }
 
 impl From<Problem> for FieldError {
@@ -136,6 +156,8 @@ pub struct Refusal {
     pub causes: Vec<Cause>,
     /// After how many seconds the client may try again.
     pub retry_after: Option<u32>,
+    /// Whether the answer has details even if there is nothing in them.
+    pub has_details: bool,
     /// The whole answer, where a webhook has given it. Boxed, because most refusals have none.
     pub whole: Option<Box<Json>>,
 }
@@ -182,7 +204,16 @@ impl Refusal {
             about: Box::new(about),
             causes: Vec::new(),
             retry_after: None,
+            has_details: reason == "Forbidden",
             whole: None,
+        }
+    }
+
+    /// A refusal that is not about an object, as the parts of the API server give it that only know the code.
+    pub fn generic(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            has_details: true,
+            ..Self::new(code, reason, About::default(), message)
         }
     }
 
@@ -194,10 +225,9 @@ impl Refusal {
 
     /// The server has no such path.
     pub fn no_such_path() -> Self {
-        Self::new(
+        Self::generic(
             404,
             "NotFound",
-            About::default(),
             "the server could not find the requested resource",
         )
     }
@@ -263,11 +293,6 @@ impl Refusal {
         }
     }
 
-    /// An option of the request is not valid; `kind` is that of the options, such as `PatchOptions`.
-    pub fn option(kind: &str, error: FieldError) -> Self {
-        Self::invalid(About::new("meta.k8s.io", kind, ""), &[error])
-    }
-
     /// The request cannot be read.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, "BadRequest", About::default(), message)
@@ -291,12 +316,25 @@ impl Refusal {
     /// The resource has no such verb.
     pub fn method_not_allowed() -> Self {
         let message = "the server does not allow this method on the requested resource";
-        Self::new(405, "MethodNotAllowed", About::default(), message)
+        Self::generic(405, "MethodNotAllowed", message)
+    }
+
+    /// Objects of the kind do not have the verb; `about` names the resource.
+    pub fn method_not_supported(about: About, verb: &str) -> Self {
+        let message = format!(
+            "{verb} is not supported on resources of kind {:?}",
+            about.qualified()
+        );
+        Self::new(405, "MethodNotAllowed", about, message)
     }
 
     /// The client accepts no form of answer that the server has.
     pub fn not_acceptable(forms: &str) -> Self {
-        let message = format!("only the following media types are accepted: {forms}");
+        Self::not_acceptable_as(format!("only the following media types are accepted: {forms}"))
+    }
+
+    /// The client accepts only a form that this answer does not have.
+    pub fn not_acceptable_as(message: impl Into<String>) -> Self {
         Self::new(406, "NotAcceptable", About::default(), message)
     }
 
@@ -314,8 +352,18 @@ impl Refusal {
     }
 
     /// The request is too large.
-    pub fn too_large(message: impl Into<String>) -> Self {
+    pub fn too_large(why: impl fmt::Display) -> Self {
+        let message = format!("Request entity too large: {why}");
         Self::new(413, "RequestEntityTooLarge", About::default(), message)
+    }
+
+    /// What the request waits for does not come in time.
+    pub fn timeout(why: &str, cause: Cause) -> Self {
+        Self {
+            causes: vec![cause],
+            retry_after: Some(1),
+            ..Self::new(504, "Timeout", About::default(), format!("Timeout: {why}"))
+        }
     }
 
     /// The client is to wait for some seconds.
@@ -381,8 +429,7 @@ impl Refusal {
             ("reason", self.reason),
         ]);
         status.insert("metadata".to_owned(), json!({}));
-        // A refusal for want of rights has details even if there is nothing in them.
-        if self.reason == "Forbidden" || !details.is_empty() {
+        if self.has_details || !details.is_empty() {
             status.insert("details".to_owned(), details.into());
         }
         status.insert("code".to_owned(), self.code.into());

@@ -4,8 +4,9 @@ use crate::{
     answer::{self, Include},
     kinds::Kind,
     listing::Selection,
+    negotiation::Form,
+    parameters::{ListParameters, version_number},
     refusal::Refusal,
-    request::{Form, Query},
     state::{State, lock},
     store::{Change, News, Written},
 };
@@ -53,23 +54,24 @@ impl Watch {
         state: &State,
         kind: &Arc<Kind>,
         selection: Selection,
-        form: Form,
-        query: &Query,
+        (form, include): (Form, Include),
+        parameters: &ListParameters,
     ) -> Result<Self, Refusal> {
-        let from = query.number("resourceVersion")?;
-        let timeout = query
-            .number("timeoutSeconds")?
+        let from = version_number(&parameters.version).map_err(|error| Refusal::failed(error.to_string()))?;
+        let timeout = parameters
+            .timeout
+            .and_then(|seconds| u64::try_from(seconds).ok())
             .filter(|seconds| *seconds > 0)
             .map(Duration::from_secs);
-        let sends_initial = query.flag("sendInitialEvents");
+        let sends_initial = parameters.sends_initial == Some(true);
         let starts_empty = from.is_none_or(|version| version == 0) || sends_initial;
         let now = Instant::now();
         let mut watch = Self {
             kind: Arc::clone(kind),
             selection,
             form,
-            include: Include::of(query.text("includeObject")),
-            bookmarks: query.flag("allowWatchBookmarks"),
+            include,
+            bookmarks: parameters.bookmarks,
             version: state.store.version(),
             versions: state.store.versions(),
             waiting: VecDeque::new(),
@@ -79,8 +81,7 @@ impl Watch {
             is_over: false,
         };
         if starts_empty {
-            let suppresses = query.has("sendInitialEvents") && !sends_initial;
-            if !suppresses {
+            if parameters.sends_initial != Some(false) {
                 watch.send_all(state);
             }
             if sends_initial {
