@@ -88,6 +88,7 @@ impl Options {
 pub(crate) fn settle_namespace(kind: &Kind, object: &mut Json, namespace: &str) -> Result<(), Refusal> {
     let expected = if kind.namespaced { namespace } else { "" };
     match meta(object, "namespace") {
+        _ if !kind.namespaced => set_meta(object, "namespace", Json::Null),
         found if found == expected => {}
         "" => set_meta(object, "namespace", expected.into()),
         _ => {
@@ -119,10 +120,18 @@ fn metadata_errors(kind: &Kind, object: &Json) -> Vec<FieldError> {
     }
     let metadata = object.get("metadata").unwrap_or(&Json::Null);
     errors.extend(builtin::label_errors(&metadata["labels"]));
+    errors.extend(builtin::finalizer_errors(
+        &metadata["finalizers"],
+        has_standard_finalizers(kind),
+    ));
     errors.extend(
         krator_schema::validate_metadata(metadata)
             .into_iter()
-            .filter(|problem| problem.path.to_string() != "metadata.labels")
+            .filter(|problem| {
+                let path = problem.path.to_string();
+                path != "metadata.labels"
+                    && (path != "metadata.finalizers" || problem.detail.contains("orphan"))
+            })
             .map(|problem| {
                 let value = problem.path.find(object).cloned();
                 FieldError {
@@ -133,6 +142,11 @@ fn metadata_errors(kind: &Kind, object: &Json) -> Vec<FieldError> {
             }),
     );
     errors
+}
+
+/// Whether finalizers without a domain have to be those of Kubernetes.
+fn has_standard_finalizers(kind: &Kind) -> bool {
+    !kind.is_custom() && ["", "apps", "batch"].contains(&kind.id.group.as_str())
 }
 
 /// Whether a deleted object stays for now: it has finalizers, or is a namespace that is not empty yet.

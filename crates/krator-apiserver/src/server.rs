@@ -197,7 +197,7 @@ impl Server {
         let aggregated = discovery::is_aggregated(accept);
         let found = match parts.as_slice() {
             ["healthz" | "livez" | "readyz", ..] => return Ok(text("ok")),
-            ["version"] if is_read => Some(answer::version()),
+            ["version"] => Some(answer::version()),
             ["openapi", "v3"] if is_read => Some(openapi::index(&state().kinds)),
             ["openapi", "v2"] if is_read && openapi::is_protobuf(accept) => {
                 return Ok(openapi_v2());
@@ -210,11 +210,11 @@ impl Server {
                     parts[0] == "api",
                 )));
             }
-            ["api"] if is_read => Some(discovery::core_versions()),
-            ["apis"] if is_read => Some(discovery::group_list(&state().kinds)),
-            ["apis", group] if is_read => discovery::group(&state().kinds, group),
-            ["api", version] if is_read => discovery::resources(&state().kinds, "", version),
-            ["apis", group, version] if is_read => discovery::resources(&state().kinds, group, version),
+            ["api"] => Some(discovery::core_versions()),
+            ["apis"] => Some(discovery::group_list(&state().kinds)),
+            ["apis", group] => discovery::group(&state().kinds, group),
+            ["api", version] => discovery::resources(&state().kinds, "", version),
+            ["apis", group, version] => discovery::resources(&state().kinds, group, version),
             _ => return self.resource(request, session),
         };
         let document = found.ok_or_else(Refusal::no_such_path)?;
@@ -244,6 +244,9 @@ impl Server {
         routes::check(&kind, &target, verb, &request.method, &request.headers)?;
         if verb == "patch" {
             negotiation::patch(&request.headers, kind.is_custom())?;
+        }
+        if ["update", "patch"].contains(&verb) && target.name.is_empty() {
+            return Err(Refusal::bad_request("name must be provided"));
         }
         let form = negotiation::accepted(&request.headers)?;
         let call = Call {

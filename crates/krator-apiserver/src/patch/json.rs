@@ -1,7 +1,7 @@
 //! JSON patches (RFC 6902).
 
 use super::unprocessable;
-use crate::{object, refusal::Refusal};
+use crate::{body::json_form, object, refusal::Refusal};
 use json_patch::jsonptr::Pointer;
 use json_patch::{AddOperation, CopyOperation, Patch, PatchOperation, ReplaceOperation};
 use serde::Deserialize as _;
@@ -29,10 +29,8 @@ pub fn json_patch(live: &Json, patch: &Json) -> Result<Json, Refusal> {
         // Go reads it as no operations.
         Json::Null => Vec::new(),
         patch => {
-            let Patch(operations) = Patch::deserialize(patch).map_err(|why| match patch {
-                Json::Array(operations) if operations.iter().all(Json::is_object) => unprocessable(),
-                _ => Refusal::bad_request(format!("error decoding patch: json: {why}")),
-            })?;
+            expect_operations(patch)?;
+            let Patch(operations) = Patch::deserialize(patch).map_err(|_| unprocessable())?;
             operations
         }
     };
@@ -61,6 +59,23 @@ pub fn json_patch(live: &Json, patch: &Json) -> Result<Json, Refusal> {
         Json::Object(_) => Ok(object),
         _ => Err(unprocessable()),
     }
+}
+
+/// A patch is a list of objects.
+fn expect_operations(patch: &Json) -> Result<(), Refusal> {
+    let wrong = match patch {
+        Json::Array(operations) => {
+            let wrong = operations.iter().find(|operation| !operation.is_object());
+            wrong.map(|wrong| (wrong, "handlers.jsonPatchOp"))
+        }
+        patch => Some((patch, "[]handlers.jsonPatchOp")),
+    };
+    wrong.map_or(Ok(()), |(wrong, type_)| {
+        let form = json_form(wrong);
+        Err(Refusal::bad_request(format!(
+            "error decoding patch: json: cannot unmarshal {form} into Go value of type {type_}"
+        )))
+    })
 }
 
 /// How many bytes an operation copies.

@@ -1,8 +1,9 @@
 //! New objects.
 
 use super::{
-    Options, Written, decode, finalizer_warnings, metadata_errors, read::refuse_other_kind, settle_namespace,
-    small_enough,
+    Options, Written, decode, finalizer_warnings, metadata_errors,
+    read::{self, expect_version, kind_errors},
+    settle_namespace, small_enough,
 };
 use crate::{
     admission::{self, Operation},
@@ -32,6 +33,7 @@ pub(crate) fn create(
     options: &Options,
 ) -> Result<Written, Refusal> {
     let mut object = decode(&mut state.session, kind, body.0, body.1, options.unknown)?;
+    expect_version(kind, &object)?;
     settle_namespace(kind, &mut object, namespace)?;
     clear(&mut object);
     kind.default(&mut object);
@@ -88,11 +90,11 @@ pub(super) fn insert(
     set_meta(&mut object, "uid", state.session.uid().into());
     crate::hooks::before_create(state, kind, &mut object)?;
     kind.prepare_create(&mut object, &now());
-    refuse_other_kind(kind, &object)?;
     let of_metadata = metadata_errors(kind, &object);
     let of_kind = kind.validate_create(&object, &of_metadata)?;
-    let errors: Vec<FieldError> = of_metadata.into_iter().chain(of_kind).collect();
-    Refusal::unless_valid(kind.about_kind(meta(&object, "name")), &errors)?;
+    let errors = kind_errors(kind, &object).into_iter().chain(of_metadata);
+    let errors: Vec<FieldError> = errors.chain(of_kind).collect();
+    Refusal::unless_valid(read::about(kind, &object), &errors)?;
     for warning in finalizer_warnings(&object, None) {
         state.session.warn(warning);
     }

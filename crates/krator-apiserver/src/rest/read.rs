@@ -43,7 +43,10 @@ pub(crate) fn read(kind: &Kind, form: &str, sent: &[u8]) -> Result<(Json, Vec<St
             return Err(unrecognized(&format!("Object 'Kind' is missing in '{text}'")));
         }
         true => {}
-        false => expect_builtin(kind, version, name)?,
+        false => {
+            let why = expect_builtin(kind, version, name);
+            why.map_err(|why| cannot(kind, version, name, &why))?;
+        }
     }
     let body = if body.is_null() {
         Json::Object(Default::default())
@@ -71,34 +74,41 @@ fn summary(sent: &[u8]) -> String {
     text
 }
 
-/// A body for a kind of Kubernetes itself is of this kind, or does not say of which.
-pub(super) fn expect_builtin(kind: &Kind, version: &str, name: &str) -> Result<(), Refusal> {
+/// The refusal of an object that cannot be read as one of a kind. It may not say which kind it is of.
+fn cannot(kind: &Kind, version: &str, name: &str, why: &dyn fmt::Display) -> Refusal {
+    let expected = &kind.kind;
+    let name = if name.is_empty() { expected } else { name };
+    let version = match version {
+        "" => &kind.version,
+        version => version.rsplit('/').next().unwrap_or_default(),
+    };
+    Refusal::bad_request(format!(
+        "{name} in version {version:?} cannot be handled as a {expected}: {why}"
+    ))
+}
+
+/// An object for a kind of Kubernetes itself is of this kind, or does not say of which.
+pub(super) fn expect_builtin(kind: &Kind, version: &str, name: &str) -> Result<(), String> {
     let own = kind.api_version();
     let version = if version.is_empty() { own.as_str() } else { version };
-    if name.is_empty() && version == own || name == kind.kind && version == own {
+    let name = if name.is_empty() { &kind.kind } else { name };
+    if name == kind.kind && version == own {
         return Ok(());
     }
-    let name = if name.is_empty() { &kind.kind } else { name };
     let (group, of) = version.rsplit_once('/').unwrap_or(("", version));
     let single = name.strip_suffix("List").unwrap_or(name);
     let is_known = builtin::kinds()
         .iter()
         .any(|known| known.group == group && known.version == of && known.kind == single);
-    let why = match is_known {
-        true => {
-            let place = kind.id.group.split('.').next().filter(|group| !group.is_empty());
-            let place = place.unwrap_or("core");
-            format!(
-                "converting ({of}.{name}) to ({place}.{}): unknown conversion",
-                kind.kind
-            )
-        }
-        false => body::no_kind(name, version),
-    };
-    Err(Refusal::bad_request(format!(
-        "{name} in version {of:?} cannot be handled as a {}: {why}",
-        kind.kind
-    )))
+    if !is_known {
+        return Err(body::no_kind(name, version));
+    }
+    let place = kind.id.group.split('.').next().filter(|group| !group.is_empty());
+    let place = place.unwrap_or("core");
+    let expected = &kind.kind;
+    Err(format!(
+        "converting ({of}.{name}) to ({place}.{expected}): unknown conversion"
+    ))
 }
 
 /// Reads a patch of a form, and lists the fields that are in it twice.
@@ -128,40 +138,37 @@ pub(crate) fn decode(
     twice: Vec<String>,
     unknown: Unknown,
 ) -> Result<Json, Refusal> {
-    let named = body.get("kind").and_then(Json::as_str);
-    let named = named.unwrap_or(&kind.kind).to_owned();
-    let cannot = |version: &str, why: &dyn fmt::Display| {
-        let expected = &kind.kind;
-        Refusal::bad_request(format!(
-            "{named} in version {version:?} cannot be handled as a {expected}: {why}"
-        ))
+    let text = |key: &str| {
+        body.get(key)
+            .and_then(Json::as_str)
+            .unwrap_or_default()
+            .to_owned()
     };
-    let written = body.get("apiVersion").and_then(Json::as_str).unwrap_or_default();
-    let version = written.rsplit('/').next().unwrap_or_default().to_owned();
-    let version = if version.is_empty() {
-        kind.version.clone()
-    } else {
-        version
-    };
+    let (name, version) = (text("kind"), text("apiVersion"));
+    let is_other = kind.is_custom() && (name != kind.kind || version != kind.api_version());
     let (mut object, found) = kind.decode(body)?;
-    for (key, value) in [("apiVersion", kind.api_version()), ("kind", kind.kind.clone())] {
-        crate::object::fields_mut(&mut object)
-            .entry(key)
-            .or_insert(value.into());
+    if !kind.is_custom() {
+        crate::object::set(&mut object, "apiVersion", kind.api_version().into());
+        crate::object::set(&mut object, "kind", kind.kind.as_str().into());
     }
+    let cannot = |why: &dyn fmt::Display| cannot(kind, &version, &name, why);
     let mut wrong: Vec<String> = twice.into_iter().chain(found).collect();
     if let Some(metadata) = object.get_mut("metadata").filter(|it| !it.is_null()) {
         if kind.is_custom() {
-            wrong.extend(builtin::unknown_metadata(metadata).map_err(|why| cannot(&version, &why))?);
+            wrong.extend(builtin::unknown_metadata(metadata).map_err(|why| cannot(&why))?);
         }
-        krator_schema::admit_metadata(metadata).map_err(|problem| cannot(&version, &problem))?;
+        krator_schema::admit_metadata(metadata).map_err(|problem| cannot(&problem))?;
     } else {
         crate::object::meta_mut(&mut object);
+    }
+    // Of an object of another kind, which is refused later, nobody knows the fields.
+    if is_other {
+        wrong.clear();
     }
     match unknown {
         Unknown::Strict if !wrong.is_empty() => {
             let all = wrong.join(", ");
-            Err(cannot(&version, &format_args!("strict decoding error: {all}")))
+            Err(cannot(&format_args!("strict decoding error: {all}")))
         }
         Unknown::Warn => {
             wrong.into_iter().for_each(|warning| session.warn(warning));
@@ -171,22 +178,41 @@ pub(crate) fn decode(
     }
 }
 
-/// A custom resource is of the kind that the path names. Other kinds are refused when they are read.
-pub(super) fn refuse_other_kind(kind: &Kind, object: &Json) -> Result<(), Refusal> {
-    if !kind.is_custom() {
+/// A custom resource that is sent as a whole is of the version that the path names. Other kinds of Kubernetes itself are
+/// refused when they are read.
+pub(super) fn expect_version(kind: &Kind, object: &Json) -> Result<(), Refusal> {
+    let found = object
+        .get("apiVersion")
+        .and_then(Json::as_str)
+        .unwrap_or_default();
+    let expected = kind.api_version();
+    if !kind.is_custom() || found == expected {
         return Ok(());
     }
-    let text = |key: &str| object.get(key).and_then(Json::as_str).unwrap_or_default();
-    let (version, of) = (text("apiVersion"), text("kind"));
-    let expected = [
-        ("apiVersion", version, kind.api_version()),
-        ("kind", of, kind.kind.clone()),
-    ];
-    let errors: Vec<FieldError> = expected
+    Err(Refusal::bad_request(format!(
+        "the API version in the data ({found}) does not match the expected API version ({expected})"
+    )))
+}
+
+/// The errors of a custom resource that is not of the kind that the path names.
+pub(super) fn kind_errors(kind: &Kind, object: &Json) -> Vec<FieldError> {
+    let expected = [("apiVersion", kind.api_version()), ("kind", kind.kind.clone())];
+    let wrong = expected
         .into_iter()
-        .filter(|(_, found, expected)| found != expected)
-        .map(|(key, found, expected)| FieldError::invalid(key, found, format!("must be {expected}")))
-        .collect();
-    let group = version.rsplit_once('/').map_or("", |(group, _)| group);
-    Refusal::unless_valid(About::new(group, of, meta(object, "name")), &errors)
+        .filter(|_| kind.is_custom())
+        .filter_map(|(key, expected)| {
+            let found = object.get(key).and_then(Json::as_str).unwrap_or_default();
+            (found != expected).then(|| FieldError::invalid(key, found, format!("must be {expected}")))
+        });
+    wrong.collect()
+}
+
+/// What the refusal of an object is about: what it says of itself.
+pub(super) fn about(kind: &Kind, object: &Json) -> About {
+    let text = |key: &str| object.get(key).and_then(Json::as_str).unwrap_or_default();
+    let group = text("apiVersion").rsplit_once('/').map_or("", |(group, _)| group);
+    match kind.is_custom() {
+        true => About::new(group, text("kind"), meta(object, "name")),
+        false => kind.about_kind(meta(object, "name")),
+    }
 }

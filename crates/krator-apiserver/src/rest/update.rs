@@ -1,11 +1,16 @@
 //! Changes of objects: replaced, patched, applied.
 
 use super::{
-    Options, Written, create::insert, decode, finalizer_warnings, metadata_errors, read::refuse_other_kind,
-    scaled::scale_of, settle_namespace, small_enough, waits,
+    Options, Written,
+    create::insert,
+    decode, finalizer_warnings, metadata_errors,
+    read::{self, expect_builtin, expect_version, kind_errors},
+    scaled::scale_of,
+    settle_namespace, small_enough, waits,
 };
 use crate::{
     admission::{self, Operation},
+    body,
     kinds::Kind,
     managed,
     object::{at, finalizers, is_deleting, meta, set_meta},
@@ -56,6 +61,7 @@ pub(crate) fn update(
         // What is sent as a whole is read before it is known whether there is such an object.
         let sent_twice = std::mem::take(&mut twice);
         let mut object = decode(&mut state.session, kind, sent, sent_twice, options.unknown)?;
+        expect_version(kind, &object)?;
         settle_namespace(kind, &mut object, &key.namespace)?;
         check_name(&object, key)?;
         edit = Edit::Replace(object);
@@ -77,6 +83,12 @@ pub(crate) fn update(
     let mut object = edited(state, kind, live, edit, twice, options)?;
     check_name(&object, key)?;
     settle_namespace(kind, &mut object, &key.namespace)?;
+    let version = meta(&object, "resourceVersion");
+    if !version.is_empty() && version.parse::<u64>().is_err() {
+        return Err(Refusal::failed(format!(
+            "strconv.ParseUint: parsing {version:?}: invalid syntax"
+        )));
+    }
     let about = options.attributes(kind, Operation::Update, key.clone());
     if let Some(live) = live.filter(|_| options.subresource != Subresource::Scale) {
         object = admission::mutate(state, &about, object, Some(live))?;
@@ -184,14 +196,22 @@ fn decode_patched(
     twice: Vec<String>,
     options: &Options,
 ) -> Result<Json, Refusal> {
-    refuse_other_kind(kind, &patched)?;
+    let is_strategic = shown.is_some();
     let shown = shown.unwrap_or_else(|| crate::values::go_json(&patched));
+    let refused = |why: &str| {
+        let error = FieldError::invalid("patch", shown.as_str(), why);
+        Refusal::invalid(About::default(), &[error])
+    };
+    // A strategic patch is of the types of Go, which do not ask.
+    if !kind.is_custom() && !is_strategic {
+        let (version, name) = body::version_and_kind(&patched).map_err(|why| refused(&why))?;
+        expect_builtin(kind, version, name).map_err(|why| refused(&why))?;
+    }
     let read = decode(&mut state.session, kind, patched, twice, options.unknown);
     read.map_err(|refusal| match refusal.code {
         400 => {
             let why = refusal.message.find("strict decoding error").unwrap_or_default();
-            let error = FieldError::invalid("patch", shown, &refusal.message[why..]);
-            Refusal::invalid(About::default(), &[error])
+            refused(&refusal.message[why..])
         }
         _ => refusal,
     })
@@ -253,10 +273,10 @@ fn prepared(kind: &Kind, mut object: Json, live: &Json, options: &Options) -> Js
 
 /// Refuses an object that is not valid.
 fn check(kind: &Kind, object: &Json, live: &Json, options: &Options) -> Result<(), Refusal> {
-    refuse_other_kind(kind, object)?;
     let of_metadata = metadata_errors(kind, object);
     let of_kind = kind.validate_update(object, live, options.subresource, &of_metadata)?;
-    let mut errors = of_metadata;
+    let mut errors = kind_errors(kind, object);
+    errors.extend(of_metadata);
     if meta(object, "uid") != meta(live, "uid") {
         errors.push(FieldError::invalid(
             "metadata.uid",
@@ -287,7 +307,7 @@ fn check(kind: &Kind, object: &Json, live: &Json, options: &Options) -> Result<(
         }
     }
     errors.extend(of_kind);
-    Refusal::unless_valid(kind.about_kind(meta(object, "name")), &errors)
+    Refusal::unless_valid(read::about(kind, object), &errors)
 }
 
 /// Stores the object unless nothing has changed; one that is being deleted and has nothing to wait for is removed. `live` is

@@ -4,7 +4,10 @@ use super::{super::masked::Mask, drawn::Drawn};
 use http::{Method, Request, header};
 use kube::{Client, client::Body};
 use serde_json::{Value as Json, json};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
+
+/// The deadline of an answer. A real server waits for three seconds until it says that a version is not there yet.
+const DEADLINE: Duration = Duration::from_secs(20);
 
 /// A server and the objects of a round.
 pub struct Session {
@@ -52,6 +55,14 @@ impl Session {
 
     /// Sends a request, and reads the answer.
     pub async fn send(&mut self, drawn: &Drawn) -> Answer {
+        let answer = tokio::time::timeout(DEADLINE, self.answer(drawn)).await;
+        answer.unwrap_or_else(|_| Answer {
+            code: 0,
+            shown: format!("no answer within {DEADLINE:?}"),
+        })
+    }
+
+    async fn answer(&mut self, drawn: &Drawn) -> Answer {
         let mut request = Request::builder()
             .method(drawn.method.as_str())
             .uri(self.filled(&drawn.uri()));
@@ -97,7 +108,19 @@ impl Session {
             self.mask.exactly(&body)
         };
         let refused = |key: &str| body[key].as_str().unwrap_or_default().to_owned();
+        let causes = body.pointer("/details/causes").and_then(Json::as_array);
+        let mut causes = causes.cloned().unwrap_or_default();
+        // The errors of an object may come in another order.
+        causes.sort_by_key(ToString::to_string);
+        causes.dedup();
         let shown = match code {
+            422 if causes.len() > 1 => {
+                format!(
+                    "{code} {}: {} {form} {warnings:?}",
+                    refused("reason"),
+                    Json::from(causes)
+                )
+            }
             400.. if body["kind"] == "Status" => {
                 let details = &body["details"];
                 format!(
