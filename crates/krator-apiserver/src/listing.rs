@@ -79,12 +79,12 @@ pub(crate) fn list(
 ) -> Result<Listed, Refusal> {
     let limit = parameters.limit;
     let current = state.store.version();
-    let version = version_number(&parameters.version)
-        .map_err(|error| Refusal::bad_request(format!("invalid resource version: {error}")))?;
     let from = match parameters.continues.as_str() {
         "" => None,
         token => Some(Continue::read(token)?),
     };
+    let version = version_number(&parameters.version)
+        .map_err(|error| Refusal::bad_request(format!("invalid resource version: {error}")))?;
     if from.is_some() && version.is_some_and(|version| version > 0) {
         let why = "specifying resource version is not allowed when using continue";
         return Err(Refusal::bad_request(why));

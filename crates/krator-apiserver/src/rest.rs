@@ -175,16 +175,17 @@ fn small_enough(mut object: Json) -> Result<Json, Refusal> {
     }
 }
 
-/// Warns of finalizers that are new and that others may use, too.
-fn finalizer_warnings(object: &Json, live: Option<&Json>) -> Vec<String> {
+/// Warns of finalizers of custom resources that are new and that others may use, too.
+fn finalizer_warnings(kind: &Kind, object: &Json, live: Option<&Json>) -> Vec<String> {
     let is_known = |name: &str| live.is_some_and(|live| finalizers(live).any(|known| known == name));
     finalizers(object)
-        .filter(|name| !name.contains('/') && !["orphan", "foregroundDeletion", "kubernetes"].contains(name))
-        .filter(|name| !is_known(name))
+        .filter(|name| kind.is_custom() && !name.contains('/'))
+        .filter(|name| !["orphan", "foregroundDeletion", "kubernetes"].contains(name) && !is_known(name))
         .map(|name| {
+            let with_path = if name.contains('.') { " including a path (/)" } else { "" };
             format!(
-                "metadata.finalizers: {name:?}: prefer a domain-qualified finalizer name to avoid accidental conflicts \
-                 with other finalizer writers"
+                "metadata.finalizers: {name:?}: prefer a domain-qualified finalizer name{with_path} to avoid accidental \
+                 conflicts with other finalizer writers"
             )
         })
         .collect()

@@ -24,7 +24,7 @@ use crate::{
     state::{State, lock},
     store::Key,
     users::User,
-    watching::Watch,
+    watching::{self, Watch},
 };
 use bytes::Bytes;
 use call::Call;
@@ -37,6 +37,7 @@ use std::{
     convert::Infallible,
     sync::{Arc, Mutex},
 };
+use tokio::sync::Semaphore;
 
 /// The largest body of a request, as of the API server.
 const LARGEST_BODY: usize = 3 << 20;
@@ -58,6 +59,8 @@ pub struct Server {
     caller: Arc<User>,
     audit: Option<Audit>,
     faults: Option<faults::Plan>,
+    /// The places of watches.
+    watches: Arc<Semaphore>,
 }
 
 impl Server {
@@ -269,7 +272,8 @@ impl Server {
                 let parameters = ListParameters::read(&request.query)?;
                 let selection = Selection::of(&kind, &target.namespace, &parameters)?;
                 let include = Include::of(request.query.text("includeObject"));
-                let watch = Watch::begin(state, &kind, selection, (call.form, include), &parameters)?;
+                let place = watching::place(&self.watches)?;
+                let watch = Watch::begin(state, &kind, selection, (call.form, include), &parameters, place)?;
                 negotiation::check_stream(&request.headers)?;
                 let frames = watch
                     .stream(Arc::clone(&self.state))

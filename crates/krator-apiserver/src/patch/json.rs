@@ -30,7 +30,7 @@ pub fn json_patch(live: &Json, patch: &Json) -> Result<Json, Refusal> {
         Json::Null => Vec::new(),
         patch => {
             expect_operations(patch)?;
-            let Patch(operations) = Patch::deserialize(patch).map_err(|_| unprocessable())?;
+            let Patch(operations) = Patch::deserialize(&with_values(patch)).map_err(|_| unprocessable())?;
             operations
         }
     };
@@ -49,6 +49,14 @@ pub fn json_patch(live: &Json, patch: &Json) -> Result<Json, Refusal> {
             }
             other => other,
         };
+        // What is not there is null for a test.
+        let is_absent = match &operation {
+            PatchOperation::Test(test) => test.value.is_null() && is_missing_field(&object, &test.path),
+            _ => false,
+        };
+        if is_absent {
+            continue;
+        }
         copied += copies(&object, &operation);
         if copied > MAX_COPIED || depth_after(&object, &operation) > MAX_DEPTH {
             return Err(unprocessable());
@@ -76,6 +84,20 @@ fn expect_operations(patch: &Json) -> Result<(), Refusal> {
             "error decoding patch: json: cannot unmarshal {form} into Go value of type {type_}"
         )))
     })
+}
+
+/// The operations with a value where they need one: Go reads it as null if it is not there.
+fn with_values(patch: &Json) -> Json {
+    let mut patch = patch.clone();
+    for operation in patch.as_array_mut().into_iter().flatten() {
+        let op = operation.get("op").and_then(Json::as_str).unwrap_or_default();
+        if ["add", "replace", "test"].contains(&op)
+            && let Some(fields) = operation.as_object_mut()
+        {
+            fields.entry("value").or_insert(Json::Null);
+        }
+    }
+    patch
 }
 
 /// How many bytes an operation copies.

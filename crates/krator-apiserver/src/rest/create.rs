@@ -95,7 +95,7 @@ pub(super) fn insert(
     let errors = kind_errors(kind, &object).into_iter().chain(of_metadata);
     let errors: Vec<FieldError> = errors.chain(of_kind).collect();
     Refusal::unless_valid(read::about(kind, &object), &errors)?;
-    for warning in finalizer_warnings(&object, None) {
+    for warning in finalizer_warnings(kind, &object, None) {
         state.session.warn(warning);
     }
     let key = Key::of(&object);

@@ -9,7 +9,7 @@ use crate::{
     questions::Session,
     refusal::{About, FieldError, Refusal},
 };
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 use std::fmt::{self, Write as _};
 
 /// How many bytes of a body that cannot be read are shown.
@@ -117,13 +117,35 @@ pub(super) fn expect_builtin(kind: &Kind, version: &str, name: &str) -> Result<(
 ///
 /// If it cannot be read.
 pub(crate) fn read_patch(form: &str, sent: &[u8]) -> Result<(Json, Vec<String>), Refusal> {
-    body::read(form, sent).map_err(|why| match why {
+    let read = body::read(form, sent).map(|(patch, twice)| match form {
+        "application/json-patch+json" => {
+            let named = twice.into_iter().chain(unknown_in_operations(&patch));
+            let named = named.map(|field| format!("json patch {field}")).collect();
+            (patch, named)
+        }
+        _ => (patch, twice),
+    });
+    read.map_err(|why| match why {
+        Unreadable::Json(why) if form.contains("strategic") => Refusal::bad_request(why),
         Unreadable::Json(why) => Refusal::bad_request(format!("error decoding patch: {why}")),
         Unreadable::Yaml(why) => Refusal::bad_request(format!(
             "error decoding YAML: error converting YAML to JSON: yaml: {why}"
         )),
         Unreadable::Refused(refusal) => refusal,
     })
+}
+
+/// The fields of the operations of a JSON patch that there are not, each as a message.
+fn unknown_in_operations(patch: &Json) -> Vec<String> {
+    let operations = patch.as_array().into_iter().flatten().enumerate();
+    let fields = operations.flat_map(|(at, operation)| {
+        let fields = operation.as_object().into_iter().flat_map(Map::keys);
+        fields.map(move |field| (at, field))
+    });
+    fields
+        .filter(|(_, field)| !["op", "path", "from", "value"].contains(&field.as_str()))
+        .map(|(at, field)| format!("unknown field {:?}", format!("[{at}].{field}")))
+        .collect()
 }
 
 /// Reads an object of a kind as a client has sent it, or as a patch has made it. The client is warned of what is left out.
@@ -146,6 +168,8 @@ pub(crate) fn decode(
     };
     let (name, version) = (text("kind"), text("apiVersion"));
     let is_other = kind.is_custom() && (name != kind.kind || version != kind.api_version());
+    let ends_tracking = body.pointer("/metadata/managedFields").and_then(Json::as_array);
+    let ends_tracking = ends_tracking.is_some_and(Vec::is_empty);
     let (mut object, found) = kind.decode(body)?;
     if !kind.is_custom() {
         crate::object::set(&mut object, "apiVersion", kind.api_version().into());
@@ -160,6 +184,10 @@ pub(crate) fn decode(
         krator_schema::admit_metadata(metadata).map_err(|problem| cannot(&problem))?;
     } else {
         crate::object::meta_mut(&mut object);
+    }
+    // An empty list is as good as none, but for this one.
+    if ends_tracking {
+        crate::object::set_meta(&mut object, "managedFields", Json::Array(Vec::new()));
     }
     // Of an object of another kind, which is refused later, nobody knows the fields.
     if is_other {

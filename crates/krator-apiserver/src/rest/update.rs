@@ -80,7 +80,15 @@ pub(crate) fn update(
         return Err(Refusal::not_found(kind.about(&key.name)));
     }
     let replaces = matches!(edit, Edit::Replace(_));
+    let applies = matches!(edit, Edit::Apply { .. });
     let mut object = edited(state, kind, live, edit, twice, options)?;
+    let uid = meta(&object, "uid");
+    if applies && live.is_none() && !uid.is_empty() {
+        let why = format!(
+            "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+        );
+        return Err(Refusal::conflict(kind.about(&key.name), &why));
+    }
     check_name(&object, key)?;
     settle_namespace(kind, &mut object, &key.namespace)?;
     let version = meta(&object, "resourceVersion");
@@ -112,7 +120,7 @@ pub(crate) fn update(
     crate::hooks::before_update(state, kind, &mut object, live)?;
     let object = prepared(kind, object, live, options);
     check(kind, &object, live, options)?;
-    for warning in finalizer_warnings(&object, Some(live)) {
+    for warning in finalizer_warnings(kind, &object, Some(live)) {
         state.session.warn(warning);
     }
     if options.subresource == Subresource::Scale {
@@ -180,7 +188,11 @@ fn edited(
         (_, true) => decode_patched(state, kind, made, shown, twice, options)?,
         _ => decode(&mut state.session, kind, made, twice, options.unknown)?,
     };
+    let ends_tracking = at(&object, &["metadata", "managedFields"]) == &Json::Array(Vec::new());
     kind.default(&mut object);
+    if ends_tracking {
+        set_meta(&mut object, "managedFields", Json::Array(Vec::new()));
+    }
     if !is_tracked {
         object = managed::update(live, object, &kind.types, &by, &now(), &ignored);
     }

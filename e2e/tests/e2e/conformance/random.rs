@@ -67,11 +67,9 @@ async fn round(
     known: &Differences,
     found: &Mutex<Found>,
 ) {
-    // A number of dice that is not the step of their own numbers: otherwise one round would repeat the other.
-    let mut dice = Dice::new(
-        seed.wrapping_add(number as u64)
-            .wrapping_mul(0xd134_2543_de82_ef95),
-    );
+    // Factors that are not the step of the dice themselves: otherwise one round would repeat the other.
+    let seed_of_round = seed.wrapping_mul(0x2545_f491_4f6c_dd1d);
+    let mut dice = Dice::new(seed_of_round ^ (number as u64).wrapping_mul(0xd134_2543_de82_ef95));
     let namespace = format!("random-{seed}-{number}");
     let mut real = Session::begin(clients.0, &namespace).await;
     let mut embedded = Session::begin(clients.1, &namespace).await;
@@ -84,14 +82,6 @@ async fn round(
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
             of_real = real.send(&drawn).await;
-        }
-        if std::env::var_os("DBG").is_some() {
-            cluster::say(&format!(
-                "DBG {} | {} {}",
-                &of_real.shown.chars().take(90).collect::<String>(),
-                drawn.method,
-                drawn.uri()
-            ));
         }
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
         found.requests += 1;

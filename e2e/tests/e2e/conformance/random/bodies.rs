@@ -68,11 +68,11 @@ const CHANGES: [(&str, &str); 45] = [
     ("/metadata/finalizers", r#"["a b"]"#),
     (
         "/metadata/ownerReferences",
-        r#"[{"apiVersion": "v1", "kind": "X", "name": "x", "uid": "y"}]"#,
+        r#"[{"apiVersion": "v1", "kind": "X", "name": "x"}]"#,
     ),
     (
         "/metadata/ownerReferences",
-        r#"[{"apiVersion": "v1", "kind": "X", "name": "x", "uid": "y", "foo": 1}]"#,
+        r#"[{"apiVersion": "v1", "kind": "X", "name": "x", "foo": 1}]"#,
     ),
     ("/metadata/ownerReferences", r#"[{"kind": "X"}]"#),
     ("/metadata/deletionTimestamp", r#""2020-01-01T00:00:00Z""#),

@@ -150,7 +150,7 @@ const OF_DELETIONS: [(&str, &[&str]); 5] = [
     ("dryRun", &["All", "x", ""]),
     ("gracePeriodSeconds", &["0", "-1", "1", "x", ""]),
     ("propagationPolicy", &["Background", "", "Foo", "orphan"]),
-    ("orphanDependents", &["true", "false", "x", ""]),
+    ("orphanDependents", &["false", "0", "False"]),
     ("labelSelector", &["nothing%3Dhere", "a%3Db%3Dc"]),
 ];
 

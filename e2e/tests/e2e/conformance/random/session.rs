@@ -122,7 +122,10 @@ impl Session {
                 )
             }
             400.. if body["kind"] == "Status" => {
-                let details = &body["details"];
+                let mut details = body["details"].clone();
+                if !causes.is_empty() {
+                    details["causes"] = causes.into();
+                }
                 format!(
                     "{code} {}: {} {details} {form} {warnings:?}",
                     refused("reason"),
