@@ -200,6 +200,11 @@ impl<'de> Visitor<'de> for Reader<'_> {
         Ok(Json::Null)
     }
 
+    // A document of YAML may be empty.
+    fn visit_none<E: Error>(self) -> Result<Json, E> {
+        self.visit_unit()
+    }
+
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
         self.take(0)?;
         let mut list: Vec<Json> = Vec::new();

@@ -142,7 +142,7 @@ impl ListParameters {
             fields,
             bookmarks: query.flag("allowWatchBookmarks"),
             version: query.text("resourceVersion").to_owned(),
-            is_exact: query.text("resourceVersionMatch") == "Exact",
+            is_exact: is_exact(query, limit),
             timeout,
             limit: limit
                 .filter(|limit| *limit > 0)
@@ -225,6 +225,15 @@ impl ListParameters {
         }
         errors.extend(self.continue_error());
         errors
+    }
+}
+
+/// Whether a list is of the version itself, and not of one that is at least as new. So are pieces of a list, if the request does
+/// not say what it means.
+fn is_exact(query: &Query, limit: Option<i64>) -> bool {
+    match query.text("resourceVersionMatch") {
+        "" => limit.is_some_and(|limit| limit > 0) && !["", "0"].contains(&query.text("resourceVersion")),
+        matching => matching == "Exact",
     }
 }
 

@@ -238,6 +238,16 @@ impl Refusal {
         Self::new(409, "AlreadyExists", about, message)
     }
 
+    /// The same refusal, of an object that was to have a generated name.
+    pub fn for_want_of_a_name(self) -> Self {
+        let why = "the server was not able to generate a unique name for the object";
+        Self {
+            message: format!("{}, {why}", self.message),
+            retry_after: Some(1),
+            ..self
+        }
+    }
+
     /// The object is another one than the request expects.
     pub fn conflict(about: About, why: &str) -> Self {
         let message = format!(

@@ -288,12 +288,16 @@ impl Server {
             "delete" | "deletecollection" => {
                 let listed = match verb {
                     "delete" => None,
-                    _ => Some(ListParameters::read(&request.query)?),
+                    _ => {
+                        let parameters = ListParameters::read(&request.query)?;
+                        let selection = Selection::of(&kind, &target.namespace, &parameters)?;
+                        Some((selection, parameters))
+                    }
                 };
                 let options = call.delete_options()?;
                 let done = match &listed {
                     None => call.delete(state, &options),
-                    Some(parameters) => call.delete_all(state, &options, parameters),
+                    Some(listed) => call.delete_all(state, &options, listed),
                 };
                 let mut response = done.unwrap_or_else(|refusal| refused(&refusal));
                 if kind.id.resource == "jobs" && options.propagation.is_none() {

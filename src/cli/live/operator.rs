@@ -152,7 +152,9 @@ fn guard(operator: &Child) -> anyhow::Result<Child> {
         // What ends the whole group, such as Ctrl-C, is not to end this shell first.
         .process_group(0)
         .kill_on_drop(true);
-    shell.spawn().context("cannot run `sh`, which ends the operator with this command")
+    shell
+        .spawn()
+        .context("cannot run `sh`, which ends the operator with this command")
 }
 
 /// Whether the operator that serves its probes at an address says that it is ready.

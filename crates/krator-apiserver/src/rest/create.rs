@@ -109,7 +109,11 @@ pub(super) fn insert(
     }
     set_meta(&mut object, "resourceVersion", Json::Null);
     if state.store.get(&kind.id, &key).is_some() {
-        return Err(Refusal::already_exists(kind.about(&key.name)));
+        let refusal = Refusal::already_exists(kind.about(&key.name));
+        return Err(match meta(&object, "generateName") {
+            "" => refusal,
+            _ => refusal.for_want_of_a_name(),
+        });
     }
     let mut object = kind.to_stored(object);
     if kind.is_custom() {

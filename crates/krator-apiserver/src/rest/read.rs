@@ -169,13 +169,15 @@ pub(crate) fn decode(
     let (name, version) = (text("kind"), text("apiVersion"));
     let is_other = kind.is_custom() && (name != kind.kind || version != kind.api_version());
     let ends_tracking = body.pointer("/metadata/managedFields").and_then(Json::as_array);
-    let ends_tracking = ends_tracking.is_some_and(Vec::is_empty);
+    let ends_tracking = !kind.is_custom() && ends_tracking.is_some_and(Vec::is_empty);
     let (mut object, found) = kind.decode(body)?;
     if !kind.is_custom() {
         crate::object::set(&mut object, "apiVersion", kind.api_version().into());
         crate::object::set(&mut object, "kind", kind.kind.as_str().into());
     }
     let cannot = |why: &dyn fmt::Display| cannot(kind, &version, &name, why);
+    // Of an object of another kind, which is refused later, nobody knows the fields.
+    let found = found.into_iter().filter(|_| !is_other);
     let mut wrong: Vec<String> = twice.into_iter().chain(found).collect();
     if let Some(metadata) = object.get_mut("metadata").filter(|it| !it.is_null()) {
         if kind.is_custom() {
@@ -189,10 +191,7 @@ pub(crate) fn decode(
     if ends_tracking {
         crate::object::set_meta(&mut object, "managedFields", Json::Array(Vec::new()));
     }
-    // Of an object of another kind, which is refused later, nobody knows the fields.
-    if is_other {
-        wrong.clear();
-    }
+
     match unknown {
         Unknown::Strict if !wrong.is_empty() => {
             let all = wrong.join(", ");

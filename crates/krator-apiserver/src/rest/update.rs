@@ -91,12 +91,6 @@ pub(crate) fn update(
     }
     check_name(&object, key)?;
     settle_namespace(kind, &mut object, &key.namespace)?;
-    let version = meta(&object, "resourceVersion");
-    if !version.is_empty() && version.parse::<u64>().is_err() {
-        return Err(Refusal::failed(format!(
-            "strconv.ParseUint: parsing {version:?}: invalid syntax"
-        )));
-    }
     let about = options.attributes(kind, Operation::Update, key.clone());
     if let Some(live) = live.filter(|_| options.subresource != Subresource::Scale) {
         object = admission::mutate(state, &about, object, Some(live))?;
@@ -109,6 +103,7 @@ pub(crate) fn update(
             );
             return Err(Refusal::conflict(kind.about(&key.name), &why));
         }
+        expect_number(meta(&object, "resourceVersion"))?;
         set_meta(&mut object, "resourceVersion", Json::Null);
         let object = insert(state, kind, object, options)?;
         return Ok(Written {
@@ -134,6 +129,16 @@ pub(crate) fn update(
         object,
         created: false,
     })
+}
+
+/// The version of an object is a number, if it has one.
+fn expect_number(version: &str) -> Result<(), Refusal> {
+    match version.is_empty() || version.parse::<u64>().is_ok() {
+        true => Ok(()),
+        false => Err(Refusal::failed(format!(
+            "strconv.ParseUint: parsing {version:?}: invalid syntax"
+        ))),
+    }
 }
 
 /// An object has the name that the path says.
@@ -214,6 +219,14 @@ fn decode_patched(
         let error = FieldError::invalid("patch", shown.as_str(), why);
         Refusal::invalid(About::default(), &[error])
     };
+    if kind.is_custom()
+        && patched
+            .get("kind")
+            .and_then(Json::as_str)
+            .is_none_or(str::is_empty)
+    {
+        return Err(refused(&format!("Object 'Kind' is missing in '{shown}'")));
+    }
     // A strategic patch is of the types of Go, which do not ask.
     if !kind.is_custom() && !is_strategic {
         let (version, name) = body::version_and_kind(&patched).map_err(|why| refused(&why))?;
@@ -245,6 +258,7 @@ fn check_version(
         );
         return Err(Refusal::conflict(kind.about(&key.name), &why));
     }
+    expect_number(meta(object, "resourceVersion"))?;
     match meta(object, "resourceVersion") {
         "" | "0" if replaces && kind.rules().is_none_or(|rules| rules.needs_version) => {
             let error = FieldError::invalid("metadata.resourceVersion", 0, "must be specified for an update");

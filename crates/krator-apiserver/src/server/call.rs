@@ -250,10 +250,9 @@ impl Call<'_> {
         &self,
         state: &mut State,
         options: &DeleteOptions,
-        parameters: &ListParameters,
+        (selection, parameters): &(Selection, ListParameters),
     ) -> Result<Response<Body>, Refusal> {
-        let selection = Selection::of(self.kind, &self.key.namespace, parameters)?;
-        let listed = listing::list(state, self.kind, &selection, parameters)?;
+        let listed = listing::list(state, self.kind, selection, parameters)?;
         // Whether all webhooks have answered is to be known before the first object is gone.
         for object in &listed.objects {
             let admitted = rest::admit(state, self.kind, &Key::of(object), object, options);

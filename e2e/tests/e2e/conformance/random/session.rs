@@ -97,10 +97,8 @@ impl Session {
             Err(_) => Json::from(String::from_utf8_lossy(&bytes).into_owned()),
         };
         self.remember(&body);
-        let warnings: Vec<String> = text(header::WARNING)
-            .iter()
-            .map(|it| self.mask.text(it))
-            .collect();
+        let mut warnings = text(header::WARNING);
+        warnings.sort();
         let is_foreign = code == 200 && drawn.is_about_others();
         let body = if is_foreign {
             Json::Null
