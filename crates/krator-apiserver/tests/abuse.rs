@@ -137,6 +137,40 @@ async fn bodies_that_are_large_deep_or_full_of_aliases_are_refused() {
 }
 
 #[tokio::test]
+async fn rules_over_their_budget_are_refused() {
+    let definition = |bound: Json| {
+        let mut list = json!({"type": "array", "items": {"type": "string", "maxLength": 10}});
+        list["maxItems"] = bound;
+        let rule = json!([{"rule": "self.l.all(x, self.l.all(y, x == y))"}]);
+        let spec = json!({"type": "object", "properties": {"l": list}, "x-kubernetes-validations": rule});
+        json!({
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": "elks.animals.com"},
+            "spec": {
+                "group": "animals.com",
+                "scope": "Namespaced",
+                "names": {"plural": "elks", "kind": "Elk"},
+                "versions": [{"name": "v1", "served": true, "storage": true, "schema": {
+                    "openAPIV3Schema": {"type": "object", "properties": {"spec": spec}},
+                }}],
+            },
+        })
+        .to_string()
+    };
+    let server = Server::start();
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    let form = "application/json";
+    let refused = told(&server, "POST", path, form, definition(Json::Null)).await;
+    let words = "estimated rule cost exceeds budget by factor of more than 100x";
+    assert!(refused.0 == 422 && refused.1.contains(words), "{refused:?}");
+    assert_eq!(
+        told(&server, "POST", path, form, definition(10.into())).await.0,
+        201
+    );
+}
+
+#[tokio::test]
 async fn watches_have_so_many_places_and_no_more() {
     let server = server().await;
     let watch = async || send(&server, "GET", &format!("{MOOSE}?watch=true"), "", String::new()).await;
