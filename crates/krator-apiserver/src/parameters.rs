@@ -8,6 +8,7 @@ use crate::{
 };
 use krator_schema::ProblemKind;
 use serde_json::json;
+use std::num::{IntErrorKind, ParseIntError};
 
 /// The longest name of a field manager, in bytes.
 const LONGEST_MANAGER: usize = 128;
@@ -241,20 +242,17 @@ fn is_exact(query: &Query, limit: Option<i64>) -> bool {
 ///
 /// # Errors
 ///
-/// The error of a field whose value is none.
-pub(crate) fn version_number(text: &str) -> Result<Option<u64>, FieldError> {
-    match text {
-        "" => Ok(None),
-        text => text.parse().map(Some).map_err(|error: std::num::ParseIntError| {
-            let why = match error.kind() {
-                std::num::IntErrorKind::PosOverflow => "value out of range",
-                _ => "invalid syntax",
-            };
-            FieldError::invalid(
-                "resourceVersion",
-                text,
-                format!("strconv.ParseUint: parsing {text:?}: {why}"),
-            )
-        }),
+/// What is wrong with a text that is none.
+pub(crate) fn version_number(text: &str) -> Result<Option<u64>, String> {
+    if text.is_empty() {
+        return Ok(None);
     }
+    text.parse().map(Some).map_err(|error: ParseIntError| {
+        let why = match error.kind() {
+            IntErrorKind::PosOverflow => "value out of range",
+            _ => "invalid syntax",
+        };
+        let why = format!("strconv.ParseUint: parsing {text:?}: {why}");
+        FieldError::invalid("resourceVersion", text, why).to_string()
+    })
 }

@@ -100,26 +100,24 @@ impl Server {
         let path = parts.uri.path().to_owned();
         let is_head = parts.method == Method::HEAD;
         let wants_yaml = negotiation::wants_yaml(&parts.headers);
-        let received = self
-            .user(&parts.headers, &wanted, entry.as_mut())
-            .and_then(|user| {
-                let body = body.ok().map(|body| body.to_bytes());
-                if let Some(entry) = &mut entry
-                    && [Method::POST, Method::PUT].contains(&parts.method)
-                    && let (Ok(form), Some(body)) = (negotiation::sent(&parts.headers), &body)
-                    && let Ok((object, _)) = body::read(form, body)
-                {
-                    entry.about(&object);
-                }
-                Ok(ReceivedRequest {
-                    method: parts.method,
-                    path: path.clone(),
-                    query,
-                    headers: parts.headers,
-                    body,
-                    user: Arc::new(user),
-                })
-            });
+        let received = self.user(&parts.headers, &wanted, entry.as_mut()).map(|user| {
+            let body = body.ok().map(|body| body.to_bytes());
+            if let Some(entry) = &mut entry
+                && [Method::POST, Method::PUT].contains(&parts.method)
+                && let (Ok(form), Some(body)) = (negotiation::sent(&parts.headers), &body)
+                && let Ok((object, _)) = body::read(form, body)
+            {
+                entry.about(&object);
+            }
+            ReceivedRequest {
+                method: parts.method,
+                path: path.clone(),
+                query,
+                headers: parts.headers,
+                body,
+                user: Arc::new(user),
+            }
+        });
         let mut session = Session::default();
         let answer = match &received {
             Ok(received) => self.answer_of(received, &mut session).await,

@@ -83,7 +83,7 @@ impl Watch {
         parameters: &ListParameters,
         place: OwnedSemaphorePermit,
     ) -> Result<Self, Refusal> {
-        let from = version_number(&parameters.version).map_err(|error| Refusal::failed(error.to_string()))?;
+        let from = version_number(&parameters.version).map_err(Refusal::failed)?;
         let timeout = parameters
             .timeout
             .and_then(|seconds| u64::try_from(seconds).ok())

@@ -106,7 +106,7 @@ impl Call<'_> {
     /// An object is never older than the version that the client asks for.
     fn expect_version(&self, state: &State) -> Result<(), Refusal> {
         let version = parameters::version_number(self.request.query.text("resourceVersion"));
-        match version.map_err(|error| Refusal::failed(error.to_string()))? {
+        match version.map_err(Refusal::failed)? {
             Some(version) => listing::expect_version(state, version),
             None => Ok(()),
         }

@@ -46,6 +46,15 @@ impl Session {
         session
     }
 
+    /// Deletes the namespace with all that is in it.
+    pub async fn end(mut self) {
+        let path = format!("/api/v1/namespaces/{}", self.namespace);
+        let deleted = self
+            .send(&Drawn::json(Method::DELETE, &path, "{}".to_owned()))
+            .await;
+        assert_eq!(deleted.code, 200, "{}", deleted.shown);
+    }
+
     fn filled(&self, text: &str) -> String {
         let text = text.replace("$ns", &self.namespace);
         ["$rv", "$uid", "$continue"].iter().fold(text, |text, key| {
@@ -136,17 +145,16 @@ impl Session {
     }
 
     fn remember(&mut self, body: &Json) {
-        for (key, pointer) in [
-            ("$rv", "/metadata/resourceVersion"),
-            ("$uid", "/metadata/uid"),
-            ("$continue", "/metadata/continue"),
+        let text = |pointer: &str| body.pointer(pointer).and_then(Json::as_str).unwrap_or_default();
+        // Versions of lists move with all that happens on a server.
+        let is_object = !text("/metadata/uid").is_empty();
+        for (key, pointer, counts) in [
+            ("$rv", "/metadata/resourceVersion", is_object),
+            ("$uid", "/metadata/uid", is_object),
+            ("$continue", "/metadata/continue", true),
         ] {
-            if let Some(value) = body
-                .pointer(pointer)
-                .and_then(Json::as_str)
-                .filter(|it| !it.is_empty())
-            {
-                self.known.insert(key, value.to_owned());
+            if counts && !text(pointer).is_empty() {
+                self.known.insert(key, text(pointer).to_owned());
             }
         }
     }
