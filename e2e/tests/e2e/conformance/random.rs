@@ -33,8 +33,8 @@ const ROUND: usize = 40;
 const AT_ONCE: usize = 6;
 /// How often a read is tried.
 const READS: usize = 4;
-/// What a server may keep of all the requests, in MiB. Its history of changes is a part of it.
-const KEPT: u64 = 200;
+/// What a server may keep of all the requests, in MiB: most of it are changes that it remembers, up to a bound for each kind.
+const KEPT: u64 = 600;
 
 /// What the rounds have found.
 #[derive(Default)]
