@@ -101,6 +101,8 @@ async fn bodies_that_are_large_deep_or_full_of_aliases_are_refused() {
         let items = format!("*a{}, ", at - 1).repeat(10);
         aliases.push_str(&format!("a{at}: &a{at} [{items}]\n"));
     }
+    let text = "x".repeat(100_000);
+    let texts = format!("kind: Moose\na: &a {text}\nb: [{}]\n", "*a, ".repeat(100));
     let large = |bytes: usize| moose("b", json!({"text": "x".repeat(bytes)})).to_string();
     let cases = [
         (
@@ -112,6 +114,12 @@ async fn bodies_that_are_large_deep_or_full_of_aliases_are_refused() {
         (
             "application/yaml",
             aliases,
+            400,
+            "yaml: document contains excessive aliasing (6b69",
+        ),
+        (
+            "application/yaml",
+            texts,
             400,
             "yaml: document contains excessive aliasing (6b69",
         ),
