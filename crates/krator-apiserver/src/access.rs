@@ -8,6 +8,7 @@ use crate::{
     state::{State, core},
     store::Key,
     users::{ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User, service_account_groups, split_service_account},
+    values::go_strings,
 };
 use http::{HeaderMap, header};
 use std::collections::BTreeMap;
@@ -54,8 +55,10 @@ pub(crate) fn acting(state: &State, user: &User, headers: &HeaderMap) -> Result<
         return Ok(user.clone());
     }
     if wanted.name.is_empty() {
-        let why = "requested groups, uids or extras without impersonating a user name";
-        return Err(Refusal::bad_request(why));
+        return Err(Refusal::bad_request(format!(
+            "requested {} without impersonating a user name",
+            go_text(&wanted)
+        )));
     }
     for asked in rights(&wanted) {
         let decision = rbac::authorize(state, user, &asked);
@@ -85,6 +88,29 @@ fn wanted(headers: &HeaderMap) -> User {
             .collect(),
         extra,
     }
+}
+
+/// A user as `%#v` of Go prints it.
+fn go_text(user: &User) -> String {
+    let list = |texts: &[String]| match texts {
+        [] => "[]string(nil)".to_owned(),
+        texts => go_strings(&texts.iter().map(String::as_str).collect::<Vec<_>>()),
+    };
+    let extra: Vec<String> = user
+        .extra
+        .iter()
+        .map(|(key, values)| format!("{key:?}:{}", list(values)))
+        .collect();
+    let extra = match extra.as_slice() {
+        [] => "(nil)".to_owned(),
+        extra => format!("{{{}}}", extra.join(", ")),
+    };
+    format!(
+        "&user.DefaultInfo{{Name:{:?}, UID:{:?}, Groups:{}, Extra:map[string][]string{extra}}}",
+        user.name,
+        user.uid,
+        list(&user.groups)
+    )
 }
 
 /// The rights that acting as a user takes. Each part of the user needs a rule of its own.

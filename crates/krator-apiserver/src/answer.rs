@@ -4,8 +4,8 @@ use crate::{
     builtin,
     kinds::{Kind, Origin},
     listing::Listed,
-    object::at,
-    request::Form,
+    negotiation::Form,
+    object::{at, meta, of_texts},
     state,
 };
 use krator_schema::Column;
@@ -37,8 +37,8 @@ pub(crate) fn one<'a>(kind: &Kind, object: &'a Json, form: &Form, include: Inclu
         Form::Objects => kind.to_served(object),
         Form::Metadata { version, .. } => Cow::Owned(metadata_of(kind, object, version)),
         Form::Table(version) => {
-            let version_of_object = at(object, &["metadata", "resourceVersion"]).clone();
-            let metadata = json!({"resourceVersion": version_of_object});
+            // What a dry run has made has no version.
+            let metadata = of_texts([("resourceVersion", meta(object, "resourceVersion"))]).into();
             Cow::Owned(table(
                 kind,
                 &[Arc::new(object.clone())],
@@ -108,7 +108,8 @@ pub(crate) fn many(kind: &Kind, listed: Listed, form: &Form, include: Include) -
                 "kind": "PartialObjectMetadataList",
                 "apiVersion": format!("meta.k8s.io/{version}"),
                 "metadata": metadata,
-                "items": items,
+                // As Go writes a list that nobody has made.
+                "items": Some(items).filter(|items| !items.is_empty()),
             })
         }
         Form::Table(version) => table(kind, &objects, metadata, version, include),

@@ -51,6 +51,32 @@ pub(crate) fn label_errors(labels: &Json) -> Vec<FieldError> {
     validate::label_errors(labels)
 }
 
+/// The errors of finalizers. Some kinds have only those of Kubernetes and those with a domain.
+pub(crate) fn finalizer_errors(finalizers: &Json, standard: bool) -> Vec<FieldError> {
+    let names = finalizers
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Json::as_str);
+    let names: Vec<&str> = names.collect();
+    let mut errors = Vec::new();
+    for name in &names {
+        let wrong = names::qualified(name).into_iter();
+        errors.extend(wrong.map(|why| FieldError::invalid("metadata.finalizers", *name, why)));
+    }
+    for (at, name) in names.iter().enumerate().filter(|_| standard) {
+        if !name.contains('/') && !["kubernetes", "orphan", "foregroundDeletion"].contains(name) {
+            let why = "name is neither a standard finalizer name nor is it fully qualified";
+            errors.push(FieldError::invalid(
+                format!("metadata.finalizers[{at}]"),
+                *name,
+                why,
+            ));
+        }
+    }
+    errors
+}
+
 /// A new object of a kind, as Go writes it.
 pub(crate) fn empty(group: &str, version: &str, kind: &str) -> Json {
     decode::zero(types::of_kind(group, version, kind))
@@ -226,6 +252,15 @@ impl Builtin {
             *object = ordered;
         }
     }
+}
+
+/// The fields of an object's metadata that there are not, each as a message.
+///
+/// # Errors
+///
+/// If a field has a value of a wrong type.
+pub fn unknown_metadata(metadata: &Json) -> Result<Vec<String>, String> {
+    decode::unknown_below("meta/v1.ObjectMeta", "metadata", metadata)
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@ mod statuses;
 use crate::{
     kinds::Kind,
     object::{at, is_deleting, meta, set},
+    parameters::Unknown,
     request::Subresource,
-    rest::{self, Edit, Options, Unknown},
+    rest::{self, Edit, Options},
     state::{State, id, lock, now},
     store::{Key, ResourceId},
     users::User,

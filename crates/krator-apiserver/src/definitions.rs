@@ -1,6 +1,8 @@
 //! CustomResourceDefinitions: their defaults, and what becomes of their names, after
 //! `pkg/apis/apiextensions/v1/defaults.go` and `pkg/controller/status` of `k8s.io/apiextensions-apiserver`.
 
+mod budget;
+
 use crate::{
     object::{at, fields_mut, set},
     refusal::{FieldError, Refusal},
@@ -107,6 +109,16 @@ fn value_at<'a>(object: &'a Json, path: &Path) -> Option<&'a Json> {
     path.find(object).or_else(|| in_schema(path))
 }
 
+/// Whether a version of a definition had the schema before that it has in another one.
+fn has_schema(old: &Json, version: &str, new: &Json) -> bool {
+    let schema = |object: &Json| {
+        let versions = at(object, &["spec", "versions"]).as_array().into_iter().flatten();
+        let mut versions = versions.filter(|it| at(it, &["name"]) == version);
+        versions.next().map(|it| at(it, &["schema"]).clone())
+    };
+    schema(old).is_some() && schema(old) == schema(new)
+}
+
 /// The errors of a definition.
 ///
 /// # Errors
@@ -133,9 +145,14 @@ pub(crate) fn validate(object: &Json, old: Option<&Json>) -> Result<Vec<FieldErr
         for version in &definition.versions {
             let schema = version.schema.as_ref();
             let schema = schema.and_then(|schema| schema.open_api_v3_schema.as_ref());
-            let rules = schema.map(|schema| cel::check_rules(schema, &root));
-            let rules = rules.into_iter().flatten();
-            errors.extend(rules.map(|rule| FieldError::from(rule.problem)));
+            let Some(schema) = schema else { continue };
+            let wrong = cel::check_rules(schema, &root);
+            let is_sound = wrong.is_empty();
+            errors.extend(wrong.into_iter().map(|rule| FieldError::from(rule.problem)));
+            // What was accepted once stays.
+            if is_sound && !old.is_some_and(|old| has_schema(old, &version.name, object)) {
+                errors.extend(budget::errors(schema, &root));
+            }
         }
     }
     for path in [

@@ -8,6 +8,8 @@ mod object;
 pub mod refusal;
 mod selector;
 mod request;
+mod negotiation;
+mod parameters;
 mod protobuf;
 mod body;
 mod store;

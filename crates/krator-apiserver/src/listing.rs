@@ -3,8 +3,8 @@
 use crate::{
     kinds::Kind,
     object::{meta, meta_map},
-    refusal::{Cause, FieldError, Refusal},
-    request::Query,
+    parameters::{ListParameters, version_number},
+    refusal::{Cause, Refusal},
     selector::{FieldSelector, LabelSelector},
     state::State,
     store::{Key, Store},
@@ -18,27 +18,24 @@ use std::{collections::BTreeMap, sync::Arc};
 #[derive(Debug, Clone)]
 pub(crate) struct Selection {
     pub namespace: String,
-    /// One object, if the path names it.
-    pub name: String,
     labels: LabelSelector,
     fields: FieldSelector,
 }
 
 impl Selection {
-    /// Reads the selectors of a request.
+    /// What the parameters of a request select.
     ///
     /// # Errors
     ///
-    /// If a selector cannot be read, or selects by a field that it may not select by.
-    pub fn of(kind: &Kind, namespace: &str, name: &str, query: &Query) -> Result<Self, Refusal> {
-        let (labels, fields) = query.selectors()?;
+    /// If a selector selects by a field that it may not select by.
+    pub fn of(kind: &Kind, namespace: &str, parameters: &ListParameters) -> Result<Self, Refusal> {
+        let (labels, fields) = (parameters.labels.clone(), parameters.fields.clone());
         for field in fields.fields() {
             kind.selectable(&Json::Null, field)
                 .map_err(Refusal::bad_request)?;
         }
         Ok(Self {
             namespace: namespace.to_owned(),
-            name: name.to_owned(),
             labels,
             fields,
         })
@@ -46,14 +43,12 @@ impl Selection {
 
     pub fn selects(&self, kind: &Kind, object: &Json) -> bool {
         let is_here = self.namespace.is_empty() || meta(object, "namespace") == self.namespace;
-        let is_it = self.name.is_empty() || meta(object, "name") == self.name;
         let label = |key: &str| {
             meta_map(object, "labels")
                 .find(|(name, _)| *name == key)
                 .map(|(_, value)| value)
         };
         is_here
-            && is_it
             && self.labels.matches(label)
             && self
                 .fields
@@ -61,7 +56,7 @@ impl Selection {
     }
 
     fn selects_all(&self) -> bool {
-        self.labels.is_empty() && self.fields.is_empty() && self.name.is_empty()
+        self.labels.is_empty() && self.fields.is_empty()
     }
 }
 
@@ -75,31 +70,28 @@ pub(crate) struct Listed {
 ///
 /// # Errors
 ///
-/// If the request cannot be read, or asks for a version that is not remembered or not there yet.
+/// If the parameters cannot be read, or ask for a version that is not remembered or not there yet.
 pub(crate) fn list(
     state: &State,
     kind: &Kind,
     selection: &Selection,
-    query: &Query,
+    parameters: &ListParameters,
 ) -> Result<Listed, Refusal> {
-    let limit = query
-        .number("limit")?
-        .filter(|limit| *limit > 0)
-        .and_then(|limit| usize::try_from(limit).ok());
+    let limit = parameters.limit;
     let current = state.store.version();
-    let version = query.number("resourceVersion")?;
-    if query.has("resourceVersionMatch") && version.is_none() {
-        let detail = "resourceVersionMatch is forbidden unless resourceVersion is provided";
-        let error = FieldError::forbidden("resourceVersionMatch", detail);
-        return Err(Refusal::option("ListOptions", error));
-    }
-    let from = match query.text("continue") {
+    let from = match parameters.continues.as_str() {
         "" => None,
         token => Some(Continue::read(token)?),
     };
-    let exact = version.filter(|version| *version > 0 && query.text("resourceVersionMatch") == "Exact");
-    if let Some(version) = version.filter(|version| *version > current) {
-        return Err(too_large(version, current));
+    let version = version_number(&parameters.version)
+        .map_err(|error| Refusal::bad_request(format!("invalid resource version: {error}")))?;
+    if from.is_some() && version.is_some_and(|version| version > 0) {
+        let why = "specifying resource version is not allowed when using continue";
+        return Err(Refusal::bad_request(why));
+    }
+    let exact = version.filter(|version| *version > 0 && parameters.is_exact);
+    if let Some(version) = version {
+        expect_version(state, version)?;
     }
     let shown = from
         .as_ref()
@@ -131,21 +123,25 @@ pub(crate) fn list(
     Ok(Listed { objects, metadata })
 }
 
-fn too_large(version: u64, current: u64) -> Refusal {
+/// Refuses a version that is not there yet.
+///
+/// # Errors
+///
+/// If it is not.
+pub(crate) fn expect_version(state: &State, version: u64) -> Result<(), Refusal> {
+    let current = state.store.version();
+    if version <= current {
+        return Ok(());
+    }
     let message = format!("Too large resource version: {version}, current: {current}");
-    Refusal {
-        code: 504,
-        reason: "Timeout",
-        message: format!("Timeout: {message}"),
-        about: Box::default(),
-        causes: vec![Cause {
+    Err(Refusal::timeout(
+        &message,
+        Cause {
             reason: "ResourceVersionTooLarge".to_owned(),
             message: "Too large resource version".to_owned(),
             field: String::new(),
-        }],
-        retry_after: Some(1),
-        whole: None,
-    }
+        },
+    ))
 }
 
 /// The objects of a kind as they were at a version: later changes are undone.
@@ -191,7 +187,7 @@ impl Continue {
     fn read(token: &str) -> Result<Self, Refusal> {
         let text = URL_SAFE_NO_PAD.decode(token).ok();
         let token = text.and_then(|text| serde_json::from_slice(&text).ok());
-        token.ok_or_else(|| Refusal::bad_request("continue key is not valid"))
+        token.ok_or_else(|| Refusal::bad_request("invalid continue token: continue key is not valid"))
     }
 
     fn write(&self) -> String {

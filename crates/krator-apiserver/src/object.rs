@@ -81,3 +81,28 @@ pub(crate) fn set(object: &mut Json, key: &str, value: Json) {
         fields.insert(key.to_owned(), value);
     }
 }
+
+/// The length of a value as JSON, without writing it. Characters that JSON escapes are counted once.
+pub(crate) fn size(value: &Json) -> usize {
+    match value {
+        Json::Null => 4,
+        Json::Bool(value) => 5 - usize::from(*value),
+        Json::Number(number) => number.to_string().len(),
+        Json::String(text) => text.len() + 2,
+        Json::Array(items) => items.iter().map(|item| size(item) + 1).sum::<usize>() + 2,
+        Json::Object(fields) => {
+            let fields = fields.iter().map(|(key, value)| key.len() + size(value) + 4);
+            fields.sum::<usize>() + 2
+        }
+    }
+}
+
+/// How many values enclose each other in a value, itself included.
+pub(crate) fn depth(value: &Json) -> usize {
+    let below = match value {
+        Json::Array(items) => items.iter().map(depth).max(),
+        Json::Object(fields) => fields.values().map(depth).max(),
+        _ => None,
+    };
+    below.unwrap_or(0) + 1
+}

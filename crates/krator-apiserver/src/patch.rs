@@ -10,20 +10,8 @@ pub use json::json_patch;
 pub use merge::merge_patch;
 pub use strategic::strategic_merge_patch;
 
-use crate::refusal::Refusal;
+use crate::{body::json_form, refusal::Refusal};
 use serde_json::{Map, Value as Json};
-
-/// The name of a value's form in messages of `encoding/json`.
-fn json_form(value: &Json) -> &'static str {
-    match value {
-        Json::Null => "null",
-        Json::Bool(_) => "bool",
-        Json::Number(_) => "number",
-        Json::String(_) => "string",
-        Json::Array(_) => "array",
-        Json::Object(_) => "object",
-    }
-}
 
 /// The map that a patch has to be. There is none if it is `null`, which Go reads as a map without entries.
 fn as_patch_map<'a>(patch: &'a Json, prefix: &str) -> Result<Option<&'a Map<String, Json>>, Refusal> {
@@ -39,11 +27,8 @@ fn as_patch_map<'a>(patch: &'a Json, prefix: &str) -> Result<Option<&'a Map<Stri
 
 /// A patch that was understood and cannot be applied. The API server does not tell clients more than that.
 fn unprocessable() -> Refusal {
-    Refusal {
-        code: 422,
-        reason: "Invalid",
-        ..Refusal::bad_request("the server rejected our request due to an error in our request")
-    }
+    let message = "the server rejected our request due to an error in our request";
+    Refusal::generic(422, "Invalid", message)
 }
 
 #[cfg(test)]

@@ -1,114 +1,14 @@
 //! Why a request is refused, as clients read it: `Status` of `meta/v1`, after `k8s.io/apimachinery/pkg/api/errors` and
 //! `pkg/util/validation/field`.
 
+mod field_error;
+
+pub use field_error::FieldError;
+
 use crate::object::of_texts;
-use krator_schema::{Problem, ProblemKind};
+use field_error::cause_type;
 use serde_json::{Value as Json, json};
 use std::fmt;
-
-/// An error in one field of an object.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FieldError {
-    /// The path of the field, such as `spec.template.spec.containers[0].name`.
-    pub field: String,
-    /// The kind of error.
-    pub kind: ProblemKind,
-    /// The value, where the message shows it.
-    pub value: Option<Json>,
-    /// The message; may be empty.
-    pub detail: String,
-}
-
-impl FieldError {
-    /// The value is malformed.
-    pub fn invalid(field: impl Into<String>, value: impl Into<Json>, detail: impl Into<String>) -> Self {
-        Self::new(field, ProblemKind::Invalid, Some(value.into()), detail)
-    }
-
-    /// A required value is missing.
-    pub fn required(field: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self::new(field, ProblemKind::Required, None, detail)
-    }
-
-    /// The value is not permitted here.
-    pub fn forbidden(field: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self::new(field, ProblemKind::Forbidden, None, detail)
-    }
-
-    /// A value that has to be unique occurs twice.
-    pub fn duplicate(field: impl Into<String>, value: impl Into<Json>) -> Self {
-        Self::new(field, ProblemKind::Duplicate, Some(value.into()), "")
-    }
-
-    /// The value is not one of those that are `supported`.
-    pub fn not_supported(field: impl Into<String>, value: impl Into<Json>, supported: &[&str]) -> Self {
-        let mut supported: Vec<String> = supported.iter().map(|value| format!("{value:?}")).collect();
-        supported.sort();
-        let detail = format!("supported values: {}", supported.join(", "));
-        Self::new(field, ProblemKind::NotSupported, Some(value.into()), detail)
-    }
-
-    /// An error of any kind.
-    pub fn new(
-        field: impl Into<String>,
-        kind: ProblemKind,
-        value: Option<Json>,
-        detail: impl Into<String>,
-    ) -> Self {
-        Self {
-            field: field.into(),
-            kind,
-            value,
-            detail: detail.into(),
-        }
-    }
-
-    /// The message without the field.
-    fn body(&self) -> String {
-        let (_, words) = cause_type(self.kind);
-        let shows_value = !matches!(
-            self.kind,
-            ProblemKind::Required | ProblemKind::Forbidden | ProblemKind::TooLong | ProblemKind::Internal
-        );
-        let mut text = words.to_owned();
-        if let (true, Some(value)) = (shows_value, &self.value) {
-            text.push_str(": ");
-            text.push_str(&value.to_string());
-        }
-        if !self.detail.is_empty() {
-            text.push_str(": ");
-            text.push_str(&self.detail);
-        }
-        text
-    }
-}
-
-impl From<Problem> for FieldError {
-    fn from(problem: Problem) -> Self {
-        Self::new(problem.path.to_string(), problem.kind, None, problem.detail)
-    }
-}
-
-impl fmt::Display for FieldError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.field, self.body())
-    }
-}
-
-/// The machine-readable type of a cause, and how messages begin.
-fn cause_type(kind: ProblemKind) -> (&'static str, &'static str) {
-    match kind {
-        ProblemKind::Required => ("FieldValueRequired", "Required value"),
-        ProblemKind::Duplicate => ("FieldValueDuplicate", "Duplicate value"),
-        ProblemKind::Invalid => ("FieldValueInvalid", "Invalid value"),
-        ProblemKind::NotSupported => ("FieldValueNotSupported", "Unsupported value"),
-        ProblemKind::Forbidden => ("FieldValueForbidden", "Forbidden"),
-        ProblemKind::TooLong => ("FieldValueTooLong", "Too long"),
-        ProblemKind::TooMany => ("FieldValueTooMany", "Too many"),
-        ProblemKind::TypeInvalid => ("FieldValueTypeInvalid", "Invalid value"),
-        ProblemKind::Internal => ("InternalError", "Internal error"),
-    }
-}
 
 /// One of several reasons of a refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,6 +36,8 @@ pub struct Refusal {
     pub causes: Vec<Cause>,
     /// After how many seconds the client may try again.
     pub retry_after: Option<u32>,
+    /// Whether the answer has details even if there is nothing in them.
+    pub has_details: bool,
     /// The whole answer, where a webhook has given it. Boxed, because most refusals have none.
     pub whole: Option<Box<Json>>,
 }
@@ -182,7 +84,16 @@ impl Refusal {
             about: Box::new(about),
             causes: Vec::new(),
             retry_after: None,
+            has_details: reason == "Forbidden",
             whole: None,
+        }
+    }
+
+    /// A refusal that is not about an object, as the parts of the API server give it that only know the code.
+    pub fn generic(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            has_details: true,
+            ..Self::new(code, reason, About::default(), message)
         }
     }
 
@@ -194,10 +105,9 @@ impl Refusal {
 
     /// The server has no such path.
     pub fn no_such_path() -> Self {
-        Self::new(
+        Self::generic(
             404,
             "NotFound",
-            About::default(),
             "the server could not find the requested resource",
         )
     }
@@ -206,6 +116,16 @@ impl Refusal {
     pub fn already_exists(about: About) -> Self {
         let message = format!("{} {:?} already exists", about.qualified(), about.name);
         Self::new(409, "AlreadyExists", about, message)
+    }
+
+    /// The same refusal, of an object that was to have a generated name.
+    pub fn for_want_of_a_name(self) -> Self {
+        let why = "the server was not able to generate a unique name for the object";
+        Self {
+            message: format!("{}, {why}", self.message),
+            retry_after: Some(1),
+            ..self
+        }
     }
 
     /// The object is another one than the request expects.
@@ -263,11 +183,6 @@ impl Refusal {
         }
     }
 
-    /// An option of the request is not valid; `kind` is that of the options, such as `PatchOptions`.
-    pub fn option(kind: &str, error: FieldError) -> Self {
-        Self::invalid(About::new("meta.k8s.io", kind, ""), &[error])
-    }
-
     /// The request cannot be read.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, "BadRequest", About::default(), message)
@@ -291,12 +206,25 @@ impl Refusal {
     /// The resource has no such verb.
     pub fn method_not_allowed() -> Self {
         let message = "the server does not allow this method on the requested resource";
-        Self::new(405, "MethodNotAllowed", About::default(), message)
+        Self::generic(405, "MethodNotAllowed", message)
+    }
+
+    /// Objects of the kind do not have the verb; `about` names the resource.
+    pub fn method_not_supported(about: About, verb: &str) -> Self {
+        let message = format!(
+            "{verb} is not supported on resources of kind {:?}",
+            about.qualified()
+        );
+        Self::new(405, "MethodNotAllowed", about, message)
     }
 
     /// The client accepts no form of answer that the server has.
     pub fn not_acceptable(forms: &str) -> Self {
-        let message = format!("only the following media types are accepted: {forms}");
+        Self::not_acceptable_as(format!("only the following media types are accepted: {forms}"))
+    }
+
+    /// The client accepts only a form that this answer does not have.
+    pub fn not_acceptable_as(message: impl Into<String>) -> Self {
         Self::new(406, "NotAcceptable", About::default(), message)
     }
 
@@ -314,8 +242,18 @@ impl Refusal {
     }
 
     /// The request is too large.
-    pub fn too_large(message: impl Into<String>) -> Self {
+    pub fn too_large(why: impl fmt::Display) -> Self {
+        let message = format!("Request entity too large: {why}");
         Self::new(413, "RequestEntityTooLarge", About::default(), message)
+    }
+
+    /// What the request waits for does not come in time.
+    pub fn timeout(why: &str, cause: Cause) -> Self {
+        Self {
+            causes: vec![cause],
+            retry_after: Some(1),
+            ..Self::new(504, "Timeout", About::default(), format!("Timeout: {why}"))
+        }
     }
 
     /// The client is to wait for some seconds.
@@ -381,8 +319,7 @@ impl Refusal {
             ("reason", self.reason),
         ]);
         status.insert("metadata".to_owned(), json!({}));
-        // A refusal for want of rights has details even if there is nothing in them.
-        if self.reason == "Forbidden" || !details.is_empty() {
+        if self.has_details || !details.is_empty() {
             status.insert("details".to_owned(), details.into());
         }
         status.insert("code".to_owned(), self.code.into());

@@ -1,12 +1,11 @@
-//! Requests: their paths, their parameters and the forms that they read and accept, after `RequestInfo` and the
-//! negotiation of `k8s.io/apiserver`.
+//! Requests: their paths and their parameters, after `RequestInfo` of `k8s.io/apiserver`.
 
 use crate::{
-    refusal::{FieldError, Refusal},
+    refusal::Refusal,
     selector::{FieldSelector, LabelSelector},
 };
 use http::{HeaderMap, Method, header};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, num::IntErrorKind};
 
 /// The part of an object that a request is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +29,8 @@ pub(crate) struct Target {
     pub resource: String,
     pub name: String,
     pub subresource: String,
+    /// Whether the path goes on behind the subresource.
+    pub is_deeper: bool,
 }
 
 impl Target {
@@ -54,7 +55,7 @@ impl Target {
             (namespace, rest) = (of, after);
         }
         let part = |at: usize| rest.get(at).map(|part| (*part).to_owned()).unwrap_or_default();
-        if rest.is_empty() || rest.len() > 3 {
+        if rest.is_empty() {
             return None;
         }
         Some(Self {
@@ -64,10 +65,11 @@ impl Target {
             resource: part(0),
             name: part(1),
             subresource: part(2),
+            is_deeper: rest.len() > 3,
         })
     }
 
-    /// The verb as authorization and the audit log name it.
+    /// The verb as authorization and the audit log name it; empty for methods that mean nothing here.
     pub fn verb(&self, method: &Method, query: &Query) -> &'static str {
         match *method {
             Method::POST => "create",
@@ -75,9 +77,10 @@ impl Target {
             Method::PATCH => "patch",
             Method::DELETE if self.name.is_empty() => "deletecollection",
             Method::DELETE => "delete",
-            _ if !self.name.is_empty() => "get",
-            _ if query.flag("watch") => "watch",
-            _ => "list",
+            Method::GET | Method::HEAD if !self.name.is_empty() => "get",
+            Method::GET | Method::HEAD if query.flag("watch") => "watch",
+            Method::GET | Method::HEAD => "list",
+            _ => "",
         }
     }
 }
@@ -97,23 +100,27 @@ pub(crate) fn header_text<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
 
 /// The parameters of a request.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Query(BTreeMap<String, String>);
+pub(crate) struct Query(BTreeMap<String, Vec<String>>);
 
 impl Query {
-    /// Reads the part of a URL after the question mark. Of parameters that are given more than once, the first counts.
+    /// Reads the part of a URL after the question mark.
     pub fn parse(text: &str) -> Self {
-        let mut parameters = BTreeMap::new();
+        let mut parameters: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (key, value) in form_urlencoded::parse(text.as_bytes()) {
-            parameters
-                .entry(key.into_owned())
-                .or_insert_with(|| value.into_owned());
+            let values = parameters.entry(key.into_owned()).or_default();
+            values.push(value.into_owned());
         }
         Self(parameters)
     }
 
-    /// A parameter; empty if it is not given.
+    /// All values of a parameter.
+    pub fn all(&self, key: &str) -> impl Iterator<Item = &str> {
+        self.0.get(key).into_iter().flatten().map(String::as_str)
+    }
+
+    /// A parameter; empty if it is not given. Of several values, the first counts.
     pub fn text(&self, key: &str) -> &str {
-        self.0.get(key).map(String::as_str).unwrap_or_default()
+        self.all(key).next().unwrap_or_default()
     }
 
     /// Whether a parameter is given at all.
@@ -123,9 +130,7 @@ impl Query {
 
     /// A parameter that is true or false. As in the API server, only `false` and `0` are false.
     pub fn flag(&self, key: &str) -> bool {
-        self.0
-            .get(key)
-            .is_some_and(|value| !matches!(value.to_lowercase().as_str(), "false" | "0"))
+        self.has(key) && !matches!(self.text(key).to_lowercase().as_str(), "false" | "0")
     }
 
     /// A number.
@@ -133,29 +138,18 @@ impl Query {
     /// # Errors
     ///
     /// If it is none.
-    pub fn number(&self, key: &str) -> Result<Option<u64>, Refusal> {
-        match self.text(key) {
-            "" => Ok(None),
-            text => text.parse().map(Some).map_err(|_| {
-                Refusal::bad_request(format!("strconv.ParseInt: parsing {text:?}: invalid syntax"))
-            }),
+    pub fn number(&self, key: &str) -> Result<Option<i64>, Refusal> {
+        if !self.has(key) {
+            return Ok(None);
         }
-    }
-
-    /// Whether everything is to be tried, and nothing stored.
-    ///
-    /// # Errors
-    ///
-    /// If the value is not `All`.
-    pub fn dry_run(&self) -> Result<bool, Refusal> {
-        match self.text("dryRun") {
-            "All" => Ok(true),
-            "" if !self.has("dryRun") => Ok(false),
-            other => {
-                let error = FieldError::not_supported("dryRun", vec![other], &["All"]);
-                Err(Refusal::option("CreateOptions", error))
-            }
-        }
+        let text = self.text(key);
+        text.parse().map(Some).map_err(|error: std::num::ParseIntError| {
+            let why = match error.kind() {
+                IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "value out of range",
+                _ => "invalid syntax",
+            };
+            Refusal::bad_request(format!("strconv.ParseInt: parsing {text:?}: {why}"))
+        })
     }
 
     /// The labels and fields that objects have to have.
@@ -167,61 +161,6 @@ impl Query {
         let labels = LabelSelector::parse(self.text("labelSelector")).map_err(Refusal::bad_request)?;
         let fields = FieldSelector::parse(self.text("fieldSelector")).map_err(Refusal::bad_request)?;
         Ok((labels, fields))
-    }
-}
-
-/// The form of an answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// Whole objects.
-    Objects,
-    /// Rows and columns, of this version of `meta.k8s.io`.
-    Table(String),
-    /// Only metadata, of this version of `meta.k8s.io`; of an object or of a list.
-    Metadata { version: String, of_list: bool },
-}
-
-/// The form that a client likes best among those that there are.
-///
-/// # Errors
-///
-/// If there is none.
-pub(crate) fn accepted(headers: &HeaderMap) -> Result<Form, Refusal> {
-    let accept = header_text(headers, header::ACCEPT.as_str());
-    for clause in accept.split(',') {
-        let mut parts = clause.split(';').map(str::trim);
-        if !matches!(
-            parts.next(),
-            Some("application/json" | "application/*" | "*/*" | "")
-        ) {
-            continue;
-        }
-        let parameters: BTreeMap<&str, &str> = parts.filter_map(|part| part.split_once('=')).collect();
-        let is_meta = parameters.get("g").is_none_or(|group| *group == "meta.k8s.io");
-        let version = (*parameters.get("v").unwrap_or(&"v1")).to_owned();
-        match parameters.get("as").copied() {
-            None => return Ok(Form::Objects),
-            Some("Table") if is_meta && ["v1", "v1beta1"].contains(&version.as_str()) => {
-                return Ok(Form::Table(version));
-            }
-            Some(form @ ("PartialObjectMetadata" | "PartialObjectMetadataList"))
-                if is_meta && ["v1", "v1beta1"].contains(&version.as_str()) =>
-            {
-                let of_list = form.ends_with("List");
-                return Ok(Form::Metadata { version, of_list });
-            }
-            Some(_) => {}
-        }
-    }
-    Err(Refusal::not_acceptable("application/json"))
-}
-
-/// The type of the body without its parameters; `application/json` if there is none.
-pub(crate) fn content_type(headers: &HeaderMap) -> &str {
-    let value = header_text(headers, header::CONTENT_TYPE.as_str());
-    match value.split(';').next().unwrap_or_default().trim() {
-        "" => "application/json",
-        form => form,
     }
 }
 

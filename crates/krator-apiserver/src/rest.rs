@@ -2,12 +2,14 @@
 
 mod create;
 mod delete;
+mod read;
 mod scale;
 mod scaled;
 mod update;
 
 pub(crate) use create::create;
 pub(crate) use delete::{DeleteOptions, FOREGROUND, ORPHAN, Propagation, admit, delete, remove_finalizer};
+pub(crate) use read::{decode, read, read_patch};
 pub(crate) use scale::{read_scale, write_scale};
 pub(crate) use update::{Edit, update};
 
@@ -16,7 +18,8 @@ use crate::{
     builtin,
     kinds::Kind,
     managed::Manager,
-    object::{finalizers, meta, set_meta},
+    object::{finalizers, meta, set_meta, size},
+    parameters::Unknown,
     refusal::{FieldError, Refusal},
     request::Subresource,
     store::Key,
@@ -42,24 +45,11 @@ pub(crate) struct Options {
     pub unknown: Unknown,
 }
 
-/// The treatment of unknown and of duplicate fields.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unknown {
-    /// They are left out.
-    Ignore,
-    /// They are left out, and the answer warns of them.
-    Warn,
-    /// The request is refused.
-    Strict,
-}
-
 /// The result of a write.
 pub(crate) struct Written {
     pub object: Arc<Json>,
     /// Whether the object is new.
     pub created: bool,
-    /// Warnings for the client.
-    pub warnings: Vec<String>,
 }
 
 impl Options {
@@ -94,75 +84,11 @@ impl Options {
     }
 }
 
-/// Reads an object of a kind as a client has sent it: the object as the server knows it, and warnings.
-pub(crate) fn decode(
-    kind: &Kind,
-    body: Json,
-    twice: Vec<String>,
-    unknown: Unknown,
-) -> Result<(Json, Vec<String>), Refusal> {
-    expect_kind(kind, &body)?;
-    let (mut object, found) = kind.decode(body)?;
-    for (key, value) in [("apiVersion", kind.api_version()), ("kind", kind.kind.clone())] {
-        crate::object::fields_mut(&mut object)
-            .entry(key)
-            .or_insert(value.into());
-    }
-    if let Some(metadata) = object.get_mut("metadata") {
-        krator_schema::admit_metadata(metadata).map_err(|problem| {
-            Refusal::bad_request(format!(
-                "{} cannot be handled as a {}: {problem}",
-                kind.kind, kind.kind
-            ))
-        })?;
-    } else {
-        crate::object::meta_mut(&mut object);
-    }
-    let wrong: Vec<String> = twice.into_iter().chain(found).collect();
-    match unknown {
-        Unknown::Strict if !wrong.is_empty() => {
-            let all = wrong.join(", ");
-            let (kind, version) = (&kind.kind, &kind.version);
-            Err(Refusal::bad_request(format!(
-                "{kind} in version {version:?} cannot be handled as a {kind}: strict decoding error: {all}"
-            )))
-        }
-        Unknown::Warn => Ok((object, wrong)),
-        _ => Ok((object, Vec::new())),
-    }
-}
-
-/// A body has to be of the kind that the path names.
-fn expect_kind(kind: &Kind, body: &Json) -> Result<(), Refusal> {
-    if !body.is_object() {
-        return Err(Refusal::bad_request("the body of the request is not an object"));
-    }
-    let text = |key: &str| body.get(key).and_then(Json::as_str).unwrap_or_default();
-    let (api_version, name) = (text("apiVersion"), text("kind"));
-    if name.is_empty() && (kind.is_custom() || !api_version.is_empty()) {
-        return Err(Refusal::bad_request(format!(
-            "Object 'Kind' is missing in '{body}'"
-        )));
-    }
-    if api_version.is_empty() && kind.is_custom() {
-        return Err(Refusal::bad_request(format!(
-            "Object 'apiVersion' is missing in '{body}'"
-        )));
-    }
-    let expected = kind.api_version();
-    if !name.is_empty() && name != kind.kind || !api_version.is_empty() && api_version != expected {
-        return Err(Refusal::bad_request(format!(
-            "{name} in version {api_version:?} cannot be handled as a {}: the path is that of {expected}",
-            kind.kind
-        )));
-    }
-    Ok(())
-}
-
 /// An object is in the namespace that the path names.
 pub(crate) fn settle_namespace(kind: &Kind, object: &mut Json, namespace: &str) -> Result<(), Refusal> {
     let expected = if kind.namespaced { namespace } else { "" };
     match meta(object, "namespace") {
+        _ if !kind.namespaced => set_meta(object, "namespace", Json::Null),
         found if found == expected => {}
         "" => set_meta(object, "namespace", expected.into()),
         _ => {
@@ -194,19 +120,33 @@ fn metadata_errors(kind: &Kind, object: &Json) -> Vec<FieldError> {
     }
     let metadata = object.get("metadata").unwrap_or(&Json::Null);
     errors.extend(builtin::label_errors(&metadata["labels"]));
+    errors.extend(builtin::finalizer_errors(
+        &metadata["finalizers"],
+        has_standard_finalizers(kind),
+    ));
     errors.extend(
         krator_schema::validate_metadata(metadata)
             .into_iter()
-            .filter(|problem| problem.path.to_string() != "metadata.labels")
+            .filter(|problem| {
+                let path = problem.path.to_string();
+                path != "metadata.labels"
+                    && (path != "metadata.finalizers" || problem.detail.contains("orphan"))
+            })
             .map(|problem| {
                 let value = problem.path.find(object).cloned();
                 FieldError {
-                    value,
+                    // What is not there is an empty text for the API server.
+                    value: value.or_else(|| Some("".into())),
                     ..FieldError::from(problem)
                 }
             }),
     );
     errors
+}
+
+/// Whether finalizers without a domain have to be those of Kubernetes.
+fn has_standard_finalizers(kind: &Kind) -> bool {
+    !kind.is_custom() && ["", "apps", "batch"].contains(&kind.id.group.as_str())
 }
 
 /// Whether a deleted object stays for now: it has finalizers, or is a namespace that is not empty yet.
@@ -217,16 +157,35 @@ fn waits(object: &Json) -> bool {
             && of_namespace.is_some_and(|names| !names.is_empty())
 }
 
-/// Warns of finalizers that are new and that others may use, too.
-fn finalizer_warnings(object: &Json, live: Option<&Json>) -> Vec<String> {
+/// The largest object that is stored, in bytes of JSON: as much as etcd takes in a request.
+const LARGEST: usize = 3 << 19;
+
+/// An object that is to be stored. As a real server does, it gives up the field managers of one that is too large with them.
+///
+/// # Errors
+///
+/// If it is too large without them, too.
+fn small_enough(mut object: Json) -> Result<Json, Refusal> {
+    if size(&object) > LARGEST {
+        set_meta(&mut object, "managedFields", Json::Null);
+    }
+    match size(&object) > LARGEST {
+        true => Err(Refusal::failed("etcdserver: request is too large")),
+        false => Ok(object),
+    }
+}
+
+/// Warns of finalizers of custom resources that are new and that others may use, too.
+fn finalizer_warnings(kind: &Kind, object: &Json, live: Option<&Json>) -> Vec<String> {
     let is_known = |name: &str| live.is_some_and(|live| finalizers(live).any(|known| known == name));
     finalizers(object)
-        .filter(|name| !name.contains('/') && !["orphan", "foregroundDeletion", "kubernetes"].contains(name))
-        .filter(|name| !is_known(name))
+        .filter(|name| kind.is_custom() && !name.contains('/'))
+        .filter(|name| !["orphan", "foregroundDeletion", "kubernetes"].contains(name) && !is_known(name))
         .map(|name| {
+            let with_path = if name.contains('.') { " including a path (/)" } else { "" };
             format!(
-                "metadata.finalizers: {name:?}: prefer a domain-qualified finalizer name to avoid accidental conflicts \
-                 with other finalizer writers"
+                "metadata.finalizers: {name:?}: prefer a domain-qualified finalizer name{with_path} to avoid accidental \
+                 conflicts with other finalizer writers"
             )
         })
         .collect()

@@ -34,13 +34,13 @@ const SHORTEST_TOKEN: i64 = 600;
 ///
 /// If the question is not valid.
 pub(crate) fn create(
-    state: &State,
+    state: &mut State,
     kind: &Kind,
     namespace: &str,
     body: (Json, Vec<String>),
     options: &Options,
 ) -> Result<Written, Refusal> {
-    let (mut object, warnings) = rest::decode(kind, body.0, body.1, options.unknown)?;
+    let mut object = rest::decode(&mut state.session, kind, body.0, body.1, options.unknown)?;
     rest::settle_namespace(kind, &mut object, namespace)?;
     let by = options.manager(kind);
     let mut object = managed::update(
@@ -73,7 +73,6 @@ pub(crate) fn create(
     Ok(Written {
         object: Arc::new(object),
         created: true,
-        warnings,
     })
 }
 
@@ -300,6 +299,5 @@ pub(crate) fn create_token(state: &mut State, key: &Key, body: &Json) -> Result<
     Ok(Written {
         object: Arc::new(object),
         created: true,
-        warnings: Vec::new(),
     })
 }

@@ -4,24 +4,27 @@ mod builder;
 mod call;
 mod delivery;
 mod responses;
+mod routes;
 mod senders;
 
 pub use builder::Builder;
 
 use crate::{
-    admission, answer,
+    admission,
+    answer::{self, Include},
     audit::{self, Audit},
     body, discovery, faults,
     listing::Selection,
-    openapi,
+    negotiation, openapi,
+    parameters::ListParameters,
     questions::Session,
     rbac,
     refusal::Refusal,
-    request::{self, Form, Query, Subresource, Target},
+    request::{self, Query, Subresource, Target},
     state::{State, lock},
     store::Key,
     users::User,
-    watching::Watch,
+    watching::{self, Watch},
 };
 use bytes::Bytes;
 use call::Call;
@@ -34,6 +37,7 @@ use std::{
     convert::Infallible,
     sync::{Arc, Mutex},
 };
+use tokio::sync::Semaphore;
 
 /// The largest body of a request, as of the API server.
 const LARGEST_BODY: usize = 3 << 20;
@@ -55,6 +59,8 @@ pub struct Server {
     caller: Arc<User>,
     audit: Option<Audit>,
     faults: Option<faults::Plan>,
+    /// The places of watches.
+    watches: Arc<Semaphore>,
 }
 
 impl Server {
@@ -92,27 +98,26 @@ impl Server {
             .map(|log| log.begin(&uri, &parts.headers, &wanted));
         let body = Limited::new(body, LARGEST_BODY).collect().await;
         let path = parts.uri.path().to_owned();
-        let received = self
-            .user(&parts.headers, &wanted, entry.as_mut())
-            .and_then(|user| {
-                let body = body
-                    .map_err(|_| Refusal::too_large(format!("limit is {LARGEST_BODY}")))?
-                    .to_bytes();
-                if let Some(entry) = &mut entry
-                    && [Method::POST, Method::PUT].contains(&parts.method)
-                    && let Ok((object, _)) = body::read(request::content_type(&parts.headers), &body)
-                {
-                    entry.about(&object);
-                }
-                Ok(ReceivedRequest {
-                    method: parts.method,
-                    path: path.clone(),
-                    query,
-                    headers: parts.headers,
-                    body,
-                    user: Arc::new(user),
-                })
-            });
+        let is_head = parts.method == Method::HEAD;
+        let wants_yaml = negotiation::wants_yaml(&parts.headers);
+        let received = self.user(&parts.headers, &wanted, entry.as_mut()).map(|user| {
+            let body = body.ok().map(|body| body.to_bytes());
+            if let Some(entry) = &mut entry
+                && [Method::POST, Method::PUT].contains(&parts.method)
+                && let (Ok(form), Some(body)) = (negotiation::sent(&parts.headers), &body)
+                && let Ok((object, _)) = body::read(form, body)
+            {
+                entry.about(&object);
+            }
+            ReceivedRequest {
+                method: parts.method,
+                path: path.clone(),
+                query,
+                headers: parts.headers,
+                body,
+                user: Arc::new(user),
+            }
+        });
         let mut session = Session::default();
         let answer = match &received {
             Ok(received) => self.answer_of(received, &mut session).await,
@@ -120,13 +125,19 @@ impl Server {
         };
         let mut response = match answer {
             Ok(response) => response,
-            Err(refusal) if refusal.code == 404 && !self.has_group(&path) => no_page(),
+            Err(refusal) if refusal == Refusal::no_such_path() && !self.has_group(&path) => no_page(),
             Err(refusal) => refused(&refusal),
         };
         for warning in session.warnings() {
             warn(&mut response, warning);
         }
         let status = response.extensions_mut().remove::<audit::Status>();
+        if wants_yaml {
+            response = responses::in_yaml(response).await;
+        }
+        if is_head {
+            *response.body_mut() = responses::full("");
+        }
         let Some(mut entry) = entry else { return response };
         if response.status() == StatusCode::UNAUTHORIZED {
             entry.forget();
@@ -163,12 +174,18 @@ impl Server {
         }
     }
 
-    /// Whether a path belongs to a group that is served.
+    /// Whether a path belongs to a group of Kubernetes itself. Those of custom resources end where nothing is served.
     fn has_group(&self, path: &str) -> bool {
         let mut parts = path.split('/').filter(|part| !part.is_empty());
         match (parts.next(), parts.next()) {
             (Some("api"), _) => true,
-            (Some("apis"), Some(group)) => lock(&self.state).kinds.iter().any(|kind| kind.group == group),
+            (Some("apis"), Some(group)) => {
+                let state = lock(&self.state);
+                state
+                    .kinds
+                    .iter()
+                    .any(|kind| kind.group == group && !kind.is_custom())
+            }
             _ => false,
         }
     }
@@ -180,8 +197,8 @@ impl Server {
         let accept = request::header_text(&request.headers, header::ACCEPT.as_str());
         let aggregated = discovery::is_aggregated(accept);
         let found = match parts.as_slice() {
-            ["healthz" | "livez" | "readyz", ..] if is_read => return Ok(text("ok")),
-            ["version"] if is_read => Some(answer::version()),
+            ["healthz" | "livez" | "readyz", ..] => return Ok(text("ok")),
+            ["version"] => Some(answer::version()),
             ["openapi", "v3"] if is_read => Some(openapi::index(&state().kinds)),
             ["openapi", "v2"] if is_read && openapi::is_protobuf(accept) => {
                 return Ok(openapi_v2());
@@ -194,16 +211,18 @@ impl Server {
                     parts[0] == "api",
                 )));
             }
-            ["api"] if is_read => Some(discovery::core_versions()),
-            ["apis"] if is_read => Some(discovery::group_list(&state().kinds)),
-            ["apis", group] if is_read => discovery::group(&state().kinds, group),
-            ["api", version] if is_read => discovery::resources(&state().kinds, "", version),
-            ["apis", group, version] if is_read => discovery::resources(&state().kinds, group, version),
+            ["api"] => Some(discovery::core_versions()),
+            ["apis"] => Some(discovery::group_list(&state().kinds)),
+            ["apis", group] => discovery::group(&state().kinds, group),
+            ["api", version] => discovery::resources(&state().kinds, "", version),
+            ["apis", group, version] => discovery::resources(&state().kinds, group, version),
             _ => return self.resource(request, session),
         };
-        found
-            .map(|document| answered(StatusCode::OK, &document))
-            .ok_or_else(Refusal::no_such_path)
+        let document = found.ok_or_else(Refusal::no_such_path)?;
+        match request.method {
+            Method::GET => Ok(answered(StatusCode::OK, &document)),
+            _ => Err(Refusal::method_not_allowed()),
+        }
     }
 
     /// A request about objects, alone with the state.
@@ -222,50 +241,15 @@ impl Server {
             .find(&target.group, &target.version, &target.resource)
             .map(Arc::clone);
         let kind = kind.ok_or_else(Refusal::no_such_path)?;
-        let allowed = if target.subresource.is_empty() {
-            &kind.verbs
-        } else {
-            let sub = kind
-                .subresources
-                .iter()
-                .find(|sub| sub.name == target.subresource);
-            let unknown = || match kind.is_custom() {
-                true => Refusal::not_found(kind.about(&target.name)),
-                false => Refusal::no_such_path(),
-            };
-            &sub.ok_or_else(unknown)?.verbs
-        };
         let verb = target.verb(&request.method, &request.query);
-        if kind.namespaced
-            && target.namespace.is_empty()
-            && !["list", "watch"].contains(&verb)
-            && !kind.is_review()
-        {
-            let of_all = ["create", "deletecollection"].contains(&verb);
-            return Err(if of_all {
-                Refusal::method_not_allowed()
-            } else {
-                Refusal::no_such_path()
-            });
+        routes::check(&kind, &target, verb, &request.method, &request.headers)?;
+        if verb == "patch" {
+            negotiation::patch(&request.headers, kind.is_custom())?;
         }
-        if verb == "create" && !target.name.is_empty() && target.subresource.is_empty() {
-            return Err(Refusal::method_not_allowed());
+        if ["update", "patch"].contains(&verb) && target.name.is_empty() {
+            return Err(Refusal::bad_request("name must be provided"));
         }
-        if !kind.namespaced && !target.namespace.is_empty() {
-            return Err(Refusal::no_such_path());
-        }
-        if !allowed.iter().any(|allowed| allowed == verb) {
-            return Err(Refusal::method_not_allowed());
-        }
-        let form = request::accepted(&request.headers)?;
-        if let Form::Metadata { of_list, .. } = &form
-            && *of_list != ["list", "deletecollection"].contains(&verb)
-            && verb != "watch"
-        {
-            return Err(Refusal::not_acceptable(
-                "PartialObjectMetadata of objects, PartialObjectMetadataList of lists",
-            ));
-        }
+        let form = negotiation::accepted(&request.headers)?;
         let call = Call {
             request,
             kind: &kind,
@@ -283,8 +267,12 @@ impl Server {
             "get" => call.get(state),
             "list" => call.list(state),
             "watch" => {
-                let selection = Selection::of(&kind, &target.namespace, &target.name, &request.query)?;
-                let watch = Watch::begin(state, &kind, selection, call.form, &request.query)?;
+                let parameters = ListParameters::read(&request.query)?;
+                let selection = Selection::of(&kind, &target.namespace, &parameters)?;
+                let include = Include::of(request.query.text("includeObject"));
+                let place = watching::place(&self.watches)?;
+                let watch = Watch::begin(state, &kind, selection, (call.form, include), &parameters, place)?;
+                negotiation::check_stream(&request.headers)?;
                 let frames = watch
                     .stream(Arc::clone(&self.state))
                     .map(|line| Ok(Frame::data(line)));
@@ -296,10 +284,18 @@ impl Server {
             "create" => call.create(state),
             "update" | "patch" => call.update(state),
             "delete" | "deletecollection" => {
+                let listed = match verb {
+                    "delete" => None,
+                    _ => {
+                        let parameters = ListParameters::read(&request.query)?;
+                        let selection = Selection::of(&kind, &target.namespace, &parameters)?;
+                        Some((selection, parameters))
+                    }
+                };
                 let options = call.delete_options()?;
-                let done = match verb {
-                    "delete" => call.delete(state, &options),
-                    _ => call.delete_all(state, &options),
+                let done = match &listed {
+                    None => call.delete(state, &options),
+                    Some(listed) => call.delete_all(state, &options, listed),
                 };
                 let mut response = done.unwrap_or_else(|refusal| refused(&refusal));
                 if kind.id.resource == "jobs" && options.propagation.is_none() {
@@ -318,8 +314,16 @@ struct ReceivedRequest {
     path: String,
     query: Query,
     headers: HeaderMap,
-    body: Bytes,
+    /// None if it is too large.
+    body: Option<Bytes>,
     user: Arc<User>,
+}
+
+impl ReceivedRequest {
+    fn body(&self) -> Result<&Bytes, Refusal> {
+        let too_large = || Refusal::too_large(format_args!("limit is {LARGEST_BODY}"));
+        self.body.as_ref().ok_or_else(too_large)
+    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@ use tokio::sync::watch;
 
 /// The number of changes of a resource that are remembered. A watch from an earlier version has to list again.
 const HISTORY: usize = 16_384;
+/// How large the objects of these changes may be in all, in bytes of JSON. In memory they take several times as much.
+const HISTORY_BYTES: usize = 16 << 20;
 
 /// A group and the plural name of a resource.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,6 +50,8 @@ pub(crate) struct Change {
     pub before: Option<Arc<Json>>,
     /// The object after; for a deletion its last state, with the version of the deletion.
     pub after: Arc<Json>,
+    /// The size of the object after, in bytes of JSON.
+    size: usize,
     /// Whether the object is gone.
     pub deleted: bool,
     /// The event of a watch, once one has needed it.
@@ -68,6 +72,8 @@ pub(crate) struct Written {
 struct Table {
     objects: BTreeMap<Key, Arc<Json>>,
     changes: VecDeque<Arc<Change>>,
+    /// How large the objects of the changes are in all.
+    bytes: usize,
     /// The version of the last change that was forgotten.
     forgotten: u64,
 }
@@ -288,18 +294,46 @@ impl Store {
         deleted: bool,
     ) {
         let table = self.tables.entry(id.clone()).or_default();
-        if table.changes.len() == HISTORY
-            && let Some(oldest) = table.changes.pop_front()
-        {
+        let size = crate::object::size(&after);
+        table.bytes += size;
+        while table.changes.len() == HISTORY || table.bytes > HISTORY_BYTES {
+            let Some(oldest) = table.changes.pop_front() else {
+                break;
+            };
             table.forgotten = oldest.version;
+            table.bytes -= oldest.size;
         }
         table.changes.push_back(Arc::new(Change {
             version,
             before,
             after,
+            size,
             deleted,
             written: OnceLock::new(),
         }));
         self.version.send_replace(version);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn large_changes_are_forgotten_sooner() {
+        let id = ResourceId {
+            group: String::new(),
+            resource: "configmaps".to_owned(),
+        };
+        let mut store = Store::default();
+        let mebibyte = "x".repeat(1 << 20);
+        for _ in 0..100 {
+            store.put(&id, json!({"metadata": {"name": "a"}, "data": {"a": mebibyte}}));
+        }
+        let kept = store.changes(&id, 90).map(|changes| changes.len());
+        assert!(kept.is_ok_and(|kept| kept == 11), "the last ones are remembered");
+        assert!(store.changes(&id, 80).is_err(), "the first ones are not");
+        assert!(store.tables[&id].bytes <= HISTORY_BYTES);
     }
 }

@@ -4,8 +4,9 @@ use crate::{
     answer::{self, Include},
     kinds::Kind,
     listing::Selection,
+    negotiation::Form,
+    parameters::{ListParameters, version_number},
     refusal::Refusal,
-    request::{Form, Query},
     state::{State, lock},
     store::{Change, News, Written},
 };
@@ -17,7 +18,10 @@ use std::{
     sync::{Arc, Mutex},
     time::Duration,
 };
-use tokio::{sync::watch, time::Instant};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore, watch},
+    time::Instant,
+};
 
 /// The interval of bookmarks when nothing happens.
 const BOOKMARKS: Duration = Duration::from_secs(60);
@@ -34,13 +38,35 @@ pub(crate) struct Watch {
     /// The version of the last change that was sent.
     version: u64,
     versions: watch::Receiver<u64>,
-    /// Events that were not sent yet.
-    waiting: VecDeque<Bytes>,
+    /// Events that were not sent yet, as what they are made of: a client that reads slowly costs no copies of objects.
+    waiting: VecDeque<Waiting>,
     ends: Instant,
     next_bookmark: Instant,
     /// Whether a table has shown its columns.
     has_columns: bool,
     is_over: bool,
+    _place: OwnedSemaphorePermit,
+}
+
+/// An event that is to be sent.
+enum Waiting {
+    Line(Bytes),
+    /// An object that was there when the watch began.
+    Initial(Arc<Json>),
+    Change(Arc<Change>),
+}
+
+/// The places of watches. A server has no more watches at a time, so that its memory is bounded.
+pub(crate) const WATCHES: usize = 1_000;
+
+/// Takes a place for a watch.
+///
+/// # Errors
+///
+/// If there is none, in the words in which a real server refuses requests that are too many.
+pub(crate) fn place(places: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Refusal> {
+    let place = Arc::clone(places).try_acquire_owned();
+    place.map_err(|_| Refusal::too_many_requests("Too many requests, please try again later.", 1))
 }
 
 impl Watch {
@@ -53,23 +79,25 @@ impl Watch {
         state: &State,
         kind: &Arc<Kind>,
         selection: Selection,
-        form: Form,
-        query: &Query,
+        (form, include): (Form, Include),
+        parameters: &ListParameters,
+        place: OwnedSemaphorePermit,
     ) -> Result<Self, Refusal> {
-        let from = query.number("resourceVersion")?;
-        let timeout = query
-            .number("timeoutSeconds")?
+        let from = version_number(&parameters.version).map_err(Refusal::failed)?;
+        let timeout = parameters
+            .timeout
+            .and_then(|seconds| u64::try_from(seconds).ok())
             .filter(|seconds| *seconds > 0)
             .map(Duration::from_secs);
-        let sends_initial = query.flag("sendInitialEvents");
+        let sends_initial = parameters.sends_initial == Some(true);
         let starts_empty = from.is_none_or(|version| version == 0) || sends_initial;
         let now = Instant::now();
         let mut watch = Self {
             kind: Arc::clone(kind),
             selection,
             form,
-            include: Include::of(query.text("includeObject")),
-            bookmarks: query.flag("allowWatchBookmarks"),
+            include,
+            bookmarks: parameters.bookmarks,
             version: state.store.version(),
             versions: state.store.versions(),
             waiting: VecDeque::new(),
@@ -77,10 +105,10 @@ impl Watch {
             next_bookmark: now + BOOKMARKS,
             has_columns: false,
             is_over: false,
+            _place: place,
         };
         if starts_empty {
-            let suppresses = query.has("sendInitialEvents") && !sends_initial;
-            if !suppresses {
+            if parameters.sends_initial != Some(false) {
                 watch.send_all(state);
             }
             if sends_initial {
@@ -99,7 +127,7 @@ impl Watch {
         let namespace = self.selection.namespace.clone();
         for (_, object) in state.store.list(&kind.id, &namespace) {
             if self.selection.selects(&kind, object) {
-                self.send_object("ADDED", object);
+                self.waiting.push_back(Waiting::Initial(Arc::clone(object)));
             }
         }
     }
@@ -108,9 +136,8 @@ impl Watch {
     fn catch_up(&mut self, news: &News) {
         match &news.changes {
             Ok(changes) => {
-                for change in changes {
-                    self.take(change);
-                }
+                let changes = changes.iter().map(|change| Waiting::Change(Arc::clone(change)));
+                self.waiting.extend(changes);
                 self.version = news.version;
             }
             Err(_) => {
@@ -121,28 +148,37 @@ impl Watch {
         }
     }
 
+    /// What is sent of an event, if anything.
+    fn written(&mut self, waiting: Waiting) -> Option<Bytes> {
+        match waiting {
+            Waiting::Line(line) => Some(line),
+            Waiting::Initial(object) => Some(self.object("ADDED", &object)),
+            Waiting::Change(change) => self.change(&change),
+        }
+    }
+
     /// An object that begins or ends to be selected is added or deleted, as far as this watch knows.
-    fn take(&mut self, change: &Change) {
+    fn change(&mut self, change: &Change) -> Option<Bytes> {
         let selects = |object: &Json| self.selection.selects(&self.kind, object);
         let before = change.before.as_deref().is_some_and(selects);
         let after = !change.deleted && selects(&change.after);
         match (before, after) {
-            (false, false) => {}
-            (false, true) => self.send_change("ADDED", change),
-            (true, true) => self.send_change("MODIFIED", change),
-            (true, false) if change.deleted => self.send_change("DELETED", change),
+            (false, false) => None,
+            (false, true) => Some(self.whole("ADDED", change)),
+            (true, true) => Some(self.whole("MODIFIED", change)),
+            (true, false) if change.deleted => Some(self.whole("DELETED", change)),
             (true, false) => {
                 let mut last = change.before.as_deref().cloned().unwrap_or_default();
                 crate::object::set_meta(&mut last, "resourceVersion", change.version.to_string().into());
-                self.send_object("DELETED", &last);
+                Some(self.object("DELETED", &last))
             }
         }
     }
 
     /// Whole objects are written once for all watches of a version.
-    fn send_change(&mut self, what: &'static str, change: &Change) {
+    fn whole(&mut self, what: &'static str, change: &Change) -> Bytes {
         if self.form != Form::Objects {
-            return self.send_object(what, &change.after);
+            return self.object(what, &change.after);
         }
         let kind = &self.kind;
         let written = change.written.get_or_init(|| Written {
@@ -151,13 +187,13 @@ impl Watch {
             line: line(what, &kind.to_served(&change.after)),
         });
         if written.what == what && written.version == kind.version {
-            self.waiting.push_back(written.line.clone());
+            written.line.clone()
         } else {
-            self.send_object(what, &change.after);
+            self.object(what, &change.after)
         }
     }
 
-    fn send_object(&mut self, what: &str, object: &Json) {
+    fn object(&mut self, what: &str, object: &Json) -> Bytes {
         let mut shown = answer::one(&self.kind, object, &self.form, self.include);
         if matches!(self.form, Form::Table(_)) {
             if self.has_columns {
@@ -165,11 +201,11 @@ impl Watch {
             }
             self.has_columns = true;
         }
-        self.waiting.push_back(line(what, &shown));
+        line(what, &shown)
     }
 
     fn send(&mut self, what: &str, object: &Json) {
-        self.waiting.push_back(line(what, object));
+        self.waiting.push_back(Waiting::Line(line(what, object)));
     }
 
     /// The events of the watch as they are sent.
@@ -182,8 +218,10 @@ impl Watch {
 
     async fn next(&mut self, state: &Mutex<State>) -> Option<Bytes> {
         loop {
-            if let Some(line) = self.waiting.pop_front() {
-                return Some(line);
+            while let Some(waiting) = self.waiting.pop_front() {
+                if let Some(line) = self.written(waiting) {
+                    return Some(line);
+                }
             }
             if self.is_over {
                 return None;

@@ -8,6 +8,7 @@ mod cases;
 mod client;
 mod kubectl;
 mod masked;
+mod random;
 mod records;
 #[path = "../../../crates/krator-apiserver/tests/support/webhook.rs"]
 mod webhook;

@@ -143,7 +143,15 @@ fn the_demo_shows_moose_that_sleep_and_dev_goes_on_with_its_operator() {
     let mut dev = Session::start(&kept, &["dev"]);
     dev.wait_for("ready after");
     dev.wait_for("name=\"moose-sample\" state=\"Eat\"");
-    assert!(dev.end().success());
+    let said = dev.seen.iter().find(|line| line.contains("KUBECONFIG=")).cloned();
+    let line = said.unwrap_or_else(|| dev.wait_for("KUBECONFIG="));
+    let kubeconfig = line.rsplit('=').next().expect("it is after the sign");
+    assert_eq!(running_with(kubeconfig), 1);
+    // Nothing can be done at such an end, so that others have to.
+    dev.process.kill().expect("it runs");
+    crate::cluster::until("the operator ends with dev", || {
+        (running_with(kubeconfig) == 0).then_some(())
+    });
 }
 
 /// An author at work: mistakes of all kinds, each of which is reported while the last sound operator goes on.

@@ -181,7 +181,8 @@ impl Embedded {
     }
 
     async fn serve(builder: Builder, folder: &Path) -> anyhow::Result<Self> {
-        let server = builder.start();
+        // Roles decide, as in a cluster: the user of the kubeconfig may do everything, and whom it acts as, what roles say.
+        let server = builder.rbac(true).start();
         let address = (Ipv4Addr::LOCALHOST, 0).into();
         let serving = server
             .serve(address)
@@ -240,4 +241,26 @@ fn write_private(path: &Path, contents: &[u8]) -> anyhow::Result<()> {
         std::io::Result::Ok(())
     };
     write().with_context(|| format!("cannot write `{}`", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::Request;
+
+    #[tokio::test]
+    async fn whoever_is_acted_as_may_do_what_roles_say() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let embedded = Embedded::start(folder.path()).await.expect("it listens");
+        let code = async |user: Option<&str>| {
+            let mut request = Request::get("/api/v1/namespaces/default/secrets");
+            if let Some(user) = user {
+                request = request.header("impersonate-user", user);
+            }
+            let request = request.body(String::new()).expect("a request");
+            embedded.server().answer(request).await.status().as_u16()
+        };
+        assert_eq!(code(None).await, 200);
+        assert_eq!(code(Some("jane")).await, 403);
+    }
 }

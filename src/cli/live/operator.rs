@@ -35,10 +35,18 @@ pub struct Start<'a> {
     pub log: Option<File>,
 }
 
-/// An operator that runs until it is stopped or dropped.
+/// What a shell does that ends an operator: it waits for the end of its input, which the kernel closes when this process
+/// ends.
+#[cfg(unix)]
+const GUARD: &str = r#"read -r _; kill -9 "$1""#;
+
+/// An operator that runs until it is stopped or dropped, or this process ends, however it ends.
 pub struct Operator {
     process: Child,
     probes: SocketAddr,
+    /// Ends with the operator, and ends the operator where nothing here can do that any more.
+    #[cfg(unix)]
+    _guard: Child,
 }
 
 impl Operator {
@@ -74,7 +82,12 @@ impl Operator {
         let process = command
             .spawn()
             .with_context(|| format!("cannot run `{program}`"))?;
-        Ok(Self { process, probes })
+        Ok(Self {
+            #[cfg(unix)]
+            _guard: guard(&process)?,
+            process,
+            probes,
+        })
     }
 
     /// Waits until the operator is ready, when it has listed the objects of all its kinds; `false` if it ends before.
@@ -118,6 +131,30 @@ impl Operator {
         // It cannot be ended if it has ended.
         let _ = self.process.kill().await;
     }
+}
+
+/// Starts what ends an operator when this process is killed. Nobody but the kernel can notice that, and what it does then on
+/// every Unix without code that is unsafe is to close the pipes of the process.
+///
+/// # Errors
+///
+/// If there is no shell.
+#[cfg(unix)]
+fn guard(operator: &Child) -> anyhow::Result<Child> {
+    // An operator that has ended already has no id, and 0 would be everybody.
+    let id = operator.id().context("the operator has ended at once")?;
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", GUARD, "krator-guard", &id.to_string()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        // What ends the whole group, such as Ctrl-C, is not to end this shell first.
+        .process_group(0)
+        .kill_on_drop(true);
+    shell
+        .spawn()
+        .context("cannot run `sh`, which ends the operator with this command")
 }
 
 /// Whether the operator that serves its probes at an address says that it is ready.

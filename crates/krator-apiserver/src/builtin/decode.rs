@@ -35,6 +35,24 @@ pub(super) fn decode(type_name: &'static str, value: &Json) -> Result<(Json, Vec
     }
 }
 
+/// The unknown fields of a value of a named type, which is in a field of another value, each as a message.
+///
+/// # Errors
+///
+/// As of [`decode`].
+pub(super) fn unknown_below(
+    type_name: &'static str,
+    field: &str,
+    value: &Json,
+) -> Result<Vec<String>, String> {
+    let mut decoder = Decoder {
+        path: field.to_owned(),
+        ..Decoder::default()
+    };
+    decoder.read(&Type::Named(type_name), Some(value))?;
+    decoder.first_error.map_or(Ok(decoder.unknown), Err)
+}
+
 /// The zero value of a named type as Go writes it.
 pub(super) fn zero(type_name: &'static str) -> Json {
     zero_of(&Type::Named(type_name))

@@ -1,12 +1,16 @@
 //! New objects.
 
-use super::{Options, Written, decode, finalizer_warnings, metadata_errors, settle_namespace};
+use super::{
+    Options, Written, decode, finalizer_warnings, metadata_errors,
+    read::{self, expect_version, kind_errors},
+    settle_namespace, small_enough,
+};
 use crate::{
     admission::{self, Operation},
     kinds::Kind,
     managed,
     object::{meta, set_meta},
-    refusal::Refusal,
+    refusal::{FieldError, Refusal},
     state::{State, clear, generated_name, now, stamp},
     store::Key,
 };
@@ -28,12 +32,8 @@ pub(crate) fn create(
     body: (Json, Vec<String>),
     options: &Options,
 ) -> Result<Written, Refusal> {
-    let (mut object, mut warnings) = decode(kind, body.0, body.1, options.unknown)?;
-    if !meta(&object, "resourceVersion").is_empty() {
-        return Err(Refusal::failed(
-            "resourceVersion should not be set on objects to be created",
-        ));
-    }
+    let mut object = decode(&mut state.session, kind, body.0, body.1, options.unknown)?;
+    expect_version(kind, &object)?;
     settle_namespace(kind, &mut object, namespace)?;
     clear(&mut object);
     kind.default(&mut object);
@@ -46,12 +46,10 @@ pub(crate) fn create(
         &now(),
         &kind.ignored(options.subresource),
     );
-    warnings.extend(finalizer_warnings(&object, None));
     let object = insert(state, kind, object, options)?;
     Ok(Written {
         object,
         created: true,
-        warnings,
     })
 }
 
@@ -93,14 +91,29 @@ pub(super) fn insert(
     crate::hooks::before_create(state, kind, &mut object)?;
     kind.prepare_create(&mut object, &now());
     let of_metadata = metadata_errors(kind, &object);
-    let mut errors = kind.validate_create(&object, &of_metadata)?;
-    errors.extend(of_metadata);
-    Refusal::unless_valid(kind.about_kind(meta(&object, "name")), &errors)?;
+    let of_kind = kind.validate_create(&object, &of_metadata)?;
+    let errors = kind_errors(kind, &object).into_iter().chain(of_metadata);
+    let errors: Vec<FieldError> = errors.chain(of_kind).collect();
+    Refusal::unless_valid(read::about(kind, &object), &errors)?;
+    for warning in finalizer_warnings(kind, &object, None) {
+        state.session.warn(warning);
+    }
     let key = Key::of(&object);
     let about = options.attributes(kind, Operation::Create, key.clone());
     admission::validate(state, &about, Some(&object), None)?;
+    // What is no version is none.
+    let version = meta(&object, "resourceVersion").parse::<u64>().unwrap_or(0);
+    if version > 0 && !options.dry_run {
+        let why = "resourceVersion should not be set on objects to be created";
+        return Err(Refusal::failed(why));
+    }
+    set_meta(&mut object, "resourceVersion", Json::Null);
     if state.store.get(&kind.id, &key).is_some() {
-        return Err(Refusal::already_exists(kind.about(&key.name)));
+        let refusal = Refusal::already_exists(kind.about(&key.name));
+        return Err(match meta(&object, "generateName") {
+            "" => refusal,
+            _ => refusal.for_want_of_a_name(),
+        });
     }
     let mut object = kind.to_stored(object);
     if kind.is_custom() {
@@ -111,7 +124,7 @@ pub(super) fn insert(
     if options.dry_run {
         return Ok(Arc::new(object));
     }
-    let stored = state.store.put(&kind.id, object);
+    let stored = state.store.put(&kind.id, small_enough(object)?);
     crate::hooks::after_write(state, kind, &stored);
     Ok(stored)
 }

@@ -3,13 +3,17 @@
 use super::waits;
 use crate::{
     admission::{self, Attributes, Operation},
+    body,
     kinds::{Kind, Origin},
     object::{at, finalizers, is_deleting, meta, set_meta},
+    parameters,
     refusal::{About, FieldError, Refusal},
+    request::Query,
     state::{State, now},
     store::Key,
     users::User,
 };
+use krator_schema::ProblemKind;
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
@@ -30,6 +34,8 @@ pub(crate) struct DeleteOptions {
     pub uid: Option<String>,
     pub version: Option<String>,
     pub propagation: Option<Propagation>,
+    /// Whether the dependents stay, in the words of older clients.
+    pub orphans: Option<bool>,
     pub grace: Option<i64>,
     pub dry_run: bool,
     /// Who asks for it. What the server deletes by itself, nobody else decides about.
@@ -48,49 +54,130 @@ impl DeleteOptions {
     ///
     /// # Errors
     ///
-    /// If they cannot be read.
-    pub fn read(body: &Json, query: &crate::request::Query) -> Result<Self, Refusal> {
-        let from_query = body.is_null();
-        let text = |key: &str| match from_query {
-            true => Some(query.text(key).to_owned()).filter(|text| !text.is_empty()),
-            false => body.get(key).and_then(Json::as_str).map(str::to_owned),
+    /// If they cannot be read, or contradict each other.
+    pub fn read(body: Option<Json>, query: &Query) -> Result<Self, Refusal> {
+        let sent = match body {
+            Some(body) => checked(body)?,
+            None => of_parameters(query)?,
         };
-        let propagation = match text("propagationPolicy").as_deref() {
+        let orphans = sent.get("orphanDependents").and_then(Json::as_bool);
+        let policy = sent.get("propagationPolicy").and_then(Json::as_str);
+        let mut errors = Vec::new();
+        if let (Some(_), Some(policy)) = (orphans, policy) {
+            let why = "orphanDependents and deletionPropagation cannot be both set";
+            errors.push(FieldError::invalid("propagationPolicy", policy, why));
+        }
+        let propagation = match policy {
             None => None,
             Some("Background") => Some(Propagation::Background),
             Some("Foreground") => Some(Propagation::Foreground),
             Some("Orphan") => Some(Propagation::Orphan),
             Some(other) => {
-                let all = ["Background", "Foreground", "Orphan", "nil"];
-                let error = FieldError::not_supported("propagationPolicy", other, &all);
-                return Err(Refusal::option("DeleteOptions", error));
+                // This list is not in order.
+                let detail = "supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\"";
+                let kind = ProblemKind::NotSupported;
+                errors.push(FieldError::new(
+                    "propagationPolicy",
+                    kind,
+                    Some(other.into()),
+                    detail,
+                ));
+                None
             }
         };
-        let orphans = body.get("orphanDependents").and_then(Json::as_bool);
+        let dry = at(&sent, &["dryRun"]).as_array().into_iter().flatten();
+        let dry: Vec<&str> = dry.filter_map(Json::as_str).collect();
+        let dry_run = !dry.is_empty();
+        errors.extend(parameters::dry_run_error(dry));
+        Refusal::unless_valid(About::new("meta.k8s.io", "DeleteOptions", ""), &errors)?;
         let of_orphans = orphans.map(|orphans| match orphans {
             true => Propagation::Orphan,
             false => Propagation::Background,
         });
-        let grace = match from_query {
-            true => query
-                .number("gracePeriodSeconds")?
-                .and_then(|seconds| i64::try_from(seconds).ok()),
-            false => body.get("gracePeriodSeconds").and_then(Json::as_i64),
-        };
-        let precondition = |key| at(body, &["preconditions", key]).as_str().map(str::to_owned);
-        let dry = at(body, &["dryRun"])
-            .as_array()
-            .is_some_and(|list| list.contains(&json!("All")));
+        let precondition = |key| at(&sent, &["preconditions", key]).as_str().map(str::to_owned);
         Ok(Self {
             uid: precondition("uid"),
             version: precondition("resourceVersion"),
             propagation: propagation.or(of_orphans),
-            grace,
-            dry_run: dry || query.dry_run()?,
+            orphans,
+            grace: sent.get("gracePeriodSeconds").and_then(Json::as_i64),
+            dry_run,
             user: None,
-            sent: body.clone(),
+            sent,
         })
     }
+}
+
+/// The options that the parameters of a request give.
+fn of_parameters(query: &Query) -> Result<Json, Refusal> {
+    let mut options = json!({});
+    if let Some(grace) = query.number("gracePeriodSeconds")? {
+        options["gracePeriodSeconds"] = grace.into();
+    }
+    if query.has("orphanDependents") {
+        options["orphanDependents"] = query.flag("orphanDependents").into();
+    }
+    if query.has("propagationPolicy") {
+        options["propagationPolicy"] = query.text("propagationPolicy").into();
+    }
+    if query.has("dryRun") {
+        options["dryRun"] = query.all("dryRun").collect();
+    }
+    Ok(options)
+}
+
+/// The fields of the options, and what Go calls their types.
+const FIELDS: [(&str, &str, &str); 7] = [
+    ("DeleteOptions", "gracePeriodSeconds", "int64"),
+    ("DeleteOptions", "preconditions", "v1.Preconditions"),
+    ("DeleteOptions", "orphanDependents", "bool"),
+    ("DeleteOptions", "propagationPolicy", "v1.DeletionPropagation"),
+    ("DeleteOptions", "dryRun", "[]string"),
+    ("Preconditions", "uid", "types.UID"),
+    ("Preconditions", "resourceVersion", "string"),
+];
+
+/// Whether Go reads a value as one of a type.
+fn fits(value: &Json, type_: &str) -> bool {
+    match type_ {
+        _ if value.is_null() => true,
+        "int64" => value.is_i64(),
+        "bool" => value.is_boolean(),
+        "v1.Preconditions" => value.is_object(),
+        "[]string" => value
+            .as_array()
+            .is_some_and(|items| items.iter().all(Json::is_string)),
+        _ => value.is_string(),
+    }
+}
+
+/// Refuses a body that is not of the kind of options, or has a field of a wrong type.
+fn checked(body: Json) -> Result<Json, Refusal> {
+    let (version, kind) = body::version_and_kind(&body).map_err(Refusal::bad_request)?;
+    if !["", "DeleteOptions"].contains(&kind) {
+        let version = if version.is_empty() { "v1" } else { version };
+        return Err(Refusal::bad_request(body::no_kind(kind, version)));
+    }
+    for (of, field, type_) in FIELDS {
+        let below = if of == "Preconditions" {
+            "preconditions."
+        } else {
+            ""
+        };
+        let path: Vec<&str> = below
+            .split('.')
+            .filter(|part| !part.is_empty())
+            .chain([field])
+            .collect();
+        let value = at(&body, &path);
+        if !fits(value, type_) {
+            let form = body::json_form(value);
+            return Err(Refusal::bad_request(format!(
+                "json: cannot unmarshal {form} into Go struct field {of}.{below}{field} of type {type_}"
+            )));
+        }
+    }
+    Ok(body)
 }
 
 /// Deletes an object, or begins to: the answer, and whether the object is gone.

@@ -98,6 +98,7 @@ fn edited(before: &Json, edit: Edit, options: &Options) -> Result<Json, Refusal>
             managed::check_kind(&config, VERSION, "Scale")?;
             return managed::apply(Some(before), &config, &type_, &by, force, &now(), &nothing);
         }
+        Edit::Unreadable { refusal, .. } => return Err(refusal),
     };
     Ok(managed::update(
         Some(before),

@@ -1,11 +1,16 @@
 //! Changes of objects: replaced, patched, applied.
 
 use super::{
-    Options, Written, create::insert, decode, finalizer_warnings, metadata_errors, scaled::scale_of,
-    settle_namespace, waits,
+    Options, Written,
+    create::insert,
+    decode, finalizer_warnings, metadata_errors,
+    read::{self, expect_builtin, expect_version, kind_errors},
+    scaled::scale_of,
+    settle_namespace, small_enough, waits,
 };
 use crate::{
     admission::{self, Operation},
+    body,
     kinds::Kind,
     managed,
     object::{at, finalizers, is_deleting, meta, set_meta},
@@ -35,6 +40,8 @@ pub(crate) enum Edit {
     StrategicPatch(Json),
     /// Server-side apply, which may take fields from other managers by `force`.
     Apply { config: Json, force: bool },
+    /// It cannot be read, which is told once there is an object to change, or could be.
+    Unreadable { refusal: Refusal, applies: bool },
 }
 
 /// Changes an object, or creates it where that is what the edit does.
@@ -49,14 +56,23 @@ pub(crate) fn update(
     edit: (Edit, Vec<String>),
     options: &Options,
 ) -> Result<Written, Refusal> {
-    let (edit, twice) = edit;
+    let (mut edit, mut twice) = edit;
+    if let Edit::Replace(sent) = edit {
+        // What is sent as a whole is read before it is known whether there is such an object.
+        let sent_twice = std::mem::take(&mut twice);
+        let mut object = decode(&mut state.session, kind, sent, sent_twice, options.unknown)?;
+        expect_version(kind, &object)?;
+        settle_namespace(kind, &mut object, &key.namespace)?;
+        check_name(&object, key)?;
+        edit = Edit::Replace(object);
+    }
     let stored = state.store.get(&kind.id, key).map(Arc::clone);
     let served = stored.as_deref().map(|stored| kind.to_served(stored));
     let live = served.as_deref();
     let is_main = options.subresource == Subresource::None;
     let rules = kind.rules();
     let creates = match &edit {
-        Edit::Apply { .. } => is_main,
+        Edit::Apply { .. } | Edit::Unreadable { applies: true, .. } => is_main,
         Edit::Replace(_) => is_main && rules.is_some_and(|rules| rules.creates_on_update),
         _ => false,
     };
@@ -64,22 +80,16 @@ pub(crate) fn update(
         return Err(Refusal::not_found(kind.about(&key.name)));
     }
     let replaces = matches!(edit, Edit::Replace(_));
-    let (mut object, mut warnings) = edited(kind, live, edit, twice, options)?;
-    warnings.extend(finalizer_warnings(&object, live));
-    if meta(&object, "name").is_empty() {
-        let why = "was undeterminable: name must be provided";
-        return Err(Refusal::bad_request(format!(
-            "the name of the object ({} based on URL) {why}",
-            key.name
-        )));
+    let applies = matches!(edit, Edit::Apply { .. });
+    let mut object = edited(state, kind, live, edit, twice, options)?;
+    let uid = meta(&object, "uid");
+    if applies && live.is_none() && !uid.is_empty() {
+        let why = format!(
+            "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+        );
+        return Err(Refusal::conflict(kind.about(&key.name), &why));
     }
-    if meta(&object, "name") != key.name {
-        return Err(Refusal::bad_request(format!(
-            "the name of the object ({}) does not match the name on the URL ({})",
-            meta(&object, "name"),
-            key.name
-        )));
-    }
+    check_name(&object, key)?;
     settle_namespace(kind, &mut object, &key.namespace)?;
     let about = options.attributes(kind, Operation::Update, key.clone());
     if let Some(live) = live.filter(|_| options.subresource != Subresource::Scale) {
@@ -93,40 +103,67 @@ pub(crate) fn update(
             );
             return Err(Refusal::conflict(kind.about(&key.name), &why));
         }
+        expect_number(meta(&object, "resourceVersion"))?;
         set_meta(&mut object, "resourceVersion", Json::Null);
         let object = insert(state, kind, object, options)?;
         return Ok(Written {
             object,
             created: true,
-            warnings,
         });
     };
     check_version(kind, key, &mut object, live, replaces)?;
     crate::hooks::before_update(state, kind, &mut object, live)?;
     let object = prepared(kind, object, live, options);
     check(kind, &object, live, options)?;
+    for warning in finalizer_warnings(kind, &object, Some(live)) {
+        state.session.warn(warning);
+    }
     if options.subresource == Subresource::Scale {
         let [object, live] = [&object, live].map(|object| scale_of(kind, object));
         admission::validate(state, &about, Some(&object), Some(&live))?;
     } else {
         admission::validate(state, &about, Some(&object), Some(live))?;
     }
-    let object = store(state, kind, key, object, (live, stored), options);
+    let object = store(state, kind, key, object, (live, stored), options)?;
     Ok(Written {
         object,
         created: false,
-        warnings,
     })
+}
+
+/// The version of an object is a number, if it has one.
+fn expect_number(version: &str) -> Result<(), Refusal> {
+    match version.is_empty() || version.parse::<u64>().is_ok() {
+        true => Ok(()),
+        false => Err(Refusal::failed(format!(
+            "strconv.ParseUint: parsing {version:?}: invalid syntax"
+        ))),
+    }
+}
+
+/// An object has the name that the path says.
+fn check_name(object: &Json, key: &Key) -> Result<(), Refusal> {
+    let expected = &key.name;
+    match meta(object, "name") {
+        "" => Err(Refusal::bad_request(format!(
+            "the name of the object ({expected} based on URL) was undeterminable: name must be provided"
+        ))),
+        name if name != expected => Err(Refusal::bad_request(format!(
+            "the name of the object ({name}) does not match the name on the URL ({expected})"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The object that the edit makes, with its field managers.
 fn edited(
+    state: &mut State,
     kind: &Kind,
     live: Option<&Json>,
     edit: Edit,
     twice: Vec<String>,
     options: &Options,
-) -> Result<(Json, Vec<String>), Refusal> {
+) -> Result<Json, Refusal> {
     let (by, ignored) = (options.manager(kind), kind.ignored(options.subresource));
     let base = live.unwrap_or(&Json::Null);
     let is_patch = matches!(
@@ -134,6 +171,7 @@ fn edited(
         Edit::JsonPatch(_) | Edit::MergePatch(_) | Edit::StrategicPatch(_)
     );
     let is_tracked = matches!(edit, Edit::Tracked(_) | Edit::Apply { .. });
+    let is_read = matches!(edit, Edit::Replace(_));
     // The API server shows a strategic patch itself, and of others what they make.
     let shown = match &edit {
         Edit::StrategicPatch(patch) => Some(crate::values::plain(patch)),
@@ -143,65 +181,65 @@ fn edited(
         Edit::Replace(object) | Edit::Tracked(object) => object,
         Edit::JsonPatch(patch) => patch::json_patch(base, &patch)?,
         Edit::MergePatch(patch) => patch::merge_patch(base, &patch)?,
-        Edit::StrategicPatch(_) if kind.is_custom() => {
-            let forms =
-                "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
-            return Err(Refusal::unsupported_media_type(forms));
-        }
         Edit::StrategicPatch(patch) => patch::strategic_merge_patch(base, &patch, &kind.types)?,
         Edit::Apply { config, force } => {
             managed::check_kind(&config, &kind.api_version(), &kind.kind)?;
             managed::apply(live, &config, &kind.types, &by, force, &now(), &ignored)?
         }
+        Edit::Unreadable { refusal, .. } => return Err(refusal),
     };
-    let (mut object, warnings) = match is_patch {
-        true => decode_patched(kind, made, shown, twice, options)?,
-        false => decode(kind, made, twice, options.unknown)?,
+    let mut object = match (is_read, is_patch) {
+        (true, _) => made,
+        (_, true) => decode_patched(state, kind, made, shown, twice, options)?,
+        _ => decode(&mut state.session, kind, made, twice, options.unknown)?,
     };
+    let ends_tracking = at(&object, &["metadata", "managedFields"]) == &Json::Array(Vec::new());
     kind.default(&mut object);
+    if ends_tracking {
+        set_meta(&mut object, "managedFields", Json::Array(Vec::new()));
+    }
     if !is_tracked {
         object = managed::update(live, object, &kind.types, &by, &now(), &ignored);
     }
-    Ok((object, warnings))
+    Ok(object)
 }
 
 /// Reads what a patch has made. What it makes wrong is refused as a mistake in the patch.
 fn decode_patched(
+    state: &mut State,
     kind: &Kind,
     patched: Json,
     shown: Option<String>,
     twice: Vec<String>,
     options: &Options,
-) -> Result<(Json, Vec<String>), Refusal> {
-    if kind.is_custom() {
-        refuse_other_kind(kind, &patched)?;
-    }
+) -> Result<Json, Refusal> {
+    let is_strategic = shown.is_some();
     let shown = shown.unwrap_or_else(|| crate::values::go_json(&patched));
-    decode(kind, patched, twice, options.unknown).map_err(|refusal| match refusal.code {
+    let refused = |why: &str| {
+        let error = FieldError::invalid("patch", shown.as_str(), why);
+        Refusal::invalid(About::default(), &[error])
+    };
+    if kind.is_custom()
+        && patched
+            .get("kind")
+            .and_then(Json::as_str)
+            .is_none_or(str::is_empty)
+    {
+        return Err(refused(&format!("Object 'Kind' is missing in '{shown}'")));
+    }
+    // A strategic patch is of the types of Go, which do not ask.
+    if !kind.is_custom() && !is_strategic {
+        let (version, name) = body::version_and_kind(&patched).map_err(|why| refused(&why))?;
+        expect_builtin(kind, version, name).map_err(|why| refused(&why))?;
+    }
+    let read = decode(&mut state.session, kind, patched, twice, options.unknown);
+    read.map_err(|refusal| match refusal.code {
         400 => {
             let why = refusal.message.find("strict decoding error").unwrap_or_default();
-            let error = FieldError::invalid("patch", shown, &refusal.message[why..]);
-            Refusal::invalid(About::default(), &[error])
+            refused(&refusal.message[why..])
         }
         _ => refusal,
     })
-}
-
-/// A patch does not change what kind a custom resource is of.
-fn refuse_other_kind(kind: &Kind, patched: &Json) -> Result<(), Refusal> {
-    let text = |key: &str| patched.get(key).and_then(Json::as_str).unwrap_or_default();
-    let (version, of) = (text("apiVersion"), text("kind"));
-    let expected = [
-        ("apiVersion", version, kind.api_version()),
-        ("kind", of, kind.kind.clone()),
-    ];
-    let errors: Vec<FieldError> = expected
-        .into_iter()
-        .filter(|(_, found, expected)| found != expected)
-        .map(|(key, found, expected)| FieldError::invalid(key, found, format!("must be {expected}")))
-        .collect();
-    let group = version.rsplit_once('/').map_or("", |(group, _)| group);
-    Refusal::unless_valid(About::new(group, of, meta(patched, "name")), &errors)
 }
 
 /// The object has to be the one that the request expects.
@@ -220,6 +258,7 @@ fn check_version(
         );
         return Err(Refusal::conflict(kind.about(&key.name), &why));
     }
+    expect_number(meta(object, "resourceVersion"))?;
     match meta(object, "resourceVersion") {
         "" | "0" if replaces && kind.rules().is_none_or(|rules| rules.needs_version) => {
             let error = FieldError::invalid("metadata.resourceVersion", 0, "must be specified for an update");
@@ -261,7 +300,8 @@ fn prepared(kind: &Kind, mut object: Json, live: &Json, options: &Options) -> Js
 /// Refuses an object that is not valid.
 fn check(kind: &Kind, object: &Json, live: &Json, options: &Options) -> Result<(), Refusal> {
     let of_metadata = metadata_errors(kind, object);
-    let mut errors = kind.validate_update(object, live, options.subresource, &of_metadata)?;
+    let of_kind = kind.validate_update(object, live, options.subresource, &of_metadata)?;
+    let mut errors = kind_errors(kind, object);
     errors.extend(of_metadata);
     if meta(object, "uid") != meta(live, "uid") {
         errors.push(FieldError::invalid(
@@ -292,7 +332,8 @@ fn check(kind: &Kind, object: &Json, live: &Json, options: &Options) -> Result<(
             errors.push(FieldError::forbidden("metadata.finalizers", why));
         }
     }
-    Refusal::unless_valid(kind.about_kind(meta(object, "name")), &errors)
+    errors.extend(of_kind);
+    Refusal::unless_valid(read::about(kind, object), &errors)
 }
 
 /// Stores the object unless nothing has changed; one that is being deleted and has nothing to wait for is removed. `live` is
@@ -304,7 +345,7 @@ fn store(
     mut object: Json,
     live: (&Json, &Arc<Json>),
     options: &Options,
-) -> Arc<Json> {
+) -> Result<Arc<Json>, Refusal> {
     let (live, stored) = live;
     managed::keep_times(live, &mut object);
     let grace = at(&object, &["metadata", "deletionGracePeriodSeconds"])
@@ -317,15 +358,15 @@ fn store(
         // Watches see the state that was stored last.
         state.store.remove(&kind.id, key);
         crate::hooks::after_delete(state, kind, stored);
-        return Arc::new(object);
+        return Ok(Arc::new(object));
     }
     if ends || options.dry_run {
-        return Arc::new(object);
+        return Ok(Arc::new(object));
     }
     if is_same {
-        return Arc::clone(stored);
+        return Ok(Arc::clone(stored));
     }
-    let stored = state.store.put(&kind.id, object);
+    let stored = state.store.put(&kind.id, small_enough(object)?);
     crate::hooks::after_write(state, kind, &stored);
-    stored
+    Ok(stored)
 }

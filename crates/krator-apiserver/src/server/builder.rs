@@ -10,11 +10,13 @@ use crate::{
     snapshot::Snapshot,
     state::State,
     users::User,
+    watching::WATCHES,
 };
 use std::{
     io::Write,
     sync::{Arc, Mutex},
 };
+use tokio::sync::Semaphore;
 
 /// The options of a server. [`Server::builder`] makes one.
 #[derive(Debug, Default)]
@@ -90,6 +92,7 @@ impl Builder {
             caller: Arc::new(User::admin()),
             audit: self.audit,
             faults: self.faults,
+            watches: Arc::new(Semaphore::new(WATCHES)),
         }
     }
 }

@@ -1,16 +1,18 @@
 //! Requests about objects of a kind.
 
-use super::responses::{answered, at_kind, text, warn};
+use super::responses::{answered, at_kind, text};
 use super::{Body, ReceivedRequest};
 use crate::{
     answer::{self, Include},
     body,
     kinds::Kind,
-    listing::{self, Selection},
+    listing::{self, Listed, Selection},
+    negotiation::{self, Form},
     object::at,
-    refusal::{FieldError, Refusal},
-    request::{self, Form, Subresource},
-    rest::{self, DeleteOptions, Edit, Options, Unknown, Written},
+    parameters::{self, ListParameters, Write, WriteParameters},
+    refusal::Refusal,
+    request::{self, Subresource},
+    rest::{self, DeleteOptions, Edit, Options, Written},
     reviews,
     state::State,
     store::Key,
@@ -31,14 +33,42 @@ pub(super) struct Call<'a> {
 }
 
 impl Call<'_> {
-    fn shown(&self, status: StatusCode, object: &Json) -> Response<Body> {
-        let include = Include::of(self.request.query.text("includeObject"));
-        // Reviews, scales and statuses are no objects of the kind.
-        let is_object = at_kind(object) == self.kind.kind;
-        if !is_object {
-            return answered(status, object);
+    /// An object in the form that the client accepts.
+    fn shown(&self, status: StatusCode, object: &Json) -> Result<Response<Body>, Refusal> {
+        negotiation::check_table(&self.form, &self.request.query)?;
+        let kind = at_kind(object);
+        if kind == "Status" {
+            return Ok(answered(status, object));
         }
-        answered(status, &answer::one(self.kind, object, &self.form, include))
+        // Reviews and scales are no objects of the kind.
+        let is_object = kind == self.kind.kind;
+        let is_custom = self.kind.is_custom() && is_object;
+        let place = if is_object {
+            self.kind.id.group.as_str()
+        } else {
+            "autoscaling"
+        };
+        negotiation::check_form(&self.form, false, is_custom, &go_kind(place, kind))?;
+        if !is_object {
+            return Ok(answered(status, object));
+        }
+        let include = Include::of(self.request.query.text("includeObject"));
+        Ok(answered(
+            status,
+            &answer::one(self.kind, object, &self.form, include),
+        ))
+    }
+
+    /// A list in the form that the client accepts.
+    fn shown_list(&self, listed: Listed, include: Include) -> Result<Response<Body>, Refusal> {
+        let (kind, form) = (self.kind, &self.form);
+        negotiation::check_table(form, &self.request.query)?;
+        let go_kind = go_kind(&kind.id.group, &kind.kind);
+        negotiation::check_form(form, true, kind.is_custom(), &go_kind)?;
+        Ok(answered(
+            StatusCode::OK,
+            &answer::many(kind, listed, form, include),
+        ))
     }
 
     /// The log of a pod. One that no node runs has an empty one.
@@ -56,7 +86,10 @@ impl Call<'_> {
             return self.log(state);
         }
         if self.subresource == Subresource::Scale {
+            self.expect_version(state)?;
             let scale = rest::read_scale(state, self.kind, &self.key)?;
+            negotiation::check_table(&self.form, &self.request.query)?;
+            negotiation::check_form(&self.form, false, false, &go_kind("autoscaling", "Scale"))?;
             return Ok(answered(StatusCode::OK, &answer::scale(&scale, &self.form)));
         }
         if self.subresource == Subresource::Other {
@@ -64,24 +97,32 @@ impl Call<'_> {
                 "Subresources other than `/status` and `/scale`",
             ));
         }
+        self.expect_version(state)?;
         let object = state.store.get(&self.kind.id, &self.key);
         let object = object.ok_or_else(|| Refusal::not_found(self.kind.about(&self.key.name)))?;
-        Ok(self.shown(StatusCode::OK, object))
+        self.shown(StatusCode::OK, object)
+    }
+
+    /// An object is never older than the version that the client asks for.
+    fn expect_version(&self, state: &State) -> Result<(), Refusal> {
+        let version = parameters::version_number(self.request.query.text("resourceVersion"));
+        match version.map_err(Refusal::failed)? {
+            Some(version) => listing::expect_version(state, version),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn list(&self, state: &State) -> Result<Response<Body>, Refusal> {
         let query = &self.request.query;
-        let selection = Selection::of(self.kind, &self.key.namespace, "", query)?;
-        let listed = listing::list(state, self.kind, &selection, query)?;
-        let include = Include::of(query.text("includeObject"));
-        Ok(answered(
-            StatusCode::OK,
-            &answer::many(self.kind, listed, &self.form, include),
-        ))
+        let parameters = ListParameters::read(query)?;
+        let selection = Selection::of(self.kind, &self.key.namespace, &parameters)?;
+        let listed = listing::list(state, self.kind, &selection, &parameters)?;
+        self.shown_list(listed, Include::of(query.text("includeObject")))
     }
 
-    fn options(&self) -> Result<Options, Refusal> {
+    fn options(&self, write: Write) -> Result<Options, Refusal> {
         let query = &self.request.query;
+        let parameters = WriteParameters::read(write, query)?;
         let mut sent = serde_json::Map::new();
         for key in ["fieldManager", "fieldValidation"] {
             if query.has(key) {
@@ -93,59 +134,43 @@ impl Call<'_> {
             user: Arc::clone(&self.request.user),
             manager: request::manager(query, &self.request.headers),
             subresource: self.subresource,
-            dry_run: query.dry_run()?,
-            unknown: match query.text("fieldValidation") {
-                "Ignore" => Unknown::Ignore,
-                "Strict" => Unknown::Strict,
-                "" | "Warn" => Unknown::Warn,
-                other => {
-                    let all = ["Ignore", "Strict", "Warn"];
-                    let error = FieldError::not_supported("fieldValidation", other, &all);
-                    return Err(Refusal::option("CreateOptions", error));
-                }
-            },
+            dry_run: parameters.dry_run,
+            unknown: parameters.unknown,
         })
     }
 
-    fn written(&self, written: &Written) -> Response<Body> {
+    fn written(&self, written: &Written) -> Result<Response<Body>, Refusal> {
         let status = if written.created {
             StatusCode::CREATED
         } else {
             StatusCode::OK
         };
-        let mut response = self.shown(status, &written.object);
-        for warning in &written.warnings {
-            warn(&mut response, warning);
-        }
-        response
+        self.shown(status, &written.object)
     }
 
     pub(super) fn create(&self, state: &mut State) -> Result<Response<Body>, Refusal> {
-        let options = self.options()?;
-        let body = body::read(request::content_type(&self.request.headers), &self.request.body)?;
-        if self.kind.is_review() {
-            return Ok(self.written(&reviews::create(
-                state,
-                self.kind,
-                &self.key.namespace,
-                body,
-                &options,
-            )?));
-        }
+        let form = negotiation::sent(&self.request.headers)?;
+        let body = self.request.body()?;
+        let options = self.options(Write::Create)?;
         if self.part == "token" {
-            return Ok(self.written(&reviews::create_token(state, &self.key, &body.0)?));
+            let (body, _) = body::read(form, body).map_err(|why| Refusal::bad_request(why.to_string()))?;
+            return self.written(&reviews::create_token(state, &self.key, &body)?);
         }
         if self.subresource != Subresource::None {
             return Err(Refusal::not_built("Subresources that are created"));
         }
-        let written = rest::create(state, self.kind, &self.key.namespace, body, &options)?;
-        Ok(self.written(&written))
+        let body = rest::read(self.kind, form, body)?;
+        let namespace = &self.key.namespace;
+        let written = match self.kind.is_review() {
+            true => reviews::create(state, self.kind, namespace, body, &options)?,
+            false => rest::create(state, self.kind, namespace, body, &options)?,
+        };
+        self.written(&written)
     }
 
     pub(super) fn update(&self, state: &mut State) -> Result<Response<Body>, Refusal> {
-        let options = self.options()?;
-        let form = request::content_type(&self.request.headers);
-        let (edit, twice) = self.edit(form)?;
+        let (edit, options) = self.edit()?;
+        let (edit, twice) = edit;
         let written = match self.subresource {
             Subresource::Scale => rest::write_scale(state, self.kind, &self.key, edit, &options)?,
             Subresource::Other => {
@@ -155,34 +180,28 @@ impl Call<'_> {
             }
             _ => rest::update(state, self.kind, &self.key, (edit, twice), &options)?,
         };
-        Ok(self.written(&written))
+        self.written(&written)
     }
 
-    fn edit(&self, form: &str) -> Result<(Edit, Vec<String>), Refusal> {
-        let query = &self.request.query;
+    fn edit(&self) -> Result<((Edit, Vec<String>), Options), Refusal> {
+        let (query, headers) = (&self.request.query, &self.request.headers);
+        let body = self.request.body()?;
         if self.request.method == Method::PUT {
-            let (object, twice) = body::read(form, &self.request.body)?;
-            return Ok((Edit::Replace(object), twice));
+            let options = self.options(Write::Update)?;
+            let form = negotiation::sent(headers)?;
+            let (object, twice) = match self.subresource {
+                Subresource::None | Subresource::Status => rest::read(self.kind, form, body)?,
+                _ => body::read(form, body).map_err(|why| Refusal::bad_request(why.to_string()))?,
+            };
+            return Ok(((Edit::Replace(object), twice), options));
         }
-        let kinds = [
-            "application/json-patch+json",
-            "application/merge-patch+json",
-            "application/strategic-merge-patch+json",
-            "application/apply-patch+yaml",
-        ];
-        if !kinds.contains(&form) {
-            return Err(Refusal::unsupported_media_type(&kinds.join(", ")));
-        }
-        let is_apply = form == "application/apply-patch+yaml";
-        if query.has("force") && !is_apply {
-            let error = FieldError::forbidden("force", "may not be specified for non-apply patch");
-            return Err(Refusal::option("PatchOptions", error));
-        }
-        if is_apply && query.text("fieldManager").is_empty() {
-            let error = FieldError::required("fieldManager", "is required for apply patch");
-            return Err(Refusal::option("PatchOptions", error));
-        }
-        let (patch, twice) = body::read(form, &self.request.body)?;
+        let form = negotiation::patch(headers, self.kind.is_custom())?;
+        let applies = form == "application/apply-patch+yaml";
+        let options = self.options(if applies { Write::Apply } else { Write::Patch })?;
+        let (patch, twice) = match rest::read_patch(form, body) {
+            Ok(read) => read,
+            Err(refusal) => return Ok(((Edit::Unreadable { refusal, applies }, Vec::new()), options)),
+        };
         let edit = match form {
             "application/json-patch+json" => Edit::JsonPatch(patch),
             "application/merge-patch+json" => Edit::MergePatch(patch),
@@ -192,15 +211,21 @@ impl Call<'_> {
                 force: query.flag("force"),
             },
         };
-        Ok((edit, twice))
+        Ok(((edit, twice), options))
     }
 
     pub(super) fn delete_options(&self) -> Result<DeleteOptions, Refusal> {
-        let body = match self.request.body.is_empty() {
-            true => Json::Null,
-            false => body::read(request::content_type(&self.request.headers), &self.request.body)?.0,
+        let body = self.request.body()?;
+        let body = match body.is_empty() {
+            true => None,
+            false => {
+                let form = negotiation::sent(&self.request.headers)?;
+                let read = body::read(form, body);
+                let (body, _) = read.map_err(|why| Refusal::bad_request(why.to_string()))?;
+                Some(body)
+            }
         };
-        let options = DeleteOptions::read(&body, &self.request.query)?;
+        let options = DeleteOptions::read(body, &self.request.query)?;
         Ok(DeleteOptions {
             user: Some(Arc::clone(&self.request.user)),
             ..options
@@ -212,8 +237,12 @@ impl Call<'_> {
         state: &mut State,
         options: &DeleteOptions,
     ) -> Result<Response<Body>, Refusal> {
-        let (object, _) = rest::delete(state, self.kind, &self.key, options)?;
-        Ok(self.shown(StatusCode::OK, &object))
+        let (object, is_gone) = rest::delete(state, self.kind, &self.key, options)?;
+        let status = match !is_gone && options.orphans == Some(false) {
+            true => StatusCode::ACCEPTED,
+            false => StatusCode::OK,
+        };
+        self.shown(status, &object)
     }
 
     /// Deletes all objects that are selected, and answers with them as they were.
@@ -221,9 +250,9 @@ impl Call<'_> {
         &self,
         state: &mut State,
         options: &DeleteOptions,
+        (selection, parameters): &(Selection, ListParameters),
     ) -> Result<Response<Body>, Refusal> {
-        let selection = Selection::of(self.kind, &self.key.namespace, "", &self.request.query)?;
-        let listed = listing::list(state, self.kind, &selection, &self.request.query)?;
+        let listed = listing::list(state, self.kind, selection, parameters)?;
         // Whether all webhooks have answered is to be known before the first object is gone.
         for object in &listed.objects {
             let admitted = rest::admit(state, self.kind, &Key::of(object), object, options);
@@ -237,9 +266,12 @@ impl Call<'_> {
         for object in &listed.objects {
             rest::delete(state, self.kind, &Key::of(object), options)?;
         }
-        Ok(answered(
-            StatusCode::OK,
-            &answer::many(self.kind, listed, &self.form, Include::Metadata),
-        ))
+        self.shown_list(listed, Include::Metadata)
     }
+}
+
+/// A kind as Go names its type.
+fn go_kind(group: &str, kind: &str) -> String {
+    let place = group.split('.').next().filter(|place| !place.is_empty());
+    format!("{}.{kind}", place.unwrap_or("core"))
 }

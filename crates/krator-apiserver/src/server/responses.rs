@@ -41,6 +41,27 @@ pub(super) fn json_response(status: StatusCode, body: Body) -> Response<Body> {
     response
 }
 
+/// An answer in YAML instead of JSON.
+pub(super) async fn in_yaml(response: Response<Body>) -> Response<Body> {
+    let is_json = |value: &HeaderValue| value == "application/json";
+    if !response.headers().get(header::CONTENT_TYPE).is_some_and(is_json) {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    // Bodies of this server do not fail.
+    let body = body
+        .collect()
+        .await
+        .map(|body| body.to_bytes())
+        .unwrap_or_default();
+    let mut json: Json = serde_json::from_slice(&body).unwrap_or_default();
+    json.sort_all_objects();
+    let text = serde_yaml::to_string(&json).unwrap_or_default();
+    let yaml = HeaderValue::from_static("application/yaml");
+    parts.headers.insert(header::CONTENT_TYPE, yaml);
+    Response::from_parts(parts, full(text))
+}
+
 /// Clients read the time of the server from each answer.
 fn date(response: &mut Response<Body>) {
     let now = jiff::Timestamp::now()

@@ -61,7 +61,7 @@ impl Mask {
     /// Of a refusal the reason is compared, and the fields that are wrong; what is wrong with them may be said in other
     /// words, except where people act on the words.
     pub fn masked(&mut self, value: &Json) -> Json {
-        let masked = self.masked_at(value);
+        let masked = self.exactly(value);
         let code = masked.get("code").and_then(Json::as_u64).unwrap_or_default();
         if masked.get("kind") != Some(&Json::from("Status")) || code < 400 {
             return masked;
@@ -93,7 +93,8 @@ impl Mask {
         refusal
     }
 
-    fn masked_at(&mut self, value: &Json) -> Json {
+    /// A value in which objects have their fields in order, with every word of it.
+    pub fn exactly(&mut self, value: &Json) -> Json {
         match value {
             Json::Object(fields) => {
                 let generated = fields
@@ -117,20 +118,20 @@ impl Mask {
                         ("continue", Some(token), _) if !token.is_empty() => "CONTINUE".into(),
                         // They are in the order of their times.
                         ("managedFields", None, _) => {
-                            let mut managers = self.masked_at(value);
+                            let mut managers = self.exactly(value);
                             if let Some(managers) = managers.as_array_mut() {
                                 managers.sort_by_key(ToString::to_string);
                             }
                             managers
                         }
                         ("name", Some(_), Some(generated)) => format!("{generated}SUFFIX").into(),
-                        _ => self.masked_at(value),
+                        _ => self.exactly(value),
                     };
                     masked.insert(self.text(key), value);
                 }
                 Json::Object(masked.into_iter().collect::<Map<_, _>>())
             }
-            Json::Array(items) => items.iter().map(|item| self.masked_at(item)).collect(),
+            Json::Array(items) => items.iter().map(|item| self.exactly(item)).collect(),
             Json::String(text) => self.text(text).into(),
             other => other.clone(),
         }

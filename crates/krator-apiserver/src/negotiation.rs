@@ -1,0 +1,251 @@
+//! In which forms a request sends and wants objects, after the negotiation of `k8s.io/apiserver` and, for the kinds of
+//! Kubernetes itself, after the routes of go-restful, which look at the same headers first.
+
+use crate::{
+    refusal::{FieldError, Refusal},
+    request::{Query, header_text},
+};
+use http::{HeaderMap, header};
+use std::collections::BTreeMap;
+
+/// The forms of objects, in the order of the API server.
+const FORMS: [&str; 3] = [
+    "application/json",
+    "application/yaml",
+    "application/vnd.kubernetes.protobuf",
+];
+/// The forms of events of watches.
+const STREAMS: &str = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+
+const STRATEGIC: &str = "application/strategic-merge-patch+json";
+/// The forms of patches, in the order of the API server.
+const PATCHES: [&str; 4] = [
+    "application/json-patch+json",
+    "application/merge-patch+json",
+    STRATEGIC,
+    "application/apply-patch+yaml",
+];
+
+/// The form of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Whole objects.
+    Objects,
+    /// Rows and columns, of this version of `meta.k8s.io`.
+    Table(String),
+    /// Only metadata, of this version of `meta.k8s.io`; of an object or of a list.
+    Metadata { version: String, of_list: bool },
+}
+
+/// Refuses what go-restful refuses of a request about a kind of Kubernetes itself.
+///
+/// # Errors
+///
+/// If no route reads what the request sends, or answers in what it accepts.
+pub(crate) fn check_route(verb: &str, headers: &HeaderMap) -> Result<(), Refusal> {
+    let names = |text: &str| -> Vec<String> {
+        let clauses = text.split(',').map(|clause| clause.split(';').next());
+        clauses
+            .map(|name| name.unwrap_or_default().trim_matches(' ').to_owned())
+            .collect()
+    };
+    let sent = header_text(headers, header::CONTENT_TYPE.as_str());
+    if verb == "patch" && !names(sent).iter().any(|name| PATCHES.contains(&name.as_str())) {
+        let message = "415: Unsupported Media Type";
+        return Err(Refusal::generic(415, "UnsupportedMediaType", message));
+    }
+    let accept = header_text(headers, header::ACCEPT.as_str());
+    let is_produced = |name: &String| name == "*/*" || FORMS.contains(&name.as_str());
+    if accept.is_empty() || names(accept).iter().any(is_produced) {
+        return Ok(());
+    }
+    let mut forms = FORMS.join(", ");
+    if ["list", "watch"].contains(&verb) {
+        forms = format!("{forms}, {STREAMS}");
+    }
+    let message = format!("406: Not Acceptable\n\nAvailable representations: {forms}");
+    Err(Refusal::generic(406, "NotAcceptable", message))
+}
+
+/// A clause of the header `Accept`.
+struct Clause<'a> {
+    form: (&'a str, &'a str),
+    weight: f64,
+    parameters: BTreeMap<&'a str, &'a str>,
+}
+
+impl<'a> Clause<'a> {
+    fn read(text: &'a str) -> Option<Self> {
+        let mut parts = text.split(';').map(str::trim);
+        let form = match parts.next()? {
+            "*" => ("*", "*"),
+            name => name
+                .split_once('/')
+                .filter(|(_, below)| !below.is_empty() && !below.contains('/'))?,
+        };
+        let parameters: BTreeMap<&str, &str> = parts
+            .filter_map(|part| part.split_once('='))
+            .filter(|(_, value)| !value.is_empty() && !value.contains('='))
+            .collect();
+        let weight = parameters
+            .get("q")
+            .map_or(1.0, |weight| weight.parse().unwrap_or(0.0));
+        Some(Self {
+            form,
+            weight,
+            parameters,
+        })
+    }
+
+    /// The form of an answer in JSON by this clause, if there is one.
+    fn form(&self) -> Option<Form> {
+        let (type_, below) = self.form;
+        let is_known = match type_ {
+            "application" => ["json", "yaml", "*"].contains(&below),
+            _ => self.form == ("*", "*"),
+        };
+        if !is_known {
+            return None;
+        }
+        let get = |key: &str| self.parameters.get(key).copied();
+        if get("stream").is_some_and(|stream| stream != "watch") || get("sv").is_some_and(|it| it != "v1") {
+            return None;
+        }
+        let [kind, group, version] = ["as", "g", "v"].map(get);
+        if kind.is_none() && group.is_none() && version.is_none() {
+            return Some(Form::Objects);
+        }
+        let version = version
+            .filter(|version| ["v1", "v1beta1"].contains(version))?
+            .to_owned();
+        match kind.filter(|_| group == Some("meta.k8s.io"))? {
+            "Table" => Some(Form::Table(version)),
+            form @ ("PartialObjectMetadata" | "PartialObjectMetadataList") => Some(Form::Metadata {
+                version,
+                of_list: form.ends_with("List"),
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// The form that a client likes best among those that there are.
+///
+/// # Errors
+///
+/// If there is none.
+pub(crate) fn accepted(headers: &HeaderMap) -> Result<Form, Refusal> {
+    if header_text(headers, header::ACCEPT.as_str()).is_empty() {
+        return Ok(Form::Objects);
+    }
+    let found = liked(headers).map(|(_, form)| form);
+    found.ok_or_else(|| Refusal::not_acceptable(&FORMS.join(", ")))
+}
+
+/// Whether the client likes YAML best.
+pub(crate) fn wants_yaml(headers: &HeaderMap) -> bool {
+    liked(headers).is_some_and(|(below, _)| below == "yaml")
+}
+
+/// Refuses a watch whose events would be YAML.
+///
+/// # Errors
+///
+/// If they would.
+pub(crate) fn check_stream(headers: &HeaderMap) -> Result<(), Refusal> {
+    match wants_yaml(headers) {
+        true => Err(Refusal::not_acceptable(STREAMS)),
+        false => Ok(()),
+    }
+}
+
+/// What the client likes best among the forms that there are: the second part of its name, and the form.
+fn liked(headers: &HeaderMap) -> Option<(&str, Form)> {
+    let accept = header_text(headers, header::ACCEPT.as_str());
+    let mut clauses: Vec<Clause<'_>> = accept.split(',').filter_map(Clause::read).collect();
+    // Those that name a form come before those with a star, and of both those that are liked more.
+    let rank = |clause: &Clause<'_>| (clause.form.0 == "*", clause.form.1 == "*");
+    clauses.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| rank(a).cmp(&rank(b))));
+    clauses
+        .iter()
+        .find_map(|clause| Some((clause.form.1, clause.form()?)))
+}
+
+/// Whether the answer is a form of what it is about: metadata of a list only of a list.
+///
+/// # Errors
+///
+/// If it is not.
+pub(crate) fn check_form(form: &Form, is_list: bool, is_custom: bool, kind: &str) -> Result<(), Refusal> {
+    let Form::Metadata { of_list, .. } = form else {
+        return Ok(());
+    };
+    let refused = |message: String| Err(Refusal::not_acceptable_as(message));
+    match (*of_list, is_list) {
+        (false, true) => {
+            let found = match is_custom {
+                true => "*unstructured.UnstructuredList".to_owned(),
+                false => format!("*{kind}List"),
+            };
+            refused(format!(
+                "you requested PartialObjectMetadata, but the requested object is a list ({found})"
+            ))
+        }
+        (true, false) if is_custom => Err(Refusal::failed("content is not a list")),
+        (true, false) => refused(format!(
+            "you requested PartialObjectMetadataList, but the requested object is not a list (*{kind})"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses parameters of a table that there are not.
+///
+/// # Errors
+///
+/// If the rows are to have a part of objects that there is not.
+pub(crate) fn check_table(form: &Form, query: &Query) -> Result<(), Refusal> {
+    let include = query.text("includeObject");
+    if !matches!(form, Form::Table(_)) || ["", "None", "Metadata", "Object"].contains(&include) {
+        return Ok(());
+    }
+    let why = "must be 'Metadata', 'Object', 'None', or empty";
+    let error = FieldError::invalid("includeObject", include, why);
+    Err(Refusal::bad_request(format!(
+        "Unable to convert to Table as requested: {error}"
+    )))
+}
+
+/// The form of the body of a request; `application/json` if none is given.
+///
+/// # Errors
+///
+/// If objects are in no such form.
+pub(crate) fn sent(headers: &HeaderMap) -> Result<&'static str, Refusal> {
+    let text = header_text(headers, header::CONTENT_TYPE.as_str());
+    let mut parts = text.split(';').map(str::trim);
+    let name = match parts.next().unwrap_or_default() {
+        "" => FORMS[0].to_owned(),
+        name => name.to_lowercase(),
+    };
+    // As `mime.ParseMediaType`, which minds what it cannot read behind the name.
+    let is_read = parts.all(|part| part.is_empty() || part.contains('='));
+    let form = FORMS.iter().find(|form| **form == name && is_read).copied();
+    form.ok_or_else(|| Refusal::unsupported_media_type(&FORMS.join(", ")))
+}
+
+/// The form of a patch.
+///
+/// # Errors
+///
+/// If patches of the kind are in no such form.
+pub(crate) fn patch(headers: &HeaderMap, is_custom: bool) -> Result<&'static str, Refusal> {
+    let text = header_text(headers, header::CONTENT_TYPE.as_str());
+    let name = text.split(';').next().unwrap_or_default();
+    let known: Vec<&str> = PATCHES
+        .into_iter()
+        .filter(|form| !is_custom || *form != STRATEGIC)
+        .collect();
+    let form = known.iter().find(|form| **form == name).copied();
+    form.ok_or_else(|| Refusal::unsupported_media_type(&known.join(", ")))
+}
