@@ -21,7 +21,7 @@ pub struct DatabaseSpec {
     /// The major version of PostgreSQL.
     #[serde(default)]
     pub version: DatabaseSpecVersion,
-    /// The size of its volume, which only grows.
+    /// The size of its volume.
     #[serde(default = "DatabaseSpec::default_storage")]
     pub storage: k8s_openapi::apimachinery::pkg::api::resource::Quantity,
     #[serde(default)]
@@ -92,7 +92,7 @@ pub enum DatabaseSpecVersion {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DatabaseSpecBackups {
-    /// The time between two backups, at least a minute.
+    /// The time between two backups.
     #[serde(default = "DatabaseSpecBackups::default_every")]
     pub every: kube::core::Duration,
     /// How many good backups are kept.
