@@ -147,6 +147,8 @@ fn live(mut site: Site<'_>) {
     site.set_status(volume, &json!({"phase": "Bound", "capacity": {"storage": "1Gi"}}));
     site.change("database/orders", &json!({"spec": {"storage": "2Gi"}}));
     site.wait("jsonpath={.spec.resources.requests.storage}=2Gi", volume);
+    let smaller = site.refusal("database/orders", &json!({"spec": {"storage": "1536Mi"}}));
+    assert!(smaller.contains("a volume cannot shrink"), "{smaller}");
     site.wait("jsonpath={.status.observedGeneration}=2", "database/orders");
     assert_eq!(site.field("database/orders", ".status.state"), "Running");
 

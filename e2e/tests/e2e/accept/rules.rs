@@ -117,6 +117,17 @@ pub const RULES: &[BrokenRule] = &[
         r#"{"backup": "other"}"#,
     ),
     changed(
+        "Database",
+        "a volume cannot shrink",
+        r#"{"storage": "2Gi"}"#,
+        r#"{"storage": "1536Mi"}"#,
+    ),
+    created(
+        "Database",
+        "at least a minute lies between two backups",
+        r#"{"backups": {"every": "30s"}}"#,
+    ),
+    changed(
         "Restore",
         "an approval cannot be taken back",
         r#"{"approved": true}"#,

@@ -487,6 +487,10 @@ fn operand_of(dice: &mut Dice, of: &str, function: &str) -> String {
     match of {
         // The API server takes the depth for a factor of the cost.
         "int" if function == "flatten" => one(dice, &["0", "1", "2", "3"]),
+        // cel-go refuses a constant when it compiles the rule.
+        "int" if function == "duration" => {
+            one(dice, &["self.number", "(self.number * 1000)", "-self.number"])
+        }
         "int" => one(
             dice,
             &[

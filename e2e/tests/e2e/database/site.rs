@@ -36,6 +36,12 @@ impl<'a> Site<'a> {
 
     /// Runs kubectl in the namespace `default` and returns its output. Panics when kubectl fails.
     pub fn kubectl(&self, args: &[&str], input: &str) -> String {
+        let answer = self.try_kubectl(args, input);
+        answer.unwrap_or_else(|error| panic!("kubectl {}: {error}", args.join(" ")))
+    }
+
+    /// Runs kubectl as above, and returns its output, or its standard error when it fails.
+    fn try_kubectl(&self, args: &[&str], input: &str) -> Result<String, String> {
         let mut child = Command::new(&self.kubectl)
             .arg("--kubeconfig")
             .arg(&self.kubeconfig)
@@ -54,9 +60,11 @@ impl<'a> Site<'a> {
             .expect("a pipe was asked for")
             .write_all(input.as_bytes());
         let output = child.wait_with_output().expect("kubectl ends");
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "kubectl {}: {error}", args.join(" "));
-        String::from_utf8(output.stdout).expect("kubectl writes UTF-8")
+        let text = |bytes| String::from_utf8(bytes).expect("kubectl writes UTF-8");
+        match output.status.success() {
+            true => Ok(text(output.stdout)),
+            false => Err(text(output.stderr)),
+        }
     }
 
     pub fn apply(&self, object: &Value) {
@@ -67,6 +75,13 @@ impl<'a> Site<'a> {
     pub fn change(&self, object: &str, patch: &Value) {
         let patch = patch.to_string();
         self.kubectl(&["patch", object, "--type=merge", "--patch", &patch], "");
+    }
+
+    /// Why the API server does not take a change.
+    pub fn refusal(&self, object: &str, patch: &Value) -> String {
+        let patch = patch.to_string();
+        let refused = self.try_kubectl(&["patch", object, "--type=merge", "--patch", &patch], "");
+        refused.expect_err("the change is refused")
     }
 
     /// Sets fields of the status of an object, as its controller would.

@@ -16,6 +16,9 @@ use crate::Pattern;
 /// What an expression may cost: the limit of the API server for a call. Costs are counted nearly as there.
 const MOST_COST: u64 = 1_000_000;
 
+/// What a question to the authorizer costs, after `library/cost.go` of the API server.
+const CHECK_COST: u64 = 350_000;
+
 /// An expression that is ready to be evaluated.
 #[derive(Debug)]
 pub(in crate::cel) struct Program {
@@ -362,7 +365,9 @@ impl<'a> Run<'_, 'a> {
         let operands: Vec<Value<'a>> = operands
             .map(|operand| self.eval(operand, scope))
             .collect::<Fallible<_>>()?;
-        self.spend(1 + operands.iter().map(weight).sum::<u64>())?;
+        let is_check = function == "check" && matches!(operands.first(), Some(Value::Authorizer(_)));
+        self.spend(if is_check { CHECK_COST } else { 1 })?;
+        self.spend(operands.iter().map(weight).sum())?;
         let overloads = self.program.checked.overloads.get(&node.id);
         let call = call::Call {
             function,

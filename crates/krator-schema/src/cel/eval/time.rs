@@ -128,17 +128,27 @@ impl Timestamp {
         i64::try_from(self.total() - other.total()).ok()
     }
 
-    /// What clocks and calendars show at an offset from UTC.
-    fn shown(&self, offset: i64) -> Fallible<DateTime> {
-        let shown = SignedDuration::new(self.seconds.saturating_add(offset), self.nanoseconds as i32);
-        let time = EPOCH.checked_add(shown).ok();
-        time.map_or_else(|| fail("timestamp overflow".to_owned()), Ok)
+    /// What clocks and calendars show at an offset from UTC, and a number to add to the year.
+    fn shown(&self, offset: i64) -> Fallible<(DateTime, i64)> {
+        /// After so many seconds, of 400 years, calendars repeat.
+        const CYCLE: i64 = 146_097 * 86_400;
+        let seconds = self.seconds.saturating_add(offset);
+        // Far in the east it may be the year 10,000 already.
+        let (seconds, years) = match seconds > *SECONDS.end() {
+            true => (seconds - CYCLE, 400),
+            false => (seconds, 0),
+        };
+        let time = EPOCH.checked_add(SignedDuration::new(seconds, self.nanoseconds as i32));
+        time.map_or_else(
+            |_| fail("timestamp overflow".to_owned()),
+            |time| Ok((time, years)),
+        )
     }
 
     /// As RFC 3339 has it, with as many digits of the second as are needed.
     pub(super) fn written(&self) -> String {
         let offset = i64::from(self.offset);
-        let shown = self.shown(offset).unwrap_or_default();
+        let (shown, _) = self.shown(offset).unwrap_or_default();
         let suffix = match offset {
             0 => "Z".to_owned(),
             offset => {
@@ -183,12 +193,12 @@ impl Timestamp {
     }
 
     fn part(&self, function: &str, offset: i64) -> Option<Fallible<i64>> {
-        let shown = match self.shown(offset) {
+        let (shown, years) = match self.shown(offset) {
             Ok(shown) => shown,
             Err(why) => return Some(Err(why)),
         };
         Some(Ok(match function {
-            "getFullYear" => shown.year().into(),
+            "getFullYear" => i64::from(shown.year()) + years,
             "getMonth" => i64::from(shown.month()) - 1,
             "getDate" => shown.day().into(),
             "getDayOfMonth" => i64::from(shown.day()) - 1,
