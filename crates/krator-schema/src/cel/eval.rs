@@ -1,8 +1,10 @@
 //! Evaluation of expressions, after the interpreter of cel-go and the libraries of `k8s.io/apiserver/pkg/cel/library`.
 
 mod call;
+mod constant;
 mod convert;
 mod equal;
+mod fold;
 mod format;
 mod interpret;
 mod list;
@@ -10,15 +12,17 @@ mod named;
 mod network;
 mod operators;
 mod quantity;
+mod select;
 mod semver;
 mod text;
 mod time;
 mod url;
 mod value;
 
+pub(super) use constant::constant;
 pub(super) use convert::{dynamic, typed};
 pub(super) use format::check as check_format;
-pub(super) use interpret::{Program, Variables, constant};
+pub(super) use interpret::{Program, Variables};
 pub(super) use value::{ListKind, Value};
 
 /// Why there is no value.

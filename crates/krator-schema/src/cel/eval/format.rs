@@ -154,8 +154,8 @@ fn string(value: &Value<'_>) -> Written {
 /// A value within a list or a map, as a literal.
 fn literal(value: &Value<'_>) -> Written {
     Ok(match value {
-        Value::Text(text) => quoted(text.as_bytes()),
-        Value::Bytes(bytes) => format!("b{}", quoted(string(value).map_or(&[], |_| &**bytes))),
+        Value::Text(text) => quoted(text),
+        Value::Bytes(_) => format!("b{}", quoted(&string(value)?)),
         Value::Timestamp(_) => format!("timestamp(\"{}\")", string(value)?),
         Value::Duration(_) => format!("duration(\"{}\")", string(value)?),
         Value::Double(number) if number.is_finite() => format!("{number:.PRECISION$}"),
@@ -172,14 +172,14 @@ fn literal(value: &Value<'_>) -> Written {
 }
 
 /// As Go's `%q` writes a text.
-fn quoted(bytes: &[u8]) -> String {
+pub(super) fn quoted(text: &str) -> String {
     static PRINTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^[\pL\pM\pN\pP\pS ]$").ok());
     let is_printed = |c: char| {
         let printed = PRINTED.as_ref();
         c.is_ascii() || printed.is_some_and(|printed| printed.is_match(c.encode_utf8(&mut [0; 4])))
     };
     let mut quoted = String::from("\"");
-    for c in String::from_utf8_lossy(bytes).chars() {
+    for c in text.chars() {
         match c {
             '"' | '\\' => {
                 quoted.push('\\');

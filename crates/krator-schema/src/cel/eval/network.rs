@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use super::call::Found;
+use super::format::quoted;
 use super::value::Value;
 use super::{Fallible, fail};
 
@@ -16,15 +17,20 @@ fn address(text: &str) -> Fallible<IpAddr> {
             .next()
             .is_some_and(|text| text.parse::<IpAddr>().is_ok())
     {
-        return fail(format!("IP address {text:?} with zone value is not allowed"));
+        return fail(format!(
+            "IP address {} with zone value is not allowed",
+            quoted(text)
+        ));
     }
     match text.parse() {
-        Ok(IpAddr::V6(address)) if address.to_ipv4_mapped().is_some() => {
-            fail(format!("IPv4-mapped IPv6 address {text:?} is not allowed"))
-        }
+        Ok(IpAddr::V6(address)) if address.to_ipv4_mapped().is_some() => fail(format!(
+            "IPv4-mapped IPv6 address {} is not allowed",
+            quoted(text)
+        )),
         Ok(address) => Ok(address),
         Err(_) => fail(format!(
-            "IP Address {text:?} parse error during conversion from string: ParseAddr({text:?}): unable to parse IP"
+            "IP Address {0} parse error during conversion from string: ParseAddr({0}): unable to parse IP",
+            quoted(text)
         )),
     }
 }
@@ -38,24 +44,26 @@ fn range(text: &str) -> Fallible<(IpAddr, u8)> {
     let wrong = |why: &str| {
         fail(format!(
             "network address parse error during conversion from string: network address parse error during conversion from \
-             string: netip.ParsePrefix({text:?}): {why}"
+             string: netip.ParsePrefix({}): {why}",
+            quoted(text)
         ))
     };
     let Some((address, bits)) = text.rsplit_once('/') else {
         return wrong("no '/'");
     };
     let Ok(address) = address.parse::<IpAddr>() else {
-        return wrong(&format!("ParseAddr({address:?}): unable to parse IP"));
+        return wrong(&format!("ParseAddr({}): unable to parse IP", quoted(address)));
     };
     let is_number = bits.bytes().all(|byte| byte.is_ascii_digit()) && (bits == "0" || !bits.starts_with('0'));
     let bits = match bits.parse::<u8>() {
         Ok(number) if is_number && number <= width(&address) => number,
         Ok(_) if is_number => return wrong("prefix length out of range"),
-        _ => return wrong(&format!("bad bits after slash: {bits:?}")),
+        _ => return wrong(&format!("bad bits after slash: {}", quoted(bits))),
     };
     if matches!(address, IpAddr::V6(address) if address.to_ipv4_mapped().is_some()) {
         return fail(format!(
-            "network address parse error during conversion from string: IPv4-mapped IPv6 address {text:?} is not allowed"
+            "network address parse error during conversion from string: IPv4-mapped IPv6 address {} is not allowed",
+            quoted(text)
         ));
     }
     Ok((address, bits))

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::call::Found;
+use super::format::quoted;
 use super::value::Value;
 use super::{Fallible, fail};
 
@@ -32,10 +33,13 @@ fn is_word(text: &str) -> bool {
 
 fn number(text: &str, what: &str, leading_zero: &str) -> Fallible<u64> {
     if !is_number(text) {
-        return fail(format!("Invalid character(s) found in {what} {text:?}"));
+        return fail(format!("Invalid character(s) found in {what} {}", quoted(text)));
     }
     if text.len() > 1 && text.starts_with('0') {
-        return fail(format!("{leading_zero} must not contain leading zeroes {text:?}"));
+        return fail(format!(
+            "{leading_zero} must not contain leading zeroes {}",
+            quoted(text)
+        ));
     }
     let why = if text.is_empty() {
         "invalid syntax"
@@ -43,7 +47,7 @@ fn number(text: &str, what: &str, leading_zero: &str) -> Fallible<u64> {
         "value out of range"
     };
     text.parse().map_or_else(
-        |_| fail(format!("strconv.ParseUint: parsing {text:?}: {why}")),
+        |_| fail(format!("strconv.ParseUint: parsing {}: {why}", quoted(text))),
         Ok,
     )
 }
@@ -76,7 +80,12 @@ impl Semver {
                     Before::Number(number(part, "prerelease", "Numeric PreRelease version")?)
                 }
                 part if is_word(part) => Before::Text(part.to_owned()),
-                part => return fail(format!("Invalid character(s) found in prerelease {part:?}")),
+                part => {
+                    return fail(format!(
+                        "Invalid character(s) found in prerelease {}",
+                        quoted(part)
+                    ));
+                }
             });
         }
         for part in build.iter().flat_map(|build| build.split('.')) {
@@ -84,7 +93,10 @@ impl Semver {
                 return fail("Build meta data is empty".to_owned());
             }
             if !is_word(part) {
-                return fail(format!("Invalid character(s) found in build meta data {part:?}"));
+                return fail(format!(
+                    "Invalid character(s) found in build meta data {}",
+                    quoted(part)
+                ));
             }
         }
         Ok(Self {

@@ -7,6 +7,7 @@ use jiff::civil::{DateTime, Time, date};
 use jiff::tz::TimeZone;
 
 use super::call::Found;
+use super::format::quoted;
 use super::value::Value;
 use super::{Fallible, fail};
 use crate::value::formats::is_rfc3339;
@@ -182,7 +183,7 @@ impl Timestamp {
         };
         let number = |text: &str| match text.parse::<i64>() {
             Ok(number) if number.abs() < 1_000_000 => Ok(number),
-            _ => fail(format!("strconv.Atoi: parsing {text:?}: invalid syntax")),
+            _ => fail(format!("strconv.Atoi: parsing {}: invalid syntax", quoted(text))),
         };
         let (hours, minutes) = (number(hours)?, number(minutes)?);
         let offset = match zone.starts_with('-') {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::call::Found;
+use super::format::quoted;
 use super::value::{Map, Value};
 use super::{Fallible, fail};
 use crate::value::formats::{is_authority, is_request_uri, split_scheme};
@@ -22,7 +23,8 @@ pub(in crate::cel) struct Url {
 fn parse(text: &str) -> Fallible<Url> {
     let wrong = || {
         fail(format!(
-            "URL parse error during conversion from string: parse {text:?}: invalid URI for request"
+            "URL parse error during conversion from string: parse {}: invalid URI for request",
+            quoted(text)
         ))
     };
     if !is_request_uri(text) {
