@@ -102,6 +102,20 @@ pub(crate) enum Slow {
     Warn,
 }
 
+impl Slow {
+    /// Warns of it, unless that was done a while ago.
+    pub(crate) fn report(self, kind: &str, state: &str, took: Duration) {
+        if self == Self::Warn {
+            tracing::warn!(
+                kind,
+                state,
+                took_ms = took.as_millis(),
+                "a handler computes or blocks: from now on other threads run the handlers of this state"
+            );
+        }
+    }
+}
+
 /// Polls a handler at its pace: with all others, or, unless it is fast, where [`apart`] polls it. `polled` is told of slow polls.
 /// Without a pace, it is polled as it comes.
 pub(crate) async fn paced<T>(

@@ -185,7 +185,7 @@ impl Environment {
     fn program(&self, text: &str, wanted: Option<&Type>) -> Result<(Program, Type), Rejection> {
         let compile = || match rules::compile(text, &self.types, wanted) {
             Compilation::Good(compiled) => {
-                let program = Program::new(compiled);
+                let program = compiled.into_program();
                 let of = program.type_of().clone();
                 Ok((program, of))
             }
@@ -207,7 +207,10 @@ impl Environment {
             ("oldObject", eval::dynamic(request.old_object)),
             ("request", eval::dynamic(request.request)),
             ("namespaceObject", eval::dynamic(request.namespace)),
-            ("authorizer.requestResource", authorizer.request_resource()),
+            (
+                "authorizer.requestResource",
+                Value::Authorizer(Arc::new(authorizer.request_resource())),
+            ),
             ("authorizer", Value::Authorizer(Arc::new(authorizer))),
         ]);
         let mut known = Vec::new();

@@ -3,8 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::eval::{Fallible, Value};
-
 /// What an expression asks the authorizer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Question {
@@ -56,43 +54,26 @@ impl Authorizer {
     }
 
     /// The check of the resource that the request is about.
-    pub(super) fn request_resource<'a>(&self) -> Value<'a> {
+    pub(super) fn request_resource(&self) -> Self {
         self.with(|asked| *asked = Question::clone(&self.request))
     }
 
-    fn with<'a>(&self, complete: impl FnOnce(&mut Question)) -> Value<'a> {
+    /// The question with one more part.
+    pub(super) fn with(&self, complete: impl FnOnce(&mut Question)) -> Self {
         let mut found = self.clone();
         complete(&mut found.asked);
-        Value::Authorizer(Arc::new(found))
+        found
     }
 
-    /// The result of a function of the authorizer, or of a part of a question to it.
-    pub(super) fn call<'a>(&self, function: &str, operands: &[Value<'a>]) -> Option<Fallible<Value<'a>>> {
-        Some(Ok(match (function, operands) {
-            ("group", [Value::Text(group)]) => self.with(|asked| asked.group = group.to_string()),
-            ("resource", [Value::Text(resource)]) => self.with(|asked| asked.resource = resource.to_string()),
-            ("subresource", [Value::Text(it)]) => self.with(|asked| asked.subresource = it.to_string()),
-            ("namespace", [Value::Text(namespace)]) => {
-                self.with(|asked| asked.namespace = namespace.to_string())
-            }
-            ("name", [Value::Text(name)]) => self.with(|asked| asked.name = name.to_string()),
-            ("path", [Value::Text(path)]) => self.with(|asked| asked.path = Some(path.to_string())),
-            // What RBAC decides does not depend on them.
-            ("fieldSelector" | "labelSelector", [Value::Text(_)]) => self.with(|_| ()),
-            ("serviceAccount", [Value::Text(namespace), Value::Text(name)]) => {
-                self.with(|asked| asked.service_account = Some((namespace.to_string(), name.to_string())))
-            }
-            ("check", [Value::Text(verb)]) => {
-                let mut found = self.clone();
-                found.asked.verb = verb.to_string();
-                found.decision = Some((found.decide)(&found.asked));
-                Value::Authorizer(Arc::new(found))
-            }
-            ("allowed", []) => self.decision.as_ref().is_some_and(|(allowed, _)| *allowed).into(),
-            ("reason", []) => self.decision.as_ref().map_or("", |(_, reason)| reason).into(),
-            ("errored", []) => false.into(),
-            ("error", []) => "".into(),
-            _ => return None,
-        }))
+    /// Asks for a verb.
+    pub(super) fn check(&self, verb: &str) -> Self {
+        let mut found = self.with(|asked| asked.verb = verb.to_owned());
+        found.decision = Some((found.decide)(&found.asked));
+        found
+    }
+
+    /// Whether it is allowed, and the reason; not before [`Authorizer::check`].
+    pub(super) fn decision(&self) -> Option<&(bool, String)> {
+        self.decision.as_ref()
     }
 }

@@ -6,12 +6,16 @@ mod convert;
 mod equal;
 mod fold;
 mod format;
+mod function;
+mod go;
 mod interpret;
+mod library;
 mod list;
 mod named;
 mod network;
 mod operators;
 mod quantity;
+mod read;
 mod select;
 mod semver;
 mod text;
@@ -23,7 +27,7 @@ pub(super) use constant::constant;
 pub(super) use convert::{dynamic, typed};
 pub(super) use format::check as check_format;
 pub(super) use interpret::{Program, Variables};
-pub(super) use value::{ListKind, Value};
+pub(super) use value::Value;
 
 /// Why there is no value.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -179,7 +179,7 @@ impl CompiledRule {
         let program = match rules::compile(&rule.rule, &environment, &Type::Bool) {
             Compilation::Good(compiled) => {
                 uses_old_self = compiled.uses_old_self();
-                Ok(Program::new(compiled))
+                Ok(compiled.into_program())
             }
             Compilation::Refused(_) => Err("the rule itself is wrong"),
             Compilation::Unknown => Err("the rule cannot be read here"),
@@ -187,7 +187,7 @@ impl CompiledRule {
         let message = rule.message_expression.as_deref();
         let message_program =
             message.and_then(|text| match rules::compile(text, &environment, &Type::String) {
-                Compilation::Good(compiled) => Some(Program::new(compiled)),
+                Compilation::Good(compiled) => Some(compiled.into_program()),
                 _ => None,
             });
         let message = rule.message.as_deref().map(str::trim);

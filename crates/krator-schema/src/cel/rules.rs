@@ -5,6 +5,7 @@ use crate::{Path, Problem, ProblemKind, Schema};
 
 use super::CelProblem;
 use super::check::{self, Checked, Environment, Mistake};
+use super::eval::Program;
 use super::field_path;
 use super::literals;
 use super::parse::{self, ParseOutcome, Parsed};
@@ -210,6 +211,10 @@ fn check_place(place: &Place<'_>, problems: &mut Vec<CelProblem>) {
 }
 
 impl Compiled {
+    pub(super) fn into_program(self) -> Program {
+        Program::new(*self.parsed, self.checked)
+    }
+
     pub(super) fn uses_old_self(&self) -> bool {
         self.checked.references.values().any(|name| name == "oldSelf")
     }

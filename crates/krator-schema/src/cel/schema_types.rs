@@ -9,7 +9,6 @@ use regex::Regex;
 use crate::{Items, Properties, Schema};
 
 use super::check::Environment;
-use super::eval::ListKind;
 use super::tokens::is_reserved;
 use super::types::Type;
 
@@ -42,6 +41,15 @@ pub(super) enum Shape {
     List(Box<Declared>, ListKind),
     Map(Box<Declared>),
     Object(Object),
+}
+
+/// How the lists of a schema are compared and added.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ListKind {
+    Atomic,
+    Set,
+    /// With the names of the keys.
+    Map(Vec<String>),
 }
 
 /// The fields of an object.

@@ -433,14 +433,7 @@ where
 
     fn polled(&self, state: StateId, slow: Slow, took: Duration) {
         self.metrics.polled_slowly(state);
-        if slow == Slow::Warn {
-            tracing::warn!(
-                kind = self.kind(),
-                state = O::Machine::GRAPH.state(state).name,
-                took_ms = took.as_millis(),
-                "a handler computes or blocks: from now on other threads run the handlers of this state"
-            );
-        }
+        slow.report(self.kind(), O::Machine::GRAPH.state(state).name, took);
     }
 
     fn publish(&self, manifest: &ManifestOf<O::Machine>, event: Event) {

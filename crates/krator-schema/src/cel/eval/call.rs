@@ -1,43 +1,17 @@
 //! Calls of functions: each overload of `declarations.txt` is evaluated here, or by one of the modules that this asks.
 
-use super::interpret::Patterns;
+use super::function::{Call, Found};
 use super::value::Value;
-use super::{
-    Failure, Fallible, fail, format, list, named, network, operators, quantity, semver, text, time, url,
-};
-use crate::Pattern;
-
-/// A call of a function.
-pub(super) struct Call<'c> {
-    pub(super) function: &'c str,
-    /// The overload, if the types of the operands leave only one.
-    pub(super) overload: Option<&'static str>,
-    /// The patterns that are written in the expression.
-    pub(super) patterns: &'c Patterns,
-}
-
-/// The result of a function, or `None` if it has no overload for such operands.
-pub(super) type Found<'a> = Option<Fallible<Value<'a>>>;
-
-/// The largest text that a function makes, in bytes. The API server stops far below, by the cost of making it.
-pub(super) const LONGEST: usize = 64 << 20;
+use super::{Fallible, fail, format, library, list, named, network, operators, text};
 
 impl Call<'_> {
     /// Calls the function.
     pub(super) fn evaluate<'a>(&self, operands: &[Value<'a>]) -> Fallible<Value<'a>> {
-        let found = match operands {
-            [Value::Authorizer(authorizer), rest @ ..] => authorizer.call(self.function, rest),
-            _ => None,
-        };
-        let found = found
+        let found = library::call(self.function, operands)
             .or_else(|| operators::call(self.function, operands))
             .or_else(|| text::call(self, operands))
             .or_else(|| list::call(self, operands))
-            .or_else(|| time::call(self.function, operands))
-            .or_else(|| quantity::call(self.function, operands))
-            .or_else(|| semver::call(self.function, operands))
             .or_else(|| network::call(self.function, operands))
-            .or_else(|| url::call(self.function, operands))
             .or_else(|| named::call(self.function, operands))
             .or_else(|| optional(self.function, operands))
             .or_else(|| match (self.function, operands) {
@@ -52,23 +26,6 @@ impl Call<'_> {
                 types.join(", ")
             ))
         })
-    }
-
-    /// Does something with a pattern.
-    pub(super) fn with_pattern<T>(
-        &self,
-        text: &str,
-        matched: impl FnOnce(&Pattern) -> Option<T>,
-    ) -> Fallible<T> {
-        let large = || Failure::Unknown("the pattern is too large".to_owned());
-        if let Some(pattern) = self.patterns.get(text) {
-            return matched(pattern).ok_or_else(large);
-        }
-        match Pattern::new(text) {
-            Ok(pattern) => matched(&pattern).ok_or_else(large),
-            Err(why) if self.function == "matches" => fail(why.to_string()),
-            Err(why) => fail(format!("Illegal regex: {why}")),
-        }
     }
 }
 

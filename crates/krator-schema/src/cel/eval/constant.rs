@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use super::Fallible;
-use super::call;
-use super::interpret::Patterns;
+use super::function::{Call, Patterns};
 use super::value::{Map, Value};
 use crate::cel::tree::{Literal, Node, NodeKind};
 
@@ -67,7 +66,7 @@ pub(in crate::cel) fn constant<'a>(node: &Node) -> Option<Fallible<Value<'a>>> {
                 return None;
             };
             let patterns = Patterns::new();
-            let call = call::Call {
+            let call = Call {
                 function,
                 overload: None,
                 patterns: &patterns,

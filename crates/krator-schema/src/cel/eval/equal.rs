@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::value::{Element, List, ListKind, Map, Value};
+use super::super::schema_types::ListKind;
+use super::value::{Element, List, Map, Value};
 use super::{Fallible, fail};
 
 fn no_such_overload<T>() -> Fallible<T> {

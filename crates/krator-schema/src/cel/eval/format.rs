@@ -1,12 +1,8 @@
 //! The function `format` of texts, after `ext/formatting.go` of cel-go, in the only language that the API server has: American
 //! English, which groups the digits of numbers with a fraction.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
-use super::call::LONGEST;
-use super::text::{seconds, shortest};
+use super::function::LONGEST;
+use super::go::{quoted, seconds, shortest};
 use super::value::{List, Map, Value};
 use super::{Failure, Fallible, fail, too_costly};
 use crate::cel::types::Type;
@@ -169,37 +165,6 @@ fn literal(value: &Value<'_>) -> Written {
         | Value::Type(_) => string(value)?,
         other => return Err(format!("no formatting function for {}", other.type_name())),
     })
-}
-
-/// As Go's `%q` writes a text.
-pub(super) fn quoted(text: &str) -> String {
-    static PRINTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^[\pL\pM\pN\pP\pS ]$").ok());
-    let is_printed = |c: char| {
-        let printed = PRINTED.as_ref();
-        c.is_ascii() || printed.is_some_and(|printed| printed.is_match(c.encode_utf8(&mut [0; 4])))
-    };
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => {
-                quoted.push('\\');
-                quoted.push(c);
-            }
-            '\u{7}' => quoted.push_str("\\a"),
-            '\u{8}' => quoted.push_str("\\b"),
-            '\u{c}' => quoted.push_str("\\f"),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            '\t' => quoted.push_str("\\t"),
-            '\u{b}' => quoted.push_str("\\v"),
-            '\u{0}'..='\u{1f}' | '\u{7f}' => quoted.push_str(&format!("\\x{:02x}", u32::from(c))),
-            c if is_printed(c) => quoted.push(c),
-            c @ ..='\u{ffff}' => quoted.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => quoted.push_str(&format!("\\U{:08x}", u32::from(c))),
-        }
-    }
-    quoted.push('"');
-    quoted
 }
 
 fn within_brackets(list: &List<'_>) -> Written {

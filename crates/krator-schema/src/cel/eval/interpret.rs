@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::super::check::Checked;
-use super::super::rules::Compiled;
+use super::super::parse::Parsed;
 use super::super::tree::{Literal, Node, NodeKind};
 use super::super::types::Type;
 use super::constant::literal_value;
+use super::function::{Call, Patterns};
 use super::value::{Map, Value};
-use super::{Failure, Fallible, call, fail, too_costly};
+use super::{Failure, Fallible, fail, too_costly};
 use crate::Pattern;
 
 /// What an expression may cost: the limit of the API server for a call. Costs are counted nearly as there.
@@ -28,15 +29,12 @@ pub(in crate::cel) struct Program {
     patterns: Patterns,
 }
 
-/// The patterns that are written in an expression, each read once.
-pub(super) type Patterns = BTreeMap<String, Pattern>;
-
 /// The values of variables by their names.
 pub(in crate::cel) type Variables<'a> = BTreeMap<&'static str, Value<'a>>;
 
 impl Program {
-    pub(in crate::cel) fn new(compiled: Compiled) -> Self {
-        let Compiled { parsed, checked } = compiled;
+    /// Makes a program of an expression whose types are right.
+    pub(in crate::cel) fn new(parsed: Parsed, checked: Checked) -> Self {
         let mut patterns = Patterns::new();
         parsed.root.visit(&mut |node| {
             if let NodeKind::Call {
@@ -257,7 +255,7 @@ impl<'a> Run<'_, 'a> {
         self.spend(if is_check { CHECK_COST } else { 1 })?;
         self.spend(operands.iter().map(weight).sum())?;
         let overloads = self.program.checked.overloads.get(&node.id);
-        let call = call::Call {
+        let call = Call {
             function,
             overload: match overloads.map(Vec::as_slice) {
                 Some([one]) => Some(one),

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::call::{Call, Found, LONGEST};
+use super::function::{Call, Found, LONGEST};
 use super::value::{List, Value};
 use super::{Fallible, fail, operators, too_costly};
 

@@ -1,7 +1,7 @@
 //! Named formats, after `library/format.go` of the API server.
 
-use super::call::Found;
-use super::format::quoted;
+use super::function::Found;
+use super::go::quoted;
 use super::value::Value;
 use crate::value::formats::is_valid;
 use crate::value::names::explained::{

@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-use super::call::Found;
-use super::format::quoted;
+use super::function::Found;
+use super::go::quoted;
 use super::value::Value;
 use super::{Fallible, fail};
 

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::call::Found;
-use super::text::{self, shortest};
+use super::function::Found;
+use super::go::{self, shortest};
 use super::time::Timestamp;
 use super::value::{Map, Value};
 use super::{Fallible, fail};
@@ -145,7 +145,7 @@ fn converted<'a>(function: &str, value: &Value<'a>) -> Found<'a> {
         ("bytes", Text(text)) => Ok(Bytes(text.as_bytes().into())),
         ("double", Int(value)) => Ok(Double(*value as f64)),
         ("double", Uint(value)) => Ok(Double(*value as f64)),
-        ("double", Text(text)) => text::number(text).map_or_else(|| from_text("double"), |it| Ok(Double(it))),
+        ("double", Text(text)) => go::number(text).map_or_else(|| from_text("double"), |it| Ok(Double(it))),
         ("duration", Text(text)) => match parse_duration(text) {
             Some(nanoseconds) => Ok(Duration(nanoseconds)),
             None => from_text("google.protobuf.Duration"),
@@ -189,7 +189,7 @@ fn converted<'a>(function: &str, value: &Value<'a>) -> Found<'a> {
             Ok(text) => Ok(text.into()),
             Err(_) => fail("invalid UTF-8 in bytes, cannot convert to string".to_owned()),
         },
-        ("string", Duration(nanoseconds)) => Ok(text::seconds(*nanoseconds).into()),
+        ("string", Duration(nanoseconds)) => Ok(go::seconds(*nanoseconds).into()),
         ("string", Value::Timestamp(time)) => Ok(time.written().into()),
         ("string", Ip(address)) => Ok(address.to_string().into()),
         ("string", Cidr(address, bits)) => Ok(format!("{address}/{bits}").into()),

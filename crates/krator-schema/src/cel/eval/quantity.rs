@@ -1,13 +1,10 @@
 //! Quantities, after `pkg/api/resource` of `k8s.io/apimachinery` and `library/quantity.go` of the API server.
 
 use std::cmp::Ordering;
-use std::sync::Arc;
 
 use num_bigint::{BigInt, Sign};
-use num_traits::{Signed as _, ToPrimitive as _, Zero as _};
+use num_traits::{ToPrimitive as _, Zero as _};
 
-use super::call::Found;
-use super::value::Value;
 use super::{Failure, Fallible, fail};
 
 /// The most digits that the fast form of a quantity has.
@@ -20,7 +17,7 @@ const LARGEST_EXPONENT: i64 = 20_000;
 /// A quantity. The API server has two forms of them, and some functions tell those apart.
 #[derive(Debug, Clone)]
 pub(in crate::cel) struct Quantity {
-    number: BigInt,
+    pub(super) number: BigInt,
     /// The exponent of ten that the number is multiplied with.
     exponent: i64,
     /// Whether the number is in the fast form, a 64-bit integer.
@@ -142,7 +139,7 @@ impl Quantity {
         Ok(exact)
     }
 
-    fn of(number: i64) -> Self {
+    pub(super) fn of(number: i64) -> Self {
         Self {
             number: number.into(),
             exponent: 0,
@@ -184,7 +181,7 @@ impl Quantity {
         Ok(self.scaled(exponent)?.cmp(&other.scaled(exponent)?))
     }
 
-    fn plus(&self, other: &Self) -> Fallible<Self> {
+    pub(super) fn plus(&self, other: &Self) -> Fallible<Self> {
         let both_fast = self.is_fast && other.is_fast;
         if both_fast && other.number.is_zero() {
             return Ok(self.clone());
@@ -203,7 +200,7 @@ impl Quantity {
         })
     }
 
-    fn negated(&self) -> Self {
+    pub(super) fn negated(&self) -> Self {
         Self {
             number: -&self.number,
             ..self.clone()
@@ -211,7 +208,7 @@ impl Quantity {
     }
 
     /// The integer that it is, if it is in the fast form and one.
-    fn integer(&self) -> Option<i64> {
+    pub(super) fn integer(&self) -> Option<i64> {
         let number = self.number.to_i64().filter(|_| self.is_fast)?;
         match u32::try_from(self.exponent) {
             Ok(exponent) => number.checked_mul(10_i64.checked_pow(exponent)?),
@@ -219,47 +216,11 @@ impl Quantity {
         }
     }
 
-    fn approximate(&self) -> f64 {
+    pub(super) fn approximate(&self) -> f64 {
         let number = self.number.to_f64().unwrap_or(f64::INFINITY);
         match self.exponent {
             0 => number,
             exponent => number * approximate_power_of_ten(exponent),
         }
     }
-}
-
-pub(super) fn call<'a>(function: &str, operands: &[Value<'a>]) -> Found<'a> {
-    let made = |quantity: Fallible<Quantity>| quantity.map(|made| Value::Quantity(Arc::new(made)));
-    Some(match (function, operands) {
-        ("quantity", [Value::Text(text)]) => made(Quantity::parse(text)),
-        ("isQuantity", [Value::Text(text)]) => match Quantity::parse(text) {
-            Err(why @ Failure::Unknown(_)) => Err(why),
-            parsed => Ok(parsed.is_ok().into()),
-        },
-        ("isInteger", [Value::Quantity(quantity)]) => Ok(quantity.integer().is_some().into()),
-        ("asInteger", [Value::Quantity(quantity)]) => match quantity.integer() {
-            Some(integer) => Ok(Value::Int(integer)),
-            None => fail("cannot convert value to integer".to_owned()),
-        },
-        ("asApproximateFloat", [Value::Quantity(quantity)]) => Ok(Value::Double(quantity.approximate())),
-        ("sign", [Value::Quantity(quantity)]) => {
-            Ok(Value::Int(quantity.number.signum().to_i64().unwrap_or(0)))
-        }
-        ("add", [Value::Quantity(quantity), Value::Quantity(other)]) => made(quantity.plus(other)),
-        ("add", [Value::Quantity(quantity), Value::Int(other)]) => made(quantity.plus(&Quantity::of(*other))),
-        ("sub", [Value::Quantity(quantity), Value::Quantity(other)]) => made(quantity.plus(&other.negated())),
-        ("sub", [Value::Quantity(quantity), Value::Int(other)]) => {
-            made(quantity.plus(&Quantity::of(*other).negated()))
-        }
-        ("compareTo", [Value::Quantity(quantity), Value::Quantity(other)]) => {
-            quantity.compare(other).map(|order| Value::Int(order as i64))
-        }
-        ("isGreaterThan", [Value::Quantity(quantity), Value::Quantity(other)]) => {
-            quantity.compare(other).map(|order| order.is_gt().into())
-        }
-        ("isLessThan", [Value::Quantity(quantity), Value::Quantity(other)]) => {
-            quantity.compare(other).map(|order| order.is_lt().into())
-        }
-        _ => return None,
-    })
 }

@@ -1,5 +1,7 @@
 //! Names and chains of selections from an operand, after `interpreter/attributes.go` of cel-go.
 
+use std::sync::Arc;
+
 use super::interpret::{Run, Scope};
 use super::value::Value;
 use super::{Fallible, fail};
@@ -76,7 +78,8 @@ impl<'a> Run<'_, 'a> {
             return Ok((None, true));
         };
         if let Value::Authorizer(authorizer) = &value {
-            return Ok((Some(authorizer.request_resource()), false));
+            let resource = Value::Authorizer(Arc::new(authorizer.request_resource()));
+            return Ok((Some(resource), false));
         }
         let (key, optional) = (step.key(), optional || was_optional);
         if !key.can_be_key() {

@@ -1,17 +1,14 @@
 //! Versions, after `blang/semver` and `library/semverlib.go` of the API server.
 
 use std::cmp::Ordering;
-use std::sync::Arc;
 
-use super::call::Found;
-use super::format::quoted;
-use super::value::Value;
+use super::go::quoted;
 use super::{Fallible, fail};
 
 /// A version. What was built, after a `+`, does not matter.
 #[derive(Debug)]
 pub(in crate::cel) struct Semver {
-    numbers: [u64; 3],
+    pub(super) numbers: [u64; 3],
     before: Vec<Before>,
 }
 
@@ -53,7 +50,7 @@ fn number(text: &str, what: &str, leading_zero: &str) -> Fallible<u64> {
 }
 
 impl Semver {
-    fn parse(text: &str) -> Fallible<Self> {
+    pub(super) fn parse(text: &str) -> Fallible<Self> {
         if text.is_empty() {
             return fail("Version string empty".to_owned());
         }
@@ -106,7 +103,7 @@ impl Semver {
     }
 
     /// Reads a version that may begin with `v`, lack numbers, and have zeros before numbers.
-    fn parse_loosely(text: &str) -> Fallible<Self> {
+    pub(super) fn parse_loosely(text: &str) -> Fallible<Self> {
         let text = text.strip_prefix('v').unwrap_or(text);
         let mut parts: Vec<String> = Vec::new();
         for part in text.splitn(3, '.') {
@@ -134,32 +131,4 @@ impl Semver {
             _ => self.before.cmp(&other.before),
         })
     }
-}
-
-pub(super) fn call<'a>(function: &str, operands: &[Value<'a>]) -> Found<'a> {
-    let part = |number: u64| Ok(Value::Int(number as i64));
-    let parse = |text: &str, loosely: bool| match loosely {
-        true => Semver::parse_loosely(text),
-        false => Semver::parse(text),
-    };
-    let made = |version: Fallible<Semver>| version.map(|made| Value::Semver(Arc::new(made)));
-    Some(match (function, operands) {
-        ("semver", [Value::Text(text)]) => made(parse(text, false)),
-        ("semver", [Value::Text(text), Value::Bool(loosely)]) => made(parse(text, *loosely)),
-        ("isSemver", [Value::Text(text)]) => Ok(parse(text, false).is_ok().into()),
-        ("isSemver", [Value::Text(text), Value::Bool(loosely)]) => Ok(parse(text, *loosely).is_ok().into()),
-        ("major", [Value::Semver(version)]) => part(version.numbers[0]),
-        ("minor", [Value::Semver(version)]) => part(version.numbers[1]),
-        ("patch", [Value::Semver(version)]) => part(version.numbers[2]),
-        ("compareTo", [Value::Semver(version), Value::Semver(other)]) => {
-            Ok(Value::Int(version.compare(other) as i64))
-        }
-        ("isGreaterThan", [Value::Semver(version), Value::Semver(other)]) => {
-            Ok(version.compare(other).is_gt().into())
-        }
-        ("isLessThan", [Value::Semver(version), Value::Semver(other)]) => {
-            Ok(version.compare(other).is_lt().into())
-        }
-        _ => return None,
-    })
 }

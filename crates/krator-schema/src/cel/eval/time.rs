@@ -6,9 +6,7 @@ use jiff::SignedDuration;
 use jiff::civil::{DateTime, Time, date};
 use jiff::tz::TimeZone;
 
-use super::call::Found;
-use super::format::quoted;
-use super::value::Value;
+use super::go::quoted;
 use super::{Fallible, fail};
 use crate::value::formats::is_rfc3339;
 
@@ -166,7 +164,7 @@ impl Timestamp {
     }
 
     /// The offset of a zone at this time, by its name or as `+01:00`.
-    fn offset_of(&self, zone: &str) -> Fallible<i64> {
+    pub(super) fn offset_of(&self, zone: &str) -> Fallible<i64> {
         let Some((hours, minutes)) = zone.split_once(':') else {
             let found = match zone {
                 "" | "UTC" => return Ok(0),
@@ -193,7 +191,7 @@ impl Timestamp {
         Ok(offset * 60)
     }
 
-    fn part(&self, function: &str, offset: i64) -> Option<Fallible<i64>> {
+    pub(super) fn part(&self, function: &str, offset: i64) -> Option<Fallible<i64>> {
         let (shown, years) = match self.shown(offset) {
             Ok(shown) => shown,
             Err(why) => return Some(Err(why)),
@@ -212,23 +210,4 @@ impl Timestamp {
             _ => return None,
         }))
     }
-}
-
-pub(super) fn call<'a>(function: &str, operands: &[Value<'a>]) -> Found<'a> {
-    let found = match operands {
-        [Value::Timestamp(time)] => time.part(function, 0)?,
-        [Value::Timestamp(time), Value::Text(zone)] => match time.offset_of(zone) {
-            Ok(offset) => time.part(function, offset)?,
-            Err(why) => return Some(Err(why)),
-        },
-        [Value::Duration(nanoseconds)] => Ok(match function {
-            "getHours" => nanoseconds / 3_600_000_000_000,
-            "getMinutes" => nanoseconds / 60_000_000_000,
-            "getSeconds" => nanoseconds / 1_000_000_000,
-            "getMilliseconds" => nanoseconds / 1_000_000,
-            _ => return None,
-        }),
-        _ => return None,
-    };
-    Some(found.map(Value::Int))
 }

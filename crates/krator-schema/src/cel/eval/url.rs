@@ -1,26 +1,23 @@
 //! URLs, after Go's `net/url` and `library/urls.go` of the API server.
 
-use std::sync::Arc;
-
-use super::call::Found;
-use super::format::quoted;
-use super::value::{Map, Value};
+use super::go::quoted;
 use super::{Fallible, fail};
 use crate::value::formats::{is_authority, is_request_uri, split_scheme};
 
 /// A URL in its parts.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::cel) struct Url {
-    scheme: String,
+    pub(super) scheme: String,
     user: String,
-    host: String,
+    pub(super) host: String,
     /// Escaped.
-    path: String,
+    pub(super) path: String,
     query: String,
     fragment: String,
 }
 
-fn parse(text: &str) -> Fallible<Url> {
+/// Reads a URL.
+pub(super) fn parse(text: &str) -> Fallible<Url> {
     let wrong = || {
         fail(format!(
             "URL parse error during conversion from string: parse {}: invalid URI for request",
@@ -93,7 +90,7 @@ fn escaped_path(path: &str) -> String {
 
 impl Url {
     /// The name and the port of the host.
-    fn host_and_port(&self) -> (&str, &str) {
+    pub(super) fn host_and_port(&self) -> (&str, &str) {
         let (host, port) = match self.host.rsplit_once(':') {
             Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (host, port),
             _ => (self.host.as_str(), ""),
@@ -102,8 +99,9 @@ impl Url {
         (inner.unwrap_or(host), port)
     }
 
-    fn query<'a>(&self) -> Value<'a> {
-        let mut entries: Vec<(Value<'a>, Vec<Value<'a>>)> = Vec::new();
+    /// The values of each key of the query.
+    pub(super) fn query(&self) -> Vec<(String, Vec<String>)> {
+        let mut entries: Vec<(String, Vec<String>)> = Vec::new();
         let is_escaped = |text: &str| {
             text.split('%')
                 .skip(1)
@@ -118,30 +116,12 @@ impl Url {
             if !is_escaped(key) || !is_escaped(value) {
                 continue;
             }
-            let (key, value) = (Value::from(unescaped(key, true)), unescaped(value, true).into());
-            match entries.iter_mut().find(|(known, _)| known.is_same_key(&key)) {
+            let (key, value) = (unescaped(key, true), unescaped(value, true));
+            match entries.iter_mut().find(|(known, _)| *known == key) {
                 Some((_, values)) => values.push(value),
                 None => entries.push((key, vec![value])),
             }
         }
-        let entries = entries.into_iter().map(|(key, values)| (key, values.into()));
-        Value::Map(Map::Made(Arc::new(entries.collect())))
-    }
-}
-
-pub(super) fn call<'a>(function: &str, operands: &[Value<'a>]) -> Found<'a> {
-    match (function, operands) {
-        ("url", [Value::Text(text)]) => Some(parse(text).map(|url| Value::Url(Arc::new(url)))),
-        ("isURL", [Value::Text(text)]) => Some(Ok(is_request_uri(text).into())),
-        (_, [Value::Url(url)]) => Some(Ok(match function {
-            "getScheme" => url.scheme.as_str().into(),
-            "getHost" => url.host.as_str().into(),
-            "getHostname" => url.host_and_port().0.into(),
-            "getPort" => url.host_and_port().1.into(),
-            "getEscapedPath" => url.path.as_str().into(),
-            "getQuery" => url.query(),
-            _ => return None,
-        })),
-        _ => None,
+        entries
     }
 }

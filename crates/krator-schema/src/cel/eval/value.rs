@@ -7,12 +7,12 @@ use std::sync::Arc;
 use serde_json::{Map as JsonMap, Value as Json};
 
 use super::super::authorizer::Authorizer;
-use super::super::schema_types::{Declared, Object};
+use super::super::schema_types::{Declared, ListKind, Object};
 use super::quantity::Quantity;
 use super::semver::Semver;
 use super::time::Timestamp;
 use super::url::Url;
-use super::{Failure, Fallible, convert, fail};
+use super::{Failure, Fallible};
 
 /// A value. It borrows from the object that the expression is about, and from the schema of that.
 #[derive(Debug, Clone)]
@@ -58,15 +58,6 @@ pub(in crate::cel) enum List<'a> {
         of: &'a Declared,
         kind: &'a ListKind,
     },
-}
-
-/// How the lists of a schema are compared and added.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::cel) enum ListKind {
-    Atomic,
-    Set,
-    /// With the names of the keys.
-    Map(Vec<String>),
 }
 
 /// An element of a list with a schema: what is stored, or a value that was added.
@@ -172,41 +163,6 @@ impl<'a> Value<'a> {
         )
     }
 
-    /// The field or the entry of a name or key; `None` if there is none.
-    pub(in crate::cel) fn find(&self, key: &Value<'a>) -> Fallible<Option<Value<'a>>> {
-        let no_such_key = || fail(format!("no such key: {key}"));
-        match self {
-            Value::Map(map) => map.find(key),
-            Value::List(list) => match index(key)? {
-                Some(at) => list.get(at),
-                None => Ok(None),
-            },
-            Value::Variables(all) => match key {
-                Value::Text(name) => {
-                    let found = all.iter().find(|(known, _)| **known == **name);
-                    found.map_or_else(no_such_key, |(_, value)| value.clone().map(Some))
-                }
-                _ => no_such_key(),
-            },
-            _ => Ok(None),
-        }
-    }
-
-    /// The value without what the schema says of it, as Go has it inside an optional value.
-    pub(super) fn without_schema(&self) -> Value<'a> {
-        match self {
-            Value::Map(Map::Typed(map, _) | Map::Object(map, _)) => Value::Map(Map::Dynamic(map)),
-            Value::List(List::Typed { elements, .. }) => {
-                let plain = elements.iter().map(|element| match element {
-                    Element::Stored(json) => convert::dynamic(json),
-                    Element::Added(value) => value.without_schema(),
-                });
-                plain.collect::<Vec<_>>().into()
-            }
-            _ => self.clone(),
-        }
-    }
-
     /// Whether it is the zero value of its type.
     pub(super) fn is_zero(&self) -> bool {
         match self {
@@ -237,125 +193,6 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The index that a value stands for; `None` if it is out of any range.
-fn index(key: &Value<'_>) -> Fallible<Option<usize>> {
-    match key {
-        Value::Int(at) => Ok(usize::try_from(*at).ok()),
-        Value::Uint(at) => Ok(usize::try_from(*at).ok()),
-        Value::Double(at) if at.fract() == 0.0 => Ok((*at >= 0.0).then_some(*at as usize)),
-        Value::Double(at) => fail(format!("unsupported index value {at} in list")),
-        other => fail(format!("unsupported index type '{}' in list", other.type_name())),
-    }
-}
-
-impl<'a> List<'a> {
-    pub(super) fn len(&self) -> usize {
-        match self {
-            List::Made(elements) => elements.len(),
-            List::Dynamic(elements) => elements.len(),
-            List::Typed { elements, .. } => elements.len(),
-        }
-    }
-
-    /// The element at an index; `None` if there is none.
-    pub(super) fn get(&self, at: usize) -> Fallible<Option<Value<'a>>> {
-        Ok(match self {
-            List::Made(elements) => elements.get(at).cloned(),
-            List::Dynamic(elements) => elements.get(at).map(convert::dynamic),
-            List::Typed { elements, of, .. } => {
-                let element = elements.get(at).map(|element| element.read(of));
-                return element.transpose();
-            }
-        })
-    }
-
-    /// All elements. Those that break the schema have no value.
-    pub(super) fn elements(&self) -> impl Iterator<Item = Fallible<Value<'a>>> {
-        let get = |at| {
-            let found = self.get(at).transpose();
-            found.unwrap_or_else(|| fail("index out of bounds".to_owned()))
-        };
-        (0..self.len()).map(get)
-    }
-
-    /// All elements, if each has a value.
-    pub(super) fn values(&self) -> Fallible<Vec<Value<'a>>> {
-        self.elements().collect()
-    }
-}
-
-impl<'a> Element<'a> {
-    pub(super) fn read(&self, of: &'a Declared) -> Fallible<Value<'a>> {
-        match self {
-            Element::Stored(json) => convert::typed(json, of),
-            Element::Added(value) => convert::added(value, of),
-        }
-    }
-}
-
-impl<'a> Map<'a> {
-    pub(super) fn len(&self) -> usize {
-        match self {
-            Map::Made(entries) => entries.len(),
-            Map::Dynamic(map) | Map::Typed(map, _) | Map::Object(map, _) => map.len(),
-        }
-    }
-
-    /// What is stored, if the expression has not made the map.
-    pub(super) fn stored(&self) -> Option<&'a JsonMap<String, Json>> {
-        match self {
-            Map::Made(_) => None,
-            Map::Dynamic(map) | Map::Typed(map, _) | Map::Object(map, _) => Some(map),
-        }
-    }
-
-    pub(super) fn find(&self, key: &Value<'a>) -> Fallible<Option<Value<'a>>> {
-        let text = match (self, key) {
-            (Map::Made(entries), _) => {
-                let found = entries.iter().find(|(known, _)| known.is_same_key(key));
-                return Ok(found.map(|(_, value)| value.clone()));
-            }
-            (_, Value::Text(text)) => text,
-            (Map::Dynamic(_), _) => return Ok(None),
-            _ => return fail("no such overload".to_owned()),
-        };
-        match self {
-            Map::Made(_) => Ok(None),
-            Map::Dynamic(map) => Ok(map.get(&**text).map(convert::dynamic)),
-            Map::Typed(map, of) => {
-                let found = map.get(&**text).map(|value| convert::typed(value, of));
-                found.transpose()
-            }
-            Map::Object(map, object) => {
-                let Some(name) = object.stored_name(text) else {
-                    return Ok(None);
-                };
-                // A field that is `null` is as if it were absent.
-                let value = map
-                    .get(&*name)
-                    .filter(|value| !value.is_null() && object.knows(&name));
-                let read = |value| match object.declared(&name) {
-                    Some(of) => convert::typed(value, of),
-                    None => Ok(Value::Unknown(value)),
-                };
-                value.map(read).transpose()
-            }
-        }
-    }
-
-    /// The keys, in the order of what is stored; those of an object as expressions write them.
-    pub(super) fn keys(&self) -> Vec<Value<'a>> {
-        match self {
-            Map::Made(entries) => entries.iter().map(|(key, _)| key.clone()).collect(),
-            Map::Dynamic(map) | Map::Typed(map, _) => map.keys().map(|key| key.as_str().into()).collect(),
-            Map::Object(map, object) => {
-                let known = map.keys().filter(|key| object.knows(key));
-                known.map(|key| object.written_name(key).into()).collect()
-            }
-        }
-    }
-}
-
 impl Value<'_> {
     /// Whether two values are the same key of a map: numbers are, if they are equal.
     pub(super) fn is_same_key(&self, other: &Value<'_>) -> bool {
@@ -371,7 +208,7 @@ impl fmt::Display for Value<'_> {
             Value::Bool(value) => value.fmt(f),
             Value::Int(value) => value.fmt(f),
             Value::Uint(value) => value.fmt(f),
-            Value::Double(value) => f.write_str(&super::text::shortest(*value)),
+            Value::Double(value) => f.write_str(&super::go::shortest(*value)),
             Value::Text(text) | Value::Type(text) => f.write_str(text),
             other => f.write_str(other.type_name()),
         }
