@@ -1,7 +1,7 @@
 //! Named formats, after `library/format.go` of the API server.
 
 use super::function::Found;
-use super::go::quoted;
+use super::url;
 use super::value::Value;
 use crate::value::formats::is_valid;
 use crate::value::names::explained::{
@@ -39,7 +39,7 @@ fn validate(format: &str, text: &str) -> Vec<String> {
         "dns1123SubdomainPrefix" => subdomain(&mask_trailing_dash(text)),
         "dns1035LabelPrefix" => dns_1035_label(&mask_trailing_dash(text)),
         "labelValue" => label_value(text),
-        "uri" => unless("uri", &format!("parse {}: invalid URI for request", quoted(text))),
+        "uri" => unless("uri", &url::problem(text)),
         "uuid" => unless("uuid", "does not match the UUID format"),
         "byte" => unless("byte", "invalid base64"),
         "date" => unless("date", "invalid date"),

@@ -16,12 +16,22 @@ pub(in crate::cel) struct Url {
     fragment: String,
 }
 
+/// Why Go's `url.ParseRequestURI` does not take a text. Where its parts are wrong, Go says which.
+pub(super) fn problem(text: &str) -> String {
+    let why = match text {
+        "" => "empty url",
+        text if text.chars().any(|c| c.is_ascii_control()) => "net/url: invalid control character in URL",
+        _ => "invalid URI for request",
+    };
+    format!("parse {}: {why}", quoted(text))
+}
+
 /// Reads a URL.
 pub(super) fn parse(text: &str) -> Fallible<Url> {
     let wrong = || {
         fail(format!(
-            "URL parse error during conversion from string: parse {}: invalid URI for request",
-            quoted(text)
+            "URL parse error during conversion from string: {}",
+            problem(text)
         ))
     };
     if !is_request_uri(text) {

@@ -60,13 +60,21 @@ pub fn subdomain(value: &str) -> Vec<String> {
 
 /// The key of a label, with or without a prefix: `app` or `example.com/app`.
 pub fn qualified(value: &str) -> Vec<String> {
+    const EXAMPLES: [&str; 3] = ["MyName", "my.name", "123-abc"];
+    if value.matches('/').count() > 1 {
+        let rule = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+        let rule = not_matching(rule, KEY, &EXAMPLES);
+        return vec![format!(
+            "a valid label key {rule} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        )];
+    }
     let prefix = value.split_once('/').map_or("", |(prefix, _)| prefix);
     let pattern = format!(r"{LABEL}(\.{LABEL})*");
     let (of_prefix, of_name): (Vec<String>, Vec<String>) = qualified_name(value)
         .into_iter()
         .partition(|message| !prefix.is_empty() && message.starts_with("prefix part"));
     let mut errors = with_pattern(of_prefix, &pattern, &["example.com"]);
-    errors.extend(with_pattern(of_name, KEY, &["MyName", "my.name", "123-abc"]));
+    errors.extend(with_pattern(of_name, KEY, &EXAMPLES));
     errors
 }
 
