@@ -61,9 +61,9 @@ fn of_quantities<'a>(function: &str, operands: &[Value<'a>]) -> Found<'a> {
         }
         ("add", [Value::Quantity(quantity), Value::Quantity(other)]) => made(quantity.plus(other)),
         ("add", [Value::Quantity(quantity), Value::Int(other)]) => made(quantity.plus(&Quantity::of(*other))),
-        ("sub", [Value::Quantity(quantity), Value::Quantity(other)]) => made(quantity.plus(&other.negated())),
+        ("sub", [Value::Quantity(quantity), Value::Quantity(other)]) => made(quantity.minus(other)),
         ("sub", [Value::Quantity(quantity), Value::Int(other)]) => {
-            made(quantity.plus(&Quantity::of(*other).negated()))
+            made(quantity.minus(&Quantity::of(*other)))
         }
         ("compareTo", [Value::Quantity(quantity), Value::Quantity(other)]) => {
             quantity.compare(other).map(|order| Value::Int(order as i64))

@@ -200,11 +200,19 @@ impl Quantity {
         })
     }
 
-    pub(super) fn negated(&self) -> Self {
-        Self {
-            number: -&self.number,
-            ..self.clone()
+    pub(super) fn minus(&self, other: &Self) -> Fallible<Self> {
+        let negated = |number: BigInt| Self {
+            number,
+            ..other.clone()
+        };
+        // In the fast form, the smallest integer is its own negative.
+        if self.is_fast && other.is_fast && other.number == i64::MIN.into() {
+            let difference = self.plus(&negated(i64::MIN.into()))?;
+            if difference.is_fast {
+                return Ok(difference);
+            }
         }
+        self.plus(&negated(-&other.number))
     }
 
     /// The integer that it is, if it is in the fast form and one.
