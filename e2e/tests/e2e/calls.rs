@@ -5,7 +5,7 @@
 mod operands;
 mod rules;
 
-use crate::cluster::{self, say};
+use crate::cluster::{self, Cluster, say};
 use crate::dice::{Dice, number};
 use crate::differential::api::Judge;
 use krator_schema::{Path, Schema, cel};
@@ -39,6 +39,30 @@ fn definition(plural: &str, schema: &Value) -> (ApiResource, Value) {
         plural: plural.to_owned(),
     };
     (resource, definition)
+}
+
+/// Creates definitions, and returns them as arguments of kubectl; `None` if the API server does not take them all.
+fn create(cluster: &Cluster, definitions: &[&Value], wrong: &mut Vec<String>) -> Option<Vec<String>> {
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": definitions});
+    let apply = ["apply", "--server-side", "--filename=-"];
+    if let Err(why) = cluster.try_kubectl("admin", &apply, &list.to_string()) {
+        // It panics over a few constants that cel-go cannot use as keys of a map.
+        if !why.contains("INTERNAL_ERROR") {
+            wrong.push(format!("only the API server refuses this: {why}"));
+        }
+        return None;
+    }
+    let names = definitions
+        .iter()
+        .filter_map(|definition| definition["metadata"]["name"].as_str());
+    let names: Vec<String> = names.map(|name| format!("crd/{name}")).collect();
+    cluster.wait_established(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    Some(names)
+}
+
+fn delete(cluster: &Cluster, definitions: &[String]) {
+    let names: Vec<&str> = definitions.iter().map(String::as_str).collect();
+    cluster.kubectl(&[&["delete", "--wait=false"], &names[..]].concat());
 }
 
 /// A message without the value that it is about.
@@ -86,11 +110,6 @@ impl Batch {
                 .map(|(call, overload, _)| (call, overload))
                 .collect(),
         }
-    }
-
-    /// The definition, as an argument of kubectl.
-    fn name(&self) -> String {
-        format!("crd/{}.{}", self.kind.plural, self.kind.group)
     }
 
     /// What is said of each call here.
@@ -210,19 +229,10 @@ async fn each_overload_has_the_values_and_the_errors_that_it_has_there() {
     }
     let mut wrong = Vec::new();
     for group in batches.chunks(AT_ONCE) {
-        let list: Vec<&Value> = group.iter().map(|batch| &batch.definition).collect();
-        let list = json!({"apiVersion": "v1", "kind": "List", "items": list});
-        let apply = ["apply", "--server-side", "--filename=-"];
-        if let Err(why) = cluster.try_kubectl("admin", &apply, &list.to_string()) {
-            // It panics over a few constants that cel-go cannot use as keys of a map.
-            if !why.contains("INTERNAL_ERROR") {
-                wrong.push(format!("only the API server refuses this: {why}"));
-            }
+        let definitions: Vec<&Value> = group.iter().map(|batch| &batch.definition).collect();
+        let Some(names) = create(cluster, &definitions, &mut wrong) else {
             continue;
-        }
-        let names: Vec<String> = group.iter().map(Batch::name).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        cluster.wait_established(&names);
+        };
         for batch in group {
             let verdicts = judge
                 .verdicts(&batch.kind, std::slice::from_ref(&batch.object))
@@ -245,7 +255,7 @@ async fn each_overload_has_the_values_and_the_errors_that_it_has_there() {
                 wrong.push(format!("the object is refused otherwise: {causes:?}"));
             }
         }
-        cluster.kubectl(&[&["delete", "--wait=false"], &names[..]].concat());
+        delete(cluster, &names);
     }
     say(&format!(
         "calls: {count} of {} overloads were compared",

@@ -93,17 +93,11 @@ fn texts(node: &Node, mistakes: &mut Vec<Mistake>) {
         {
             "no regular expression of Go".to_string()
         }
-        // One that has no value itself is reported where it is.
-        (_, Some(_))
-            if arguments
-                .first()
-                .and_then(constant)
-                .is_none_or(|operand| operand.is_err()) =>
-        {
-            return;
-        }
         (_, of) => match constant(node) {
-            Some(Err(Failure::Error(why))) => reason(function, of, &why),
+            // An operand that has no value itself is reported where it is.
+            Some(Err(Failure::Error(why))) if operand.and_then(constant).is_some_and(|it| it.is_ok()) => {
+                reason(function, of, &why)
+            }
             _ => return,
         },
     };

@@ -7,7 +7,7 @@ mod random_rules;
 #[path = "../../../../crates/krator-schema/tests/support/random_values.rs"]
 mod random_values;
 
-use super::{definition, meant};
+use super::{create, definition, delete, meant};
 use crate::cluster::{self, say};
 use crate::dice::{Dice, number};
 use crate::differential::api::Judge;
@@ -123,22 +123,10 @@ async fn random_rules_have_the_outcomes_that_they_have_there() {
                 left -= 1;
             }
         }
-        let list: Vec<&Value> = group.iter().map(|(_, definition, _)| definition).collect();
-        let list = json!({"apiVersion": "v1", "kind": "List", "items": list});
-        let apply = ["apply", "--server-side", "--filename=-"];
-        if let Err(why) = cluster.try_kubectl("admin", &apply, &list.to_string()) {
-            // It panics over a few constants that cel-go cannot use as keys of a map.
-            if !why.contains("INTERNAL_ERROR") {
-                wrong.push(format!("only the API server refuses this: {why}"));
-            }
+        let definitions: Vec<&Value> = group.iter().map(|(_, definition, _)| definition).collect();
+        let Some(names) = create(cluster, &definitions, &mut wrong) else {
             continue;
-        }
-        let names = group
-            .iter()
-            .map(|(resource, ..)| format!("crd/{}.{}", resource.plural, resource.group));
-        let names: Vec<String> = names.collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        cluster.wait_established(&names);
+        };
         for (resource, _, schema) in &group {
             for _ in 0..VALUES {
                 let mut object = random_values::value(schema, &mut |bound| dice.below(bound));
@@ -170,7 +158,7 @@ async fn random_rules_have_the_outcomes_that_they_have_there() {
                 }
             }
         }
-        cluster.kubectl(&[&["delete", "--wait=false"], &names[..]].concat());
+        delete(cluster, &names);
     }
     say(&format!(
         "rules: {compared} values were compared, which break {broken} rules"

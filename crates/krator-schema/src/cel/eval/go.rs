@@ -4,6 +4,22 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+/// The escape that both Go and CEL have for a character.
+pub(super) fn escape(c: char) -> Option<&'static str> {
+    Some(match c {
+        '"' => "\\\"",
+        '\\' => "\\\\",
+        '\u{7}' => "\\a",
+        '\u{8}' => "\\b",
+        '\u{c}' => "\\f",
+        '\n' => "\\n",
+        '\r' => "\\r",
+        '\t' => "\\t",
+        '\u{b}' => "\\v",
+        _ => return None,
+    })
+}
+
 /// As Go's `%q` writes a text.
 pub(super) fn quoted(text: &str) -> String {
     static PRINTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^[\pL\pM\pN\pP\pS ]$").ok());
@@ -13,22 +29,12 @@ pub(super) fn quoted(text: &str) -> String {
     };
     let mut quoted = String::from("\"");
     for c in text.chars() {
-        match c {
-            '"' | '\\' => {
-                quoted.push('\\');
-                quoted.push(c);
-            }
-            '\u{7}' => quoted.push_str("\\a"),
-            '\u{8}' => quoted.push_str("\\b"),
-            '\u{c}' => quoted.push_str("\\f"),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            '\t' => quoted.push_str("\\t"),
-            '\u{b}' => quoted.push_str("\\v"),
-            '\u{0}'..='\u{1f}' | '\u{7f}' => quoted.push_str(&format!("\\x{:02x}", u32::from(c))),
-            c if is_printed(c) => quoted.push(c),
-            c @ ..='\u{ffff}' => quoted.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => quoted.push_str(&format!("\\U{:08x}", u32::from(c))),
+        match (escape(c), c) {
+            (Some(escape), _) => quoted.push_str(escape),
+            (_, '\u{0}'..='\u{1f}' | '\u{7f}') => quoted.push_str(&format!("\\x{:02x}", u32::from(c))),
+            (_, c) if is_printed(c) => quoted.push(c),
+            (_, c @ ..='\u{ffff}') => quoted.push_str(&format!("\\u{:04x}", u32::from(c))),
+            (_, c) => quoted.push_str(&format!("\\U{:08x}", u32::from(c))),
         }
     }
     quoted.push('"');

@@ -132,15 +132,9 @@ impl<'a> Run<'_, 'a> {
                 field,
                 test: true,
             } => {
-                let operand = self.eval(operand, scope)?;
-                let key = field.as_str().into();
-                match operand {
-                    Value::Optional(None) => Ok(Value::Bool(false)),
-                    Value::Optional(Some(value)) => {
-                        Ok(Value::Bool(value.without_schema().find(&key)?.is_some()))
-                    }
-                    value => Ok(Value::Bool(value.find(&key)?.is_some())),
-                }
+                let (operand, _) = self.eval(operand, scope)?.opened();
+                let found = operand.map(|operand| operand.find(&field.as_str().into()));
+                Ok(Value::Bool(found.transpose()?.flatten().is_some()))
             }
             NodeKind::Ident(_) | NodeKind::Select { .. } => self.selected(node, scope),
             NodeKind::Call {

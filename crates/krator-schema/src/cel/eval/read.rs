@@ -27,6 +27,14 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// The value that something is selected from: what is inside an optional one, if there is something; and whether it was one.
+    pub(super) fn opened(self) -> (Option<Value<'a>>, bool) {
+        match self {
+            Value::Optional(value) => (value.map(|value| value.without_schema()), true),
+            value => (Some(value), false),
+        }
+    }
+
     /// The value without what the schema says of it, as Go has it inside an optional value.
     pub(super) fn without_schema(&self) -> Value<'a> {
         match self {

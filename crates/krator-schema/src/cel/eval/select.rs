@@ -58,9 +58,9 @@ impl<'a> Run<'_, 'a> {
                     return self.step(value, was_optional, &step, optional);
                 }
                 ("_?._", [operand, field]) => (operand, Step::Field(self.eval(field, scope)?), true),
-                _ => return opened(self.eval(node, scope)?),
+                _ => return Ok(self.eval(node, scope)?.opened()),
             },
-            _ => return opened(self.eval(node, scope)?),
+            _ => return Ok(self.eval(node, scope)?.opened()),
         };
         let (value, was_optional) = self.chain(operand, scope)?;
         self.step(value, was_optional, &step, optional)
@@ -108,10 +108,10 @@ impl<'a> Run<'_, 'a> {
         };
         let name = name.unwrap_or(own).trim_start_matches('.');
         if let Some(value) = scope.find(name) {
-            return opened(value.clone()?);
+            return Ok(value.clone()?.opened());
         }
         if let Some(value) = self.variables.get(name) {
-            return opened(value.clone());
+            return Ok(value.clone().opened());
         }
         match Declarations::get().constant(name) {
             Some(Type::Meta(Some(of))) => Ok((Some(Value::Type(runtime_name(of).into())), false)),
@@ -119,14 +119,6 @@ impl<'a> Run<'_, 'a> {
             None => fail(format!("no such attribute(s): {name}")),
         }
     }
-}
-
-/// The operand of a selection, whose optional value is opened; and whether it was one.
-fn opened(value: Value<'_>) -> Fallible<(Option<Value<'_>>, bool)> {
-    Ok(match value {
-        Value::Optional(value) => (value.map(|value| value.without_schema()), true),
-        value => (Some(value), false),
-    })
 }
 
 /// The name of a type as values know it.

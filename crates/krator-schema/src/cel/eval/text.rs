@@ -1,6 +1,7 @@
 //! Functions of texts, after `ext/strings.go` of cel-go and `library/regex.go` of the API server.
 
 use super::function::{Call, Found, LONGEST};
+use super::go::escape;
 use super::value::Value;
 use super::{Fallible, fail, too_costly};
 
@@ -159,17 +160,9 @@ fn substring<'a>(text: &str, start: i64, end: Option<i64>) -> Fallible<Value<'a>
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
-        match c {
-            '\u{7}' => quoted.push_str("\\a"),
-            '\u{8}' => quoted.push_str("\\b"),
-            '\u{c}' => quoted.push_str("\\f"),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            '\t' => quoted.push_str("\\t"),
-            '\u{b}' => quoted.push_str("\\v"),
-            '\\' => quoted.push_str("\\\\"),
-            '"' => quoted.push_str("\\\""),
-            c => quoted.push(c),
+        match escape(c) {
+            Some(escape) => quoted.push_str(escape),
+            None => quoted.push(c),
         }
     }
     quoted.push('"');
