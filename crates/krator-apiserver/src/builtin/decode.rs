@@ -7,6 +7,7 @@
 use super::quantity::Quantity;
 use super::times::{canonical_micro_time, canonical_time};
 use super::types::{Named, Struct, Type, named};
+use crate::body::json_form;
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
@@ -110,7 +111,7 @@ impl Decoder {
         match (type_, value) {
             (Type::Named(name), _) => match (named(name), value) {
                 (Named::Struct(fields), Json::Object(entries)) => self.structure(fields, entries),
-                (Named::Struct(_), other) => Ok(self.wrong_type(value_name(other), "object", type_)),
+                (Named::Struct(_), other) => Ok(self.wrong_type(json_form(other), "object", type_)),
                 (Named::Custom, _) => self.custom(name, value),
                 (Named::Alias(type_), _) => self.read(type_, Some(value)),
             },
@@ -125,7 +126,7 @@ impl Decoder {
                 Some(number) => Json::from(number),
                 None => self.wrong_type(&format!("number {number}"), type_.name(), type_),
             }),
-            (_, other) => Ok(self.wrong_type(value_name(other), type_.name(), type_)),
+            (_, other) => Ok(self.wrong_type(json_form(other), type_.name(), type_)),
         }
     }
 
@@ -205,7 +206,7 @@ impl Decoder {
     fn custom(&mut self, name: &str, value: &Json) -> Result<Json, String> {
         let time = |canonical: fn(&str) -> Result<String, String>| match value {
             Json::String(text) => canonical(text).map(Json::from),
-            other => Err(self.type_error(value_name(other), "string")),
+            other => Err(self.type_error(json_form(other), "string")),
         };
         match name {
             "api/resource.Quantity" => {
@@ -220,7 +221,7 @@ impl Decoder {
                     Some(number) => Ok(Json::from(number)),
                     None => Err(self.type_error(&format!("number {number}"), "int32")),
                 },
-                other => Err(self.type_error(value_name(other), "int32")),
+                other => Err(self.type_error(json_form(other), "int32")),
             },
             "apiextensions/v1.JSONSchemaPropsOrBool" | "apiextensions/v1.JSONSchemaPropsOrArray" => {
                 self.schemas(value)
@@ -292,17 +293,6 @@ fn integer(number: &Number, bits: u32) -> Option<i64> {
     number
         .as_i64()
         .filter(|number| bits == 64 || i32::try_from(*number).is_ok())
-}
-
-fn value_name(value: &Json) -> &'static str {
-    match value {
-        Json::Null => "null",
-        Json::Bool(_) => "bool",
-        Json::Number(_) => "number",
-        Json::String(_) => "string",
-        Json::Array(_) => "array",
-        Json::Object(_) => "object",
-    }
 }
 
 #[cfg(test)]
