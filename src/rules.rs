@@ -38,6 +38,7 @@ mod phase_in_status;
 mod property_violated;
 mod refused_sample;
 mod resume_hazard;
+pub(crate) use resume_hazard::must_be_saved;
 mod reused_name;
 mod self_edge;
 mod spec_change_ignored;

@@ -17,6 +17,21 @@ Bad:
 Good:
 
     if startled { Ok(Transition::to(Roam)) } else { Ok(Transition::to(Sleep)) }";
+    Info NEEDLESS_CHECKPOINT "needless-checkpoint": "a state is saved although its handler only decides",
+"A state is written to `.status` before its handler runs, so that a restarted operator continues there. A handler that waits for
+nothing has nothing to continue: it can decide again. With `checkpoint: false` the object passes the state without a write, which is
+most of what an operator costs the API server. Nobody sees the state in `.status` then, unless its handler fails. It is reported
+only if no other key of the state needs the write.
+
+Bad:
+
+    Sort: {next: [Load, Return]}
+    // and in src/parcel/states/sort.rs
+    Ok(if cx.manifest().spec.fragile { Transition::to(Return) } else { Transition::to(Load) })
+
+Good:
+
+    Sort: {next: [Load, Return], checkpoint: false}";
     Error HAND_WRITTEN_TRANSITION "hand-written-transition": "hand-written code implements a trait of the graph, such as `TransitionTo`",
 "The graph is defined in krator.yaml, and the diagrams, checks and CRD are generated from it. An edge that is implemented
 by hand appears in none of them. `cargo build` rejects such an edge, but `cargo check` does not.

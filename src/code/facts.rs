@@ -29,6 +29,8 @@ pub(super) struct Facts<'a> {
     pub handlers: Vec<(StateOf, Location)>,
     /// States whose handlers say that nobody has written them.
     pub not_written: BTreeSet<StateOf>,
+    /// States whose handlers wait for nothing.
+    pub only_decide: BTreeSet<StateOf>,
     /// The webhooks that do what a rule would do.
     pub rules_at_the_door: Vec<(KindId, Location)>,
     pub clients: Vec<Client>,

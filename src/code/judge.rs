@@ -6,13 +6,15 @@ use super::tree::{self, FileId, Module, Tree};
 use super::walk::{KindCode, walk};
 use super::{Code, InFile};
 use crate::catalog::{
-    EDGE_NEVER_TAKEN, HAND_WRITTEN_TRANSITION, MODULE_MISSING, OPERATOR_NOT_RUN, UNNAMED_CLIENT,
-    WEBHOOK_LIKE_RULE,
+    EDGE_NEVER_TAKEN, HAND_WRITTEN_TRANSITION, MODULE_MISSING, NEEDLESS_CHECKPOINT, OPERATOR_NOT_RUN,
+    UNNAMED_CLIENT, WEBHOOK_LIKE_RULE,
 };
 use crate::finding::{Finding, Source, Span, sort};
+use crate::graph::StateGraph;
 use crate::model::{Operation, kubernetes};
 use crate::plan::as_written;
 use crate::render::rust::kinds::other_kinds;
+use crate::rules::must_be_saved;
 use crate::text::normalized;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,6 +31,7 @@ pub(super) fn judge(code: &Code<'_>) -> Vec<InFile> {
     };
     let found = [
         judge.edges(),
+        judge.checkpoints(),
         judge.doors(),
         judge.impls(),
         judge.clients(),
@@ -100,6 +103,38 @@ impl<'a> CodeCheck<'_, 'a> {
                     ));
                 found.push((at.file, finding));
             }
+        }
+        found
+    }
+
+    /// Finds states that are saved although their handlers only choose an edge.
+    fn checkpoints(&self) -> Vec<Located> {
+        let mut found = Vec::new();
+        for ((of, id), at) in &self.facts.handlers {
+            let kind = self.code.description.kind(*of);
+            let state = kind.state(*id);
+            let is_written = self.facts.only_decide.contains(&(*of, *id))
+                && !self.facts.not_written.contains(&(*of, *id))
+                && !self.is_as_generated(at.file);
+            let rule = NEEDLESS_CHECKPOINT.name;
+            if !is_written
+                || !state.checkpoint.value
+                || state.allows(rule)
+                || kind.allows(rule)
+                || must_be_saved(kind, &StateGraph::of(kind), *id).is_some()
+            {
+                continue;
+            }
+            let name = state.name.as_str();
+            let message =
+                format!("the handler of `{name}` only decides, and the state is saved before it runs");
+            let finding = Finding::new(&NEEDLESS_CHECKPOINT, at.span, message)
+                .label("nothing in here waits for anything")
+                .help(format!(
+                    "`checkpoint: false` spares a write of the status for each object that passes: {}",
+                    self.line(state.name.span)
+                ));
+            found.push((at.file, finding));
         }
         found
     }

@@ -81,6 +81,11 @@ pub(super) fn repeats_paths(name: &str) -> bool {
     OF_PATHS.contains(&name) || OF_EXPRESSIONS.contains(&name)
 }
 
+/// Whether a macro does no more than to evaluate its arguments: it waits only for what they wait for.
+pub(super) fn takes_expressions(name: &str) -> bool {
+    OF_EXPRESSIONS.contains(&name) && !["join", "try_join"].contains(&name) || name == "matches"
+}
+
 /// A path among tokens, and the tokens in the parentheses after it.
 pub(super) struct TokenPath {
     pub idents: Vec<syn::Ident>,

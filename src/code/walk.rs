@@ -1,6 +1,7 @@
 //! Visits user code once and collects the facts that the rules and renaming need. It tracks Rust's scopes: blocks that
 //! contain items, and generic parameters.
 
+mod decides;
 mod door;
 mod edges;
 mod syntax;

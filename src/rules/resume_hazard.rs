@@ -1,11 +1,10 @@
 //! Handlers that a restart could run twice although they must run once, and states that it could lose.
 
-use std::collections::BTreeMap;
-
 use super::{Check, RuleHit, Subject};
 use crate::catalog::{DELETION_ESCAPE, RESUME_HAZARD};
 use crate::finding::Finding;
-use crate::model::{Effects, StateId, StateKind};
+use crate::graph::StateGraph;
+use crate::model::{Effects, Kind, StateId, StateKind};
 
 pub(super) const CHECK: Check = Check {
     unless: &[&DELETION_ESCAPE],
@@ -14,11 +13,6 @@ pub(super) const CHECK: Check = Check {
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let mut found = Vec::new();
-    let from_once = subject
-        .graph
-        .steps()
-        .filter(|step| step.from != step.to && is_once(subject, step.from));
-    let entered_from_once: BTreeMap<StateId, StateId> = from_once.map(|step| (step.to, step.from)).collect();
     for (id, state) in subject.kind.state_ids() {
         let name = &state.name.value;
         if state.effects.value == Effects::Once {
@@ -79,34 +73,40 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                 Some(_) => {}
             }
         }
-        if !state.checkpoint.value {
-            let reason = if state.kind.value != StateKind::Working {
-                Some(format!("its kind is `{}`", state.kind.value.as_str()))
-            } else if state.effects.value == Effects::Once {
-                Some("it has `effects: once`".to_owned())
-            } else if state.may_stay() {
-                Some("its handler may stay".to_owned())
-            } else if state.timeout.is_some() {
-                Some("it has a `timeout`, which is measured from the saved time of entry".to_owned())
-            } else if state.limit.is_some() {
-                Some("it has a `limit`, which counts saved entries".to_owned())
-            } else {
-                entered_from_once.get(&id).map(|from| {
-                    format!(
-                        "it is entered from `{}`, which has `effects: once`",
-                        subject.name(*from)
-                    )
-                })
-            };
-            if let Some(reason) = reason {
-                let message = format!("`{name}` must be saved before its handler runs: {reason}");
-                let finding = Finding::new(&RESUME_HAZARD, state.checkpoint.span, message)
-                    .help("remove `checkpoint: false`");
-                found.push(RuleHit::of(id, finding));
-            }
+        if !state.checkpoint.value
+            && let Some(reason) = must_be_saved(subject.kind, subject.graph, id)
+        {
+            let message = format!("`{name}` must be saved before its handler runs: {reason}");
+            let finding = Finding::new(&RESUME_HAZARD, state.checkpoint.span, message)
+                .help("remove `checkpoint: false`");
+            found.push(RuleHit::of(id, finding));
         }
     }
     found
+}
+
+/// Why a state has to be saved before its handler runs; `None` if `checkpoint: false` would do no harm.
+pub(crate) fn must_be_saved(kind: &Kind, graph: &StateGraph, id: StateId) -> Option<String> {
+    let state = kind.state(id);
+    if state.kind.value != StateKind::Working {
+        return Some(format!("its kind is `{}`", state.kind.value.as_str()));
+    }
+    if state.effects.value == Effects::Once {
+        return Some("it has `effects: once`".to_owned());
+    }
+    if state.may_stay() {
+        return Some("its handler may stay".to_owned());
+    }
+    if state.timeout.is_some() {
+        return Some("it has a `timeout`, which is measured from the saved time of entry".to_owned());
+    }
+    if state.limit.is_some() {
+        return Some("it has a `limit`, which counts saved entries".to_owned());
+    }
+    let mut entering = graph.steps().filter(|step| step.to == id && step.from != id);
+    let once = entering.find(|step| kind.state(step.from).effects.value == Effects::Once)?;
+    let from = &kind.state(once.from).name.value;
+    Some(format!("it is entered from `{from}`, which has `effects: once`"))
 }
 
 fn is_once(subject: &Subject<'_>, id: StateId) -> bool {

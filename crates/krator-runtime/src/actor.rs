@@ -26,9 +26,11 @@ use std::{sync::Arc, time::Duration};
 /// The machine of one object, with what it needs between runs.
 ///
 /// The graph is a value: generated machines pass [`Machine::GRAPH`], tests may pass one that they built at run time.
-pub(crate) struct Actor<'g, M: Machine> {
+///
+/// `K` is how it keeps its object; without one that can be read it does nothing.
+pub(crate) struct Actor<'g, M: Machine, K = Arc<ManifestOf<M>>> {
     engine: Engine<'g>,
-    manifest: Arc<ManifestOf<M>>,
+    manifest: K,
     retained: Retained<M>,
     /// The status as a handler left it, until it is written. It is boxed because an object at rest has none.
     draft: Option<Box<StatusOf<M>>>,
@@ -56,6 +58,41 @@ pub(crate) struct Actor<'g, M: Machine> {
     unjudged: Vec<Change>,
     /// The other objects that the last handler could read. They are kept, so that they are not read again before they change.
     found: Vec<Found>,
+}
+
+/// An actor, however it keeps its object.
+#[cfg(feature = "kube")]
+impl<'g, M: Machine, K> Actor<'g, M, K> {
+    /// The number of the state; `None` if the machine does not know the stored state.
+    pub fn at(&self) -> Option<crate::graph::StateId> {
+        self.engine.at()
+    }
+
+    pub fn kept(&self) -> &K {
+        &self.manifest
+    }
+
+    /// The actor with its object kept in another way.
+    pub fn keep<L>(self, manifest: L) -> Actor<'g, M, L> {
+        Actor {
+            manifest,
+            engine: self.engine,
+            retained: self.retained,
+            draft: self.draft,
+            before_draft: self.before_draft,
+            unkept: self.unkept,
+            failures: self.failures,
+            annotations: self.annotations,
+            pause: self.pause,
+            moved: self.moved,
+            dropped: self.dropped,
+            kept_finalizer: self.kept_finalizer,
+            parked: self.parked,
+            must_step: self.must_step,
+            unjudged: self.unjudged,
+            found: self.found,
+        }
+    }
 }
 
 /// The memory of an actor that survives a resume from the stored status.
@@ -147,11 +184,6 @@ impl<'g, M: Machine> Actor<'g, M> {
     }
     pub fn state(&self) -> Option<M> {
         self.engine.at().and_then(M::from_id)
-    }
-    /// The number of the state; `None` if the machine does not know the stored state.
-    #[cfg(feature = "kube")]
-    pub fn at(&self) -> Option<crate::graph::StateId> {
-        self.engine.at()
     }
     pub fn entry(&self) -> EntryId {
         self.engine.entry()

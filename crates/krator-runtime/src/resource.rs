@@ -22,11 +22,15 @@ use std::fmt::Debug;
 
 /// A custom resource that an operator can look after. It is implemented for every one that has a status.
 pub trait KubeObject:
-    Object<Status: Serialize> + Resource<DynamicType = (), Scope: Place> + DeserializeOwned + Debug
+    Object<Status: Serialize> + Resource<DynamicType = (), Scope: Place> + Serialize + DeserializeOwned + Debug
 {
 }
 impl<K> KubeObject for K where
-    K: Object<Status: Serialize> + Resource<DynamicType = (), Scope: Place> + DeserializeOwned + Debug
+    K: Object<Status: Serialize>
+        + Resource<DynamicType = (), Scope: Place>
+        + Serialize
+        + DeserializeOwned
+        + Debug
 {
 }
 

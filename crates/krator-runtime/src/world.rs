@@ -182,6 +182,22 @@ pub(crate) struct Mail<T> {
     pub by_hand: Option<StateId>,
 }
 
+impl<T> Mail<T> {
+    /// Whether it only repeats this version of the object, or an earlier one.
+    #[cfg(feature = "kube")]
+    pub fn is_old(&self, version: u64) -> bool {
+        #[cfg(feature = "dev")]
+        if self.by_hand.is_some() {
+            return false;
+        }
+        let is_old = self
+            .object
+            .as_ref()
+            .is_some_and(|observed| observed.version <= version);
+        is_old && self.changes.is_empty() && !self.gone
+    }
+}
+
 impl<T> Default for Mail<T> {
     fn default() -> Self {
         Self {

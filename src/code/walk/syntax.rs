@@ -1,6 +1,6 @@
 //! The visitor of the syntax tree.
 
-use super::CodeWalk;
+use super::{CodeWalk, decides::only_decides};
 use crate::code::facts::{Impl, MacroUse};
 use crate::code::items::{Namespace, names_of};
 use crate::code::macros::{self, Body};
@@ -74,6 +74,9 @@ impl<'a> Visit<'a> for CodeWalk<'_, 'a> {
                     walk.facts.handlers.push((state, handler));
                     if item.items.iter().any(says_not_written) {
                         walk.facts.not_written.insert(state);
+                    }
+                    if item.items.iter().any(only_decides) {
+                        walk.facts.only_decide.insert(state);
                     }
                 }
                 if matches!(&of, Target::External(of) if *of == ["krator_runtime", "Validate"]) {

@@ -326,20 +326,21 @@ impl<M: Machine> Context<'_, M> {
         M: Owns<K>,
     {
         let manifest = self.manifest();
-        let (client, (cache, kind), operator, (api_version, owner_kind)) = match self.other_kinds() {
+        let (client, (cache, kind), operator, (api_version, owner_kind), busy) = match self.other_kinds() {
             OtherKinds::Cluster(cluster) => {
                 let owned = cluster
                     .owned::<K>()
                     .ok_or_else(|| Error::permanent("the operator does not own this kind"))?;
                 let owner = (cluster.api_version.clone(), cluster.kind.clone());
-                (cluster.client.clone(), owned, cluster.manager, owner)
+                let busy = Some(cluster.turns.busy());
+                (cluster.client.clone(), owned, cluster.manager, owner, busy)
             }
             OtherKinds::Memory(api) => {
                 api.serves(collection::<K>(), M::NEW_STATUS);
                 api.owns(collection::<K>(), M::DELETION);
                 let cache = Arc::new(KindCache::of(api.all(), M::GRAPH.finalizer));
                 let owner = ("test/v1".to_owned(), "Owner".to_owned());
-                (api.client(), (cache, type_name::<K>()), "test", owner)
+                (api.client(), (cache, type_name::<K>()), "test", owner, None)
             }
         };
         Ok(Children {
@@ -354,6 +355,7 @@ impl<M: Machine> Context<'_, M> {
                 label: M::GRAPH.finalizer,
             },
             deletion: M::DELETION,
+            _busy: busy,
         })
     }
 }

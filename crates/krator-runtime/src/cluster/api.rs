@@ -3,6 +3,7 @@ pub(super) mod apis;
 pub(super) mod backoff;
 pub(super) mod patch;
 pub(super) mod raw;
+pub(super) mod turns;
 
 use crate::error::{Error, Result};
 use std::time::Duration;

@@ -8,7 +8,7 @@ pub(super) use strays::Stray;
 
 use crate::{
     applied::Applied,
-    cluster::others::watches::KindCache,
+    cluster::{api::turns::Busy, others::watches::KindCache},
     error::{Error, Result},
     resource::{Child, ChildDeletion, Owner, Place},
 };
@@ -32,6 +32,8 @@ pub(super) struct Children<K: Child> {
     pub namespace: String,
     pub owner: Owner,
     pub deletion: ChildDeletion,
+    /// The handler waits for requests until this is dropped; `None` in memory.
+    pub _busy: Option<Busy>,
 }
 
 impl<K: Child> Children<K> {

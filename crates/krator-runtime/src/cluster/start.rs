@@ -7,7 +7,7 @@ use crate::cluster::admission::{Halls, Process, hall};
 use crate::{
     cluster::{
         Election, Handlers, OperatorRuntime,
-        api::{REQUESTS, apis::Apis, raw::Endpoint},
+        api::{apis::Apis, raw::Endpoint},
         objects::{Skew, dispatch::Dispatcher, remote::Remote},
         others::{
             links::Linked,
@@ -37,11 +37,7 @@ use connect::{connect, identify};
 use futures::future::{BoxFuture, join_all};
 use kube::{Api, Client, Config, Resource};
 use std::{pin::pin, sync::Arc, time::Duration};
-use tokio::{
-    signal,
-    sync::{Semaphore, watch},
-    task::JoinSet,
-};
+use tokio::{signal, sync::watch, task::JoinSet};
 
 /// How long the process may take after its last handler to publish the events that wait.
 const LAST_EVENTS: Duration = Duration::from_secs(2);
@@ -323,6 +319,7 @@ where
         .unzip();
     let cluster = Cluster {
         apis: Apis::default(),
+        turns: Arc::default(),
         client: common.client,
         manager: common.name,
         api_version: ManifestOf::<O::Machine>::api_version(&()).into_owned(),
@@ -390,7 +387,6 @@ where
             leadership: common.leadership,
             events: common.events,
             endpoint,
-            turns: Semaphore::new(REQUESTS),
             metrics,
             skew,
             history,

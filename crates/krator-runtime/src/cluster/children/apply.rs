@@ -225,6 +225,7 @@ mod tests {
             namespace: "default".to_owned(),
             owner: me,
             deletion: ChildDeletion::Owner,
+            _busy: None,
         };
         let body = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}});
         let done = children.send("default".to_owned(), "one".to_owned(), body).await;

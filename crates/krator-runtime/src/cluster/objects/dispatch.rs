@@ -1,8 +1,12 @@
 //! Looks after all objects of one kind: passes the events of watches on to the objects that they concern. An object
 //! has a task only while it has something to do.
+mod backlog;
 mod tasks;
 
-use super::remote::Remote;
+use super::{
+    packed::{Packed, Packer},
+    remote::Remote,
+};
 use crate::{
     actor::{Actor, Step},
     cluster::{
@@ -15,11 +19,10 @@ use crate::{
         },
         process::health::{self, Heartbeat},
         shown::{
-            inspect::{Question, View},
+            inspect::{FoundObject, Question, Shown, View},
             metrics::Counted,
         },
     },
-    graph::StateId,
     lock::Lock as _,
     machine::{Machine, ManifestOf},
     operator::Operator,
@@ -32,7 +35,7 @@ use futures::{
 };
 use kube::runtime::watcher;
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, VecDeque},
     sync::Arc,
     time::Duration,
 };
@@ -50,10 +53,13 @@ const LONGEST_TIMER: Duration = Duration::from_secs(365 * 24 * 3600);
 type Ended<O> = (Uid, Box<Tracked<<O as Operator>::Machine>>, Step);
 
 /// An actor, and where the metrics count its object.
-struct Tracked<M: Machine> {
-    actor: Actor<'static, M>,
+struct Tracked<M: Machine, K = Arc<ManifestOf<M>>> {
+    actor: Actor<'static, M, K>,
     counted: Counted,
 }
+
+/// An actor that has no task.
+type Idle<O> = Box<Tracked<<O as Operator>::Machine, Packed>>;
 
 /// An object that the operator looks after.
 struct Slot<O: Operator> {
@@ -67,8 +73,13 @@ struct Slot<O: Operator> {
 enum Life<O: Operator> {
     /// Nothing is due, or not before the timer.
     Resting {
-        tracked: Box<Tracked<O::Machine>>,
+        idle: Idle<O>,
         timer: Option<delay_queue::Key>,
+    },
+    /// Something is due, but the API server is busy with the tasks of others.
+    Waiting {
+        idle: Idle<O>,
+        mail: Mail<ManifestOf<O::Machine>>,
     },
     /// A task takes steps.
     Running {
@@ -79,11 +90,17 @@ enum Life<O: Operator> {
 }
 
 impl<O: Operator> Life<O> {
-    /// The object, and the state that it is in.
-    fn seen(&self) -> (Option<StateId>, Arc<ManifestOf<O::Machine>>) {
+    /// The state of the object, and a look at it.
+    fn seen(&self, packer: &Arc<Packer>) -> FoundObject {
         match self {
-            Self::Resting { tracked, .. } => (tracked.actor.at(), Arc::clone(tracked.actor.manifest())),
-            Self::Running { view, .. } => view.locked().clone(),
+            Self::Resting { idle, .. } | Self::Waiting { idle, .. } => {
+                let (packed, packer) = (idle.actor.kept().clone(), Arc::clone(packer));
+                FoundObject::new(idle.actor.at(), move || packer.show(&packed).ok())
+            }
+            Self::Running { view, .. } => {
+                let (at, object) = view.locked().clone();
+                FoundObject::new(at, move || Some(Shown::of(&*object)))
+            }
         }
     }
 }
@@ -99,6 +116,9 @@ pub(in crate::cluster) struct Dispatcher<O: Operator> {
     questions: mpsc::Receiver<Question>,
     timers: DelayQueue<Uid>,
     tasks: JoinSet<Ended<O>>,
+    packer: Arc<Packer>,
+    /// The objects that wait for a task, the first one first.
+    backlog: VecDeque<Uid>,
     /// Whether all objects were listed since this replica acts, so that it is known which of them there are.
     listed: bool,
     /// Requests about children whose owner has no task.
@@ -119,6 +139,8 @@ where
             questions,
             timers: DelayQueue::new(),
             tasks: JoinSet::new(),
+            packer: Arc::default(),
+            backlog: VecDeque::new(),
             listed: false,
             settling: JoinSet::new(),
         }
@@ -143,6 +165,7 @@ where
             .enumerate()
             .map(|(at, seen)| seen.map(move |seen| (at, seen)).boxed());
         let mut others = select_all(others);
+        let turns = Arc::clone(&self.world.cluster.turns);
         let mut beat = tokio::time::interval(health::BEAT);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -156,6 +179,7 @@ where
                 }
                 Some(ended) = self.tasks.join_next_with_id() => self.ended(ended),
                 Some(timer) = self.timers.next() => self.due(&timer.into_inner()),
+                () = turns.room(), if !self.backlog.is_empty() => self.begin(),
                 // Before those of other kinds: where the deletions of an object and of its children have both arrived, its
                 // handler must not apply the children again.
                 Some((source, seen)) = objects.next(), if unlisted.is_empty() => if acts {
@@ -178,18 +202,14 @@ where
     fn show(&mut self, mut question: Question) {
         #[cfg(feature = "dev")]
         if question.is_order() {
-            let is_meant = |(_, slot): &(_, &Slot<O>)| {
-                let (at, object) = slot.life.seen();
-                question.wants(at, &*object)
-            };
+            let is_meant = |(_, slot): &(_, &Slot<O>)| question.wants(&slot.life.seen(&self.packer));
             let meant = self.slots.iter().filter(is_meant);
             for uid in meant.map(|(uid, _)| Arc::clone(uid)).collect::<Vec<_>>() {
                 self.notify(&uid, |mail| mail.by_hand = question.takes());
             }
         }
         for slot in self.slots.values() {
-            let (at, object) = slot.life.seen();
-            question.see(at, object);
+            question.see(slot.life.seen(&self.packer));
         }
         question.answer();
     }
@@ -270,15 +290,8 @@ where
         let actor = Actor::<O::Machine>::new(graph, Arc::clone(&object), None, self.world.now());
         let counted = Counted::new(Arc::clone(&self.world.metrics), actor.at());
         let tracked = Box::new(Tracked { actor, counted });
-        let life = self.spawn(Arc::clone(&uid), tracked, Mail::default());
-        self.slots.insert(
-            uid,
-            Slot {
-                life,
-                source,
-                listing,
-            },
-        );
+        let life = self.start(&uid, tracked, Mail::default());
+        self.keep(uid, life, source, listing);
     }
 
     /// Notifies the objects that a change of another kind concerns.
@@ -307,8 +320,9 @@ where
 
     /// Adds to the mail of an object, if the operator looks after it.
     fn notify(&mut self, uid: &str, write: impl FnOnce(&mut Mail<ManifestOf<O::Machine>>)) {
-        match self.slots.get(uid).map(|slot| &slot.life) {
+        match self.slots.get_mut(uid).map(|slot| &mut slot.life) {
             Some(Life::Running { mailbox, .. }) => mailbox.post(write),
+            Some(Life::Waiting { mail, .. }) => write(mail),
             Some(Life::Resting { .. }) => {
                 let mut mail = Mail::default();
                 write(&mut mail);
@@ -330,32 +344,31 @@ where
     }
 
     /// Gives mail to an object at rest. It stays at rest, or gets a task.
-    fn receive(&mut self, uid: &str, mut mail: Mail<ManifestOf<O::Machine>>) {
-        let Some((uid, mut slot)) = self.slots.remove_entry(uid) else {
+    fn receive(&mut self, uid: &str, mail: Mail<ManifestOf<O::Machine>>) {
+        let Some((uid, slot)) = self.slots.remove_entry(uid) else {
             return;
         };
-        slot.life = match slot.life {
-            Life::Resting { mut tracked, timer } => {
-                let gone = mail.gone;
-                match tracked.actor.receive(std::mem::take(&mut mail), self.world.now()) {
-                    Step::Wait(until) => self.rest(&uid, tracked, until, timer),
-                    Step::Again | Step::Over => {
-                        if let Some(timer) = timer {
-                            self.timers.remove(&timer);
-                        }
-                        self.spawn(
-                            Arc::clone(&uid),
-                            tracked,
-                            Mail {
-                                gone,
-                                ..Mail::default()
-                            },
-                        )
-                    }
-                }
+        let life = match slot.life {
+            Life::Resting { idle, timer } if !mail.is_old(idle.actor.kept().version()) => {
+                self.wake(&uid, idle, timer, mail)
             }
-            running => running,
+            other => Some(other),
         };
-        self.slots.insert(uid, slot);
+        self.keep(uid, life, slot.source, slot.listing);
+    }
+
+    /// Goes on looking after an object, unless it cannot be kept.
+    fn keep(&mut self, uid: Uid, life: Option<Life<O>>, source: usize, listing: u64) {
+        match life {
+            Some(life) => {
+                let slot = Slot {
+                    life,
+                    source,
+                    listing,
+                };
+                self.slots.insert(uid, slot);
+            }
+            None => self.index.forget(&uid),
+        }
     }
 }

@@ -10,6 +10,7 @@ use crate::{
         api::{
             LONGEST_REQUEST, answered, patch,
             raw::{Endpoint, Raw},
+            turns::Turn,
         },
         children::Stray,
         others::reach::Cluster,
@@ -41,10 +42,7 @@ use std::{
     sync::Arc,
     time::Duration,
 };
-use tokio::{
-    sync::{Semaphore, SemaphorePermit},
-    time::Instant,
-};
+use tokio::time::Instant;
 
 /// The action of events that are about no transition.
 pub(super) const RUN: &str = "Run";
@@ -61,8 +59,6 @@ pub(in crate::cluster) struct Remote<O: Operator> {
     pub leadership: Leadership,
     pub events: Arc<Recorder>,
     pub endpoint: Endpoint,
-    /// As many requests as the API server is to have at once, not counting watches.
-    pub turns: Semaphore,
     pub metrics: Arc<KindMetrics>,
     pub skew: Arc<Skew>,
     /// The last transitions, if somebody can look at them.
@@ -199,9 +195,8 @@ where
     }
 
     /// Waits until a request may be made. Requests are built after this, so those that wait take no memory.
-    pub(super) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
-        // The semaphore is never closed, so this is always `Some`.
-        self.turns.acquire().await.ok()
+    pub(super) async fn turn(&self) -> Turn<'_> {
+        self.cluster.turns.take().await
     }
 }
 

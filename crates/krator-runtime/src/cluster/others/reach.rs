@@ -4,7 +4,7 @@ use super::{
     watches::{Cache, KindCache},
 };
 use crate::{
-    cluster::api::apis::Apis,
+    cluster::api::{apis::Apis, turns::Turns},
     error::{Error, Result},
     machine::{Found, Machine, ManifestOf, Object as _},
     resource::Child,
@@ -18,6 +18,8 @@ pub(in crate::cluster) struct Cluster<M: Machine> {
     pub client: Client,
     /// The handles that [`Context::api`](crate::Context::api) has made.
     pub apis: Apis,
+    /// The turns of requests.
+    pub turns: Arc<Turns>,
     /// The field manager.
     pub manager: &'static str,
     pub api_version: String,
@@ -41,6 +43,7 @@ impl<M: Machine> Cluster<M> {
         move |client| Self {
             client,
             apis: Apis::default(),
+            turns: Arc::default(),
             manager,
             api_version,
             kind,

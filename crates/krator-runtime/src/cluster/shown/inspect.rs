@@ -30,6 +30,7 @@ use crate::{
 };
 use http::{Response, StatusCode};
 use query::{Query, Selected};
+use serde::{Deserialize, Deserializer, de::IgnoredAny};
 use serde_json::json;
 use std::{
     borrow::Cow,
@@ -143,9 +144,8 @@ impl Inspection {
         let kind = kinds.iter().find(is_asked).ok_or_else(|| missing("kind"))?;
         let to = kind.state(to)?;
         let (namespace, name) = (object.namespace.clone(), object.name.clone());
-        let found = kind.ask(Wanted::Named(namespace.clone(), name.clone())).await?;
+        let found = kind.named(&namespace, &name).await?;
         let at = found
-            .first()
             .and_then(|found| found.at)
             .ok_or_else(|| missing("object"))?;
         let policy = kind.graph.state(at);
@@ -173,15 +173,15 @@ impl Inspection {
                     .unwrap_or_default();
                 let next = policy.next.iter().map(|to| kind.graph.state(*to).name);
                 let next: Vec<&'static str> = next.collect();
-                all.extend(found.iter().map(|found| {
-                    let shown = found.object.shown();
+                all.extend(found.iter().filter_map(|found| {
+                    let shown = found.look()?;
                     let target = Target {
                         group: kind.group.clone().into_owned(),
                         kind: kind.kind.clone().into_owned(),
-                        namespace: shown.namespace.to_owned(),
-                        name: shown.name.to_owned(),
+                        namespace: shown.metadata.namespace,
+                        name: shown.metadata.name,
                     };
-                    (target, next.clone())
+                    Some((target, next.clone()))
                 }));
             }
         }
@@ -217,10 +217,7 @@ impl Inspection {
             Selected::Nothing => Vec::new(),
             Selected::State(name) => kind.ask(Wanted::At(Some(kind.state(name)?))).await?,
             Selected::Parked => kind.ask(Wanted::At(None)).await?,
-            Selected::Object { namespace, name } => {
-                kind.ask(Wanted::Named(namespace.to_owned(), name.to_owned()))
-                    .await?
-            }
+            Selected::Object { namespace, name } => kind.named(namespace, name).await?.into_iter().collect(),
         };
         let transitions = |of| ("transitions", json!(kind.history.last(query.limit, of)));
         render(match query.selected {
@@ -229,7 +226,9 @@ impl Inspection {
                 vec![("objects", answer::objects(kind, &found, query))]
             }
             Selected::Object { namespace, name } => {
-                let object = found.first().map(|found| answer::object(kind, found));
+                let object = found
+                    .first()
+                    .and_then(|found| Some(answer::object(kind, found.at, &found.look()?)));
                 vec![("object", json!(object)), transitions(Some((namespace, name)))]
             }
         })
@@ -282,6 +281,12 @@ impl Kind {
             .ok_or_else(|| missing("state"))
     }
 
+    /// The object with a name. All are looked at here, because the dispatcher has other things to do.
+    async fn named(&self, namespace: &str, name: &str) -> Result<Option<FoundObject>, Problem> {
+        let mut all = self.ask(Wanted::All).await?.into_iter();
+        Ok(all.find(|found| found.look().is_some_and(|shown| shown.is(namespace, name))))
+    }
+
     /// The objects that the dispatcher finds.
     async fn ask(&self, wanted: Wanted) -> Result<Vec<FoundObject>, Problem> {
         let (answer, answered) = oneshot::channel();
@@ -313,8 +318,7 @@ fn missing(what: &str) -> Problem {
 enum Wanted {
     /// Those in a state; `None` stands for those that are parked.
     At(Option<StateId>),
-    /// The one in this namespace with this name.
-    Named(String, String),
+    All,
     /// All of them, whose timers have to be set again.
     #[cfg(feature = "dev")]
     TimersAgain,
@@ -335,29 +339,43 @@ pub(in crate::cluster) struct Question {
 }
 
 /// An object, and the state that it is in.
-struct FoundObject {
+pub(in crate::cluster) struct FoundObject {
     at: Option<StateId>,
-    object: Arc<dyn Visible>,
+    /// Reads what is shown of it. An object at rest has to be unpacked for that, so it is done by those who look.
+    look: Box<dyn Fn() -> Option<Shown> + Send + Sync>,
+}
+
+impl FoundObject {
+    pub fn new(at: Option<StateId>, look: impl Fn() -> Option<Shown> + Send + Sync + 'static) -> Self {
+        Self {
+            at,
+            look: Box::new(look),
+        }
+    }
+
+    fn look(&self) -> Option<Shown> {
+        (self.look)()
+    }
 }
 
 impl Question {
     /// Takes an object if it is asked for.
-    pub fn see<K: Object>(&mut self, at: Option<StateId>, object: Arc<K>) {
-        if self.wants(at, &*object) {
-            self.found.push(FoundObject { at, object });
+    pub fn see(&mut self, found: FoundObject) {
+        if self.wants(&found) {
+            self.found.push(found);
         }
     }
 
     /// Whether it is about an object.
-    pub fn wants(&self, at: Option<StateId>, object: &impl Object) -> bool {
+    pub fn wants(&self, found: &FoundObject) -> bool {
         match &self.wanted {
-            Wanted::At(state) => *state == at,
-            Wanted::Named(namespace, name) => object.namespace() == namespace && object.name() == name,
+            Wanted::At(state) => *state == found.at,
+            Wanted::All => true,
             #[cfg(feature = "dev")]
             Wanted::TimersAgain => true,
             #[cfg(feature = "dev")]
             Wanted::ByHand { namespace, name, .. } => {
-                object.namespace() == namespace && object.name() == name
+                found.look().is_some_and(|shown| shown.is(namespace, name))
             }
         }
     }
@@ -385,25 +403,40 @@ impl Question {
 }
 
 /// The shown part of an object, whatever its type: nothing of its spec.
-trait Visible: Send + Sync {
-    fn shown(&self) -> Shown<'_>;
+#[derive(Deserialize)]
+pub(in crate::cluster) struct Shown {
+    metadata: ShownMetadata,
+    status: Option<MachineStatus>,
 }
 
-struct Shown<'a> {
-    namespace: &'a str,
-    name: &'a str,
+#[derive(Default, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+#[serde(rename_all = "camelCase", default)]
+struct ShownMetadata {
+    namespace: String,
+    name: String,
+    #[serde(rename = "deletionTimestamp", deserialize_with = "is_there")]
     deleting: bool,
-    status: Option<&'a MachineStatus>,
 }
 
-impl<K: Object> Visible for K {
-    fn shown(&self) -> Shown<'_> {
-        Shown {
-            namespace: self.namespace(),
-            name: self.name(),
-            deleting: self.deleting(),
-            status: self.status().map(|status| status.machine()),
+/// Whether a field has a value, whatever it is.
+fn is_there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    Option::<IgnoredAny>::deserialize(deserializer).map(|value| value.is_some())
+}
+
+impl Shown {
+    pub fn of<K: Object>(object: &K) -> Self {
+        Self {
+            metadata: ShownMetadata {
+                namespace: object.namespace().to_owned(),
+                name: object.name().to_owned(),
+                deleting: object.deleting(),
+            },
+            status: object.status().map(|status| status.machine().clone()),
         }
+    }
+
+    fn is(&self, namespace: &str, name: &str) -> bool {
+        self.metadata.namespace == namespace && self.metadata.name == name
     }
 }
 

@@ -12,6 +12,7 @@ use crate::{
 };
 use futures::FutureExt as _;
 use std::{
+    future::poll_fn,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -48,7 +49,7 @@ where
         mut tracked: Box<Tracked<O::Machine>>,
         until: Option<Duration>,
         timer: Option<delay_queue::Key>,
-    ) -> Life<O> {
+    ) -> Option<Life<O>> {
         let latest = Instant::now() + LONGEST_TIMER;
         let at = until.map(|until| self.world.instant(until).min(latest));
         let timer = match (at, timer) {
@@ -64,7 +65,8 @@ where
             (None, None) => None,
         };
         tracked.counted.is_at(tracked.actor.at());
-        Life::Resting { tracked, timer }
+        let idle = self.pack(*tracked, true)?;
+        Some(Life::Resting { idle, timer })
     }
 
     /// Starts a task that takes steps until nothing is due.
@@ -80,6 +82,7 @@ where
         let view = |tracked: &Tracked<O::Machine>| (tracked.actor.at(), Arc::clone(tracked.actor.manifest()));
         let shown = Arc::new(Mutex::new(view(&tracked)));
         let seen = Arc::clone(&shown);
+        let mut begins = Some(self.world.cluster.turns.busy());
         let task = async move {
             loop {
                 // A handler runs in the state in which its step begins.
@@ -88,14 +91,23 @@ where
                 // The future of a step is far larger than the rest of the task. Boxed, it takes memory only once the task
                 // runs: the hundreds of tasks that a page of a listing starts would leave holes in the heap that nothing
                 // fills later.
-                match tracked.actor.step(&*world, &inbox).boxed().await {
+                let mut step = tracked.actor.step(&*world, &inbox).boxed();
+                // From its first poll on, the task itself says whether it needs turns.
+                let begins = &mut begins;
+                let step = poll_fn(move |cx| {
+                    let polled = step.poll_unpin(cx);
+                    *begins = None;
+                    polled
+                })
+                .await;
+                match step {
                     Step::Again => {}
                     step => return (uid, tracked, step),
                 }
             }
         };
         let task = self.tasks.spawn(apart(task.boxed()));
-        self.world.metrics.busy(self.tasks.len());
+        self.count();
         Life::Running {
             task: task.id(),
             mailbox,
@@ -104,7 +116,7 @@ where
     }
 
     pub(super) fn ended(&mut self, ended: Result<(Id, Ended<O>), JoinError>) {
-        self.world.metrics.busy(self.tasks.len());
+        self.count();
         let (uid, tracked, step) = match ended {
             Ok((_, ended)) => ended,
             Err(error) => {
@@ -133,10 +145,9 @@ where
                 } else {
                     Some(Duration::ZERO)
                 };
+                let (source, listing) = (slot.source, slot.listing);
                 let life = self.rest(&uid, tracked, until, None);
-                if let Some(slot) = self.slots.get_mut(&uid) {
-                    slot.life = life;
-                }
+                self.keep(Arc::clone(&uid), life, source, listing);
                 #[cfg(feature = "dev")]
                 let is_led = left.by_hand.is_some();
                 #[cfg(not(feature = "dev"))]

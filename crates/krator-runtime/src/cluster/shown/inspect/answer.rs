@@ -1,6 +1,6 @@
 //! The JSON of `/state`.
-use super::{FoundObject, Kind, Sources, graph::edges, query::Query};
-use crate::status::EntryId;
+use super::{FoundObject, Kind, Shown, Sources, graph::edges, query::Query};
+use crate::{graph::StateId, status::EntryId};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -77,30 +77,30 @@ fn of_kind(kind: &Kind) -> Value {
 
 /// The objects that were found, as many as are asked for, and how many there are.
 pub(super) fn objects(kind: &Kind, found: &[FoundObject], query: &Query<'_>) -> Value {
-    let found = found.iter().map(|found| (found.object.shown(), found));
+    let found = found.iter().filter_map(|found| Some((found.look()?, found.at)));
     let mut found: Vec<_> = found
-        .filter(|(shown, _)| shown.name.contains(query.search))
+        .filter(|(shown, _)| shown.metadata.name.contains(query.search))
         .collect();
-    found.sort_unstable_by_key(|(shown, _)| (shown.namespace, shown.name));
+    found.sort_unstable_by(|(one, _), (other, _)| one.metadata.cmp(&other.metadata));
     let items = found.iter().take(query.limit);
-    let items: Vec<Value> = items.map(|(_, found)| object(kind, found)).collect();
+    let items: Vec<Value> = items.map(|(shown, at)| object(kind, *at, shown)).collect();
     json!({"total": found.len(), "items": items})
 }
 
-pub(super) fn object(kind: &Kind, found: &FoundObject) -> Value {
-    let shown = found.object.shown();
+pub(super) fn object(kind: &Kind, at: Option<StateId>, shown: &Shown) -> Value {
     // The status of a state without a checkpoint may not be written yet; what is stored is about a former one then.
-    let stored_state = shown.status.and_then(|status| status.state.as_deref());
-    let is_stored = found.at.is_some() && stored_state.and_then(|name| kind.graph.find(name)) == found.at;
-    let current = shown.status.filter(|_| is_stored || found.at.is_none());
-    let message = shown.status.and_then(|status| status.message.as_deref());
+    let status = shown.status.as_ref();
+    let stored_state = status.and_then(|status| status.state.as_deref());
+    let is_stored = at.is_some() && stored_state.and_then(|name| kind.graph.find(name)) == at;
+    let current = status.filter(|_| is_stored || at.is_none());
+    let message = status.and_then(|status| status.message.as_deref());
     let mut object = json!({
-        "namespace": shown.namespace,
-        "name": shown.name,
+        "namespace": shown.metadata.namespace,
+        "name": shown.metadata.name,
         // `null` if the stored state is unknown.
-        "state": found.at.map(|at| kind.graph.state(at).name),
-        "deleting": shown.deleting,
-        "conditions": shown.status.map_or(&[][..], |status| &status.conditions),
+        "state": at.map(|at| kind.graph.state(at).name),
+        "deleting": shown.metadata.deleting,
+        "conditions": status.map_or(&[][..], |status| &status.conditions),
     });
     add(&mut object, "storedState", stored_state.filter(|_| !is_stored));
     // Absent until it is stored.

@@ -72,7 +72,8 @@ fn of_moose(objects: Vec<(Option<StateId>, Arc<Moose>)>) -> (Inspection, Arc<His
     tokio::spawn(async move {
         while let Some(mut question) = questions.recv().await {
             for (at, object) in &objects {
-                question.see(*at, Arc::clone(object));
+                let object = Arc::clone(object);
+                question.see(FoundObject::new(*at, move || Some(Shown::of(&*object))));
             }
             question.answer();
         }
