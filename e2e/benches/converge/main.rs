@@ -1,15 +1,19 @@
-//! Compares a generated operator with a hand-written kube-rs `Controller` and with krator 0.6, on a real API server: objects
-//! take four transitions, and the time, CPU and memory that each operator needs are measured. `LOG.md` records what was
-//! tried.
+//! Compares a generated operator with hand-written ones on kube-rs and on controller-runtime, and with one of krator 0.6, on a
+//! real API server. The time, CPU and memory are measured that each needs for two workloads: objects take four transitions, and
+//! objects get three children and wait for one of them. `LOG.md` records what was tried.
 //!
 //! With `PARCELS_COMPUTE` in the environment, the second step of each parcel computes: 15,000,000 rounds take some 20 ms.
 //!
 //! Run it with `cargo bench -p e2e --bench converge`, with `KUBEBUILDER_ASSETS` set as for the tests. It builds all operators in
-//! release mode.
+//! release mode, those on controller-runtime where Go is installed.
 
+mod build;
 mod contender;
-mod parcels;
+mod deployments;
+mod idle;
+mod objects;
 mod process;
+mod workload;
 
 /// The control plane of the tests.
 #[path = "../../tests/e2e"]
@@ -18,22 +22,31 @@ mod e2e {
     pub mod cluster;
 }
 
+use build::Program;
 use clap::Parser;
 use contender::Contender;
 use e2e::cluster::{self, Cluster};
-use parcels::Parcels;
+use objects::Objects;
 use process::{Process, Usage, server_cpu};
 use std::path::Path;
 use std::time::Instant;
+use tokio::task::JoinSet;
+use workload::{Selection, Workload};
 
 #[derive(Parser)]
 struct Args {
-    /// How many objects take all transitions
-    #[arg(long, default_value_t = 1_000)]
-    objects: usize,
-    /// How many objects are at rest while memory is measured; with 0 it is not measured
+    /// What the operators do
+    #[arg(long, value_enum, default_value = "both")]
+    workload: Selection,
+    /// How many objects are brought to their final state [default: 1000 parcels, 300 shops with children]
+    #[arg(long)]
+    objects: Option<usize>,
+    /// How many parcels are at rest while memory and starts are measured; with 0 they are not measured
     #[arg(long, default_value_t = 10_000)]
     idle: usize,
+    /// Measure nothing but memory at rest and starts
+    #[arg(long)]
+    startup: bool,
     /// How many times everything is measured; the medians are printed
     #[arg(long, default_value_t = 3)]
     rounds: usize,
@@ -64,18 +77,69 @@ struct Run {
 async fn main() {
     let args = Args::parse();
     let Some(assets) = cluster::assets() else { return };
-    let contenders: Vec<Contender> = contender::all(args.variants)
-        .into_iter()
-        .filter(|contender| args.only.is_empty() || args.only.iter().any(|name| name == contender.name))
-        .collect();
-    if !args.built {
-        contender::build(&contenders);
+    // Operators at rest are measured with parcels.
+    let workloads = if args.startup {
+        &[Workload::Parcels]
+    } else {
+        args.workload.workloads()
+    };
+    let is_possible = |program| build::is_possible(program, args.built);
+    if !is_possible(Program::ControllerRuntime) {
+        cluster::say("There is no Go, so the operators on controller-runtime are left out.");
     }
+    let contenders = |workload| -> Vec<Contender> {
+        contender::all(workload, args.variants)
+            .into_iter()
+            .filter(|contender| args.only.is_empty() || args.only.iter().any(|name| name == contender.name))
+            .filter(|contender| is_possible(contender.program))
+            .collect()
+    };
+    if !args.built {
+        build_all(workloads, contenders);
+    }
+    for &workload in workloads {
+        let contenders = contenders(workload);
+        if !args.startup {
+            converge_all(&assets, workload, &contenders, &args).await;
+        }
+        if workload == Workload::Parcels && args.idle > 0 {
+            idle::measure(&assets, &contenders, &args).await;
+        }
+    }
+}
+
+fn build_all(workloads: &[Workload], contenders: impl Fn(Workload) -> Vec<Contender>) {
+    let mut programs: Vec<Program> = Vec::new();
+    for &workload in workloads {
+        for Contender { program, .. } in contenders(workload) {
+            if !programs.contains(&program) {
+                programs.push(program);
+            }
+        }
+        let with_crd = build::with_crd(workload);
+        if !programs.contains(&with_crd) {
+            build::write_crate(with_crd);
+        }
+    }
+    programs.into_iter().for_each(build::build);
+}
+
+/// Starts a server for one measurement, so that work that earlier ones have left to the server does not affect it.
+async fn server(assets: &Path, workload: Workload) -> (Cluster, Objects) {
+    let cluster = Cluster::start(assets);
+    build::install(&cluster, workload);
+    let objects = Objects::new(cluster::client(&cluster.kubeconfig("admin")).await, workload);
+    (cluster, objects)
+}
+
+/// Measures how all operators bring new objects to their final state, and prints it.
+async fn converge_all(assets: &Path, workload: Workload, contenders: &[Contender], args: &Args) {
+    let objects = args.objects.unwrap_or_else(|| workload.usual_objects());
     let mut runs: Vec<Vec<Run>> = contenders.iter().map(|_| Vec::new()).collect();
     // The operators take turns, so that other load on the machine affects all of them alike.
     for round in 1..=args.rounds {
         for (contender, runs) in contenders.iter().zip(&mut runs) {
-            let run = converge(&assets, contender, args.objects).await;
+            let run = converge(assets, workload, contender, objects).await;
             cluster::say(&format!(
                 "{round}/{}: {}: {:.2} s, CPU {:.2} s, the server's {:.2} s, {:.1} MiB, {} writes",
                 args.rounds,
@@ -89,30 +153,23 @@ async fn main() {
             runs.push(run);
         }
     }
-    print_runs(&contenders, &runs, args.objects);
-    if args.idle > 0 {
-        idle(&assets, &contenders, &args).await;
-    }
-}
-
-/// Starts a server for one measurement, so that work that earlier ones have left to the server does not affect it.
-async fn server(assets: &Path) -> (Cluster, Parcels) {
-    let cluster = Cluster::start(assets);
-    contender::install(&cluster);
-    let parcels = Parcels::new(&cluster).await;
-    (cluster, parcels)
+    print_runs(contenders, &runs, objects, workload);
 }
 
 /// Measures one operator that brings new objects to their final state.
-async fn converge(assets: &Path, contender: &Contender, objects: usize) -> Run {
-    let (cluster, parcels) = server(assets).await;
-    parcels.create(objects).await;
-    let delivered = parcels.watch_deliveries().await;
+async fn converge(assets: &Path, workload: Workload, contender: &Contender, count: usize) -> Run {
+    let (cluster, objects) = server(assets, workload).await;
+    objects.create(count).await;
+    let arrived = objects.watch_arrivals().await;
+    let _deployments = match workload {
+        Workload::Parcels => JoinSet::new(),
+        Workload::Children => deployments::make_ready(cluster::client(&cluster.kubeconfig("admin")).await),
+    };
     let writes_before = cluster.writes("").len();
     let server_before = server_cpu(&cluster);
     let start = Instant::now();
     let process = Process::start(&cluster, contender);
-    delivered.wait_for(objects).await;
+    arrived.wait_for(count).await;
     let seconds = start.elapsed().as_secs_f64();
     let server = server_cpu(&cluster) - server_before;
     // The work that its own last writes cause is part of the measurement.
@@ -126,47 +183,9 @@ async fn converge(assets: &Path, contender: &Contender, objects: usize) -> Run {
     }
 }
 
-/// Measures the memory that objects at rest need.
-async fn idle(assets: &Path, contenders: &[Contender], args: &Args) {
-    let (cluster, parcels) = server(assets).await;
-    let contenders: Vec<&Contender> = contenders.iter().filter(|contender| contender.resumes).collect();
-    let empty = memory(&cluster, &contenders, args.rounds).await;
-    parcels.create(args.idle).await;
-    let delivered = parcels.watch_deliveries().await;
-    let last = contenders.last().expect("there is always one");
-    let process = Process::start(&cluster, last);
-    delivered.wait_for(args.idle).await;
-    process.settle().await;
-    drop(process);
-    let full = memory(&cluster, &contenders, args.rounds).await;
-
-    println!("\n{} objects at rest, MiB resident\n", args.idle);
-    println!(
-        "| operator | without objects | with them | difference | relative to the first |\n|---|---|---|---|---|"
-    );
-    let above = |at: usize| full[at] - empty[at];
-    for (at, contender) in contenders.iter().enumerate() {
-        let (name, empty, full) = (contender.name, empty[at], full[at]);
-        let (above, ratio) = (above(at), above(at) / above(0));
-        println!("| {name} | {empty:.1} | {full:.1} | {above:.1} | {ratio:.2} |");
-    }
-}
-
-/// The resident memory of each operator, once it has come to rest.
-async fn memory(cluster: &Cluster, contenders: &[&Contender], rounds: usize) -> Vec<f64> {
-    let mut resident: Vec<Vec<f64>> = contenders.iter().map(|_| Vec::new()).collect();
-    for _ in 0..rounds {
-        for (contender, resident) in contenders.iter().zip(&mut resident) {
-            let process = Process::start(cluster, contender);
-            process.settle().await;
-            resident.push(process.usage().resident);
-        }
-    }
-    resident.into_iter().map(median).collect()
-}
-
-fn print_runs(contenders: &[Contender], runs: &[Vec<Run>], objects: usize) {
-    println!("\n{objects} objects, four transitions each; in brackets, relative to the first operator\n");
+fn print_runs(contenders: &[Contender], runs: &[Vec<Run>], objects: usize, workload: Workload) {
+    let work = workload.work();
+    println!("\n{objects} objects, {work}; in brackets, relative to the first operator\n");
     println!(
         "| operator | seconds | CPU seconds | the server's CPU seconds | peak MiB | writes |\n|---|---|---|---|---|---|"
     );

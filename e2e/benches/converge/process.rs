@@ -27,8 +27,8 @@ impl<'a> Process<'a> {
     /// Starts an operator as the user `operator`.
     pub fn start(cluster: &'a Cluster, contender: &Contender) -> Self {
         let log = File::create(cluster.dir().join("contender.log")).expect("a log file");
-        let child = Command::new(&contender.binary)
-            .args(contender.args)
+        let child = Command::new(contender.binary())
+            .args(&contender.args)
             .env("KUBECONFIG", kubeconfig(cluster, contender))
             // A setting of the developer's shell must not change what is measured.
             .env_remove("RUST_LOG")
