@@ -289,7 +289,7 @@ where
         let graph = O::Machine::GRAPH;
         let actor = Actor::<O::Machine>::new(graph, Arc::clone(&object), None, self.world.now());
         let counted = Counted::new(Arc::clone(&self.world.metrics), actor.at());
-        let tracked = Box::new(Tracked { actor, counted });
+        let tracked = Tracked { actor, counted };
         let life = self.start(&uid, tracked, Mail::default());
         self.keep(uid, life, source, listing);
     }
@@ -350,7 +350,7 @@ where
         };
         let life = match slot.life {
             Life::Resting { idle, timer } if !mail.is_old(idle.actor.kept().version()) => {
-                self.wake(&uid, idle, timer, mail)
+                self.wake(&uid, *idle, timer, mail)
             }
             other => Some(other),
         };

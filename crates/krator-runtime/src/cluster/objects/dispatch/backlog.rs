@@ -22,12 +22,12 @@ where
     pub(super) fn wake(
         &mut self,
         uid: &Uid,
-        idle: Idle<O>,
+        idle: Tracked<O::Machine, Packed>,
         timer: Option<delay_queue::Key>,
         mail: Mail<ManifestOf<O::Machine>>,
     ) -> Option<Life<O>> {
         let gone = mail.gone;
-        let unpacked = self.unpack(*idle).map(|mut tracked| {
+        let unpacked = self.unpack(idle).map(|mut tracked| {
             let step = tracked.actor.receive(mail, self.world.now());
             (tracked, step)
         });
@@ -49,13 +49,13 @@ where
     pub(super) fn start(
         &mut self,
         uid: &Uid,
-        tracked: Box<Tracked<O::Machine>>,
+        tracked: Tracked<O::Machine>,
         mail: Mail<ManifestOf<O::Machine>>,
     ) -> Option<Life<O>> {
         if self.backlog.is_empty() && self.world.cluster.turns.has_room() {
             return Some(self.spawn(Arc::clone(uid), tracked, mail));
         }
-        let idle = self.pack(*tracked, false)?;
+        let idle = self.pack(tracked, false)?;
         self.backlog.push_back(Arc::clone(uid));
         self.count();
         Some(Life::Waiting { idle, mail })
@@ -96,12 +96,12 @@ where
         Some(Box::new(Tracked { actor, counted }))
     }
 
-    fn unpack(&self, idle: Tracked<O::Machine, Packed>) -> Option<Box<Tracked<O::Machine>>> {
+    fn unpack(&self, idle: Tracked<O::Machine, Packed>) -> Option<Tracked<O::Machine>> {
         let Tracked { actor, counted } = idle;
         let object = self.packer.unpack(actor.kept());
         let object = object.inspect_err(self.defect()).ok()?;
         let actor = actor.keep(Arc::new(object));
-        Some(Box::new(Tracked { actor, counted }))
+        Some(Tracked { actor, counted })
     }
 
     fn defect(&self) -> impl Fn(&serde_json::Error) {

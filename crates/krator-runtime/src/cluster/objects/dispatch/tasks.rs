@@ -46,7 +46,7 @@ where
     pub(super) fn rest(
         &mut self,
         uid: &Uid,
-        mut tracked: Box<Tracked<O::Machine>>,
+        mut tracked: Tracked<O::Machine>,
         until: Option<Duration>,
         timer: Option<delay_queue::Key>,
     ) -> Option<Life<O>> {
@@ -65,7 +65,7 @@ where
             (None, None) => None,
         };
         tracked.counted.is_at(tracked.actor.at());
-        let idle = self.pack(*tracked, true)?;
+        let idle = self.pack(tracked, true)?;
         Some(Life::Resting { idle, timer })
     }
 
@@ -73,9 +73,10 @@ where
     pub(super) fn spawn(
         &mut self,
         uid: Uid,
-        mut tracked: Box<Tracked<O::Machine>>,
+        tracked: Tracked<O::Machine>,
         mail: Mail<ManifestOf<O::Machine>>,
     ) -> Life<O> {
+        let mut tracked = Box::new(tracked);
         let mailbox = Arc::new(Mailbox::default());
         mailbox.post(|first| *first = mail);
         let (world, inbox) = (Arc::clone(&self.world), Arc::clone(&mailbox));
@@ -146,7 +147,7 @@ where
                     Some(Duration::ZERO)
                 };
                 let (source, listing) = (slot.source, slot.listing);
-                let life = self.rest(&uid, tracked, until, None);
+                let life = self.rest(&uid, *tracked, until, None);
                 self.keep(Arc::clone(&uid), life, source, listing);
                 #[cfg(feature = "dev")]
                 let is_led = left.by_hand.is_some();
