@@ -144,7 +144,14 @@ impl<'a> List<'a> {
     /// The elements as Go adds them to a list with a schema: as what is stored.
     fn natives(&self) -> Fallible<Vec<Element<'a>>> {
         match self {
-            List::Typed { elements, .. } => Ok(elements.to_vec()),
+            List::Typed { elements, of, .. } => {
+                // What Go reads of a text is a value of Go, and no longer what is stored.
+                let native = |stored: &Element<'a>| match stored.read(of) {
+                    Ok(value @ (Value::Timestamp(_) | Value::Duration(_) | Value::Bytes(_))) => element(value),
+                    _ => stored.clone(),
+                };
+                Ok(elements.iter().map(native).collect())
+            }
             List::Dynamic(elements) => Ok(elements.iter().map(Element::Stored).collect()),
             List::Made(elements) => Ok(elements.iter().cloned().map(element).collect()),
         }
