@@ -30,7 +30,7 @@ func setConditions(conditions *[]metav1.Condition, generation int64, state, mess
 }
 
 // writeStatus stores the status of an object that was read as base. As the book has it, the whole object is sent. The tuned
-// operator sends a merge patch, which has only what differs, and which the server handles faster than an apply.
+// operator sends a merge patch, which has only what differs.
 func writeStatus(ctx context.Context, c client.Client, tuned bool, object, base client.Object) error {
 	if tuned {
 		return c.Status().Patch(ctx, object, client.MergeFrom(base))
