@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     /// The most lines that the vendored runtime may have. Whoever generates a crate has to own them.
-    const MOST_LINES: usize = 21_200;
+    const MOST_LINES: usize = 21_700;
     /// The most lines that webhooks add to it.
     const WEBHOOK_LINES: usize = 1_860;
 

@@ -147,7 +147,9 @@ impl<'a> List<'a> {
             List::Typed { elements, of, .. } => {
                 // What Go reads of a text is a value of Go, and no longer what is stored.
                 let native = |stored: &Element<'a>| match stored.read(of) {
-                    Ok(value @ (Value::Timestamp(_) | Value::Duration(_) | Value::Bytes(_))) => element(value),
+                    Ok(value @ (Value::Timestamp(_) | Value::Duration(_) | Value::Bytes(_))) => {
+                        element(value)
+                    }
                     _ => stored.clone(),
                 };
                 Ok(elements.iter().map(native).collect())
