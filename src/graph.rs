@@ -9,6 +9,7 @@ pub(crate) use routes::{Escape, Routes};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 
+use petgraph::Direction;
 use petgraph::graph::{DiGraph, EdgeReference, NodeIndex};
 use petgraph::visit::{
     Dfs, EdgeFiltered, EdgeRef, IntoNeighbors, NodeFiltered, Reversed, VisitMap, Visitable,
@@ -134,6 +135,14 @@ impl StateGraph {
         // petgraph yields the edge that was added last first.
         steps.reverse();
         steps.into_iter()
+    }
+
+    /// The edges that enter a state, the one that was added last first.
+    pub fn entering(&self, state: StateId) -> impl Iterator<Item = Step> {
+        let edges = self
+            .graph
+            .edges_directed(NodeIndex::new(state.0), Direction::Incoming);
+        edges.map(step)
     }
 
     /// For each state whether it can be reached from one of the given states along `wanted` edges. The given states

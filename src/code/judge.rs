@@ -6,7 +6,7 @@ use super::tree::{self, FileId, Module, Tree};
 use super::walk::{KindCode, walk};
 use super::{Code, InFile};
 use crate::catalog::{
-    EDGE_NEVER_TAKEN, HAND_WRITTEN_TRANSITION, MODULE_MISSING, NEEDLESS_CHECKPOINT, OPERATOR_NOT_RUN,
+    EDGE_NEVER_TAKEN, HAND_WRITTEN_TRANSITION, MODULE_MISSING, NEEDLESS_CHECKPOINT, OPERATOR_NOT_RUN, Rule,
     UNNAMED_CLIENT, WEBHOOK_LIKE_RULE,
 };
 use crate::finding::{Finding, Source, Span, sort};
@@ -67,20 +67,25 @@ impl<'a> CodeCheck<'_, 'a> {
         files
     }
 
+    /// The handlers that somebody has written, in states that do not silence a rule.
+    fn written(&self, rule: &'static Rule) -> impl Iterator<Item = &(StateOf, Location)> {
+        self.facts.handlers.iter().filter(|(of, at)| {
+            let kind = self.code.description.kind(of.0);
+            let is_written = !self.facts.not_written.contains(of) && !self.is_as_generated(at.file);
+            is_written && !kind.allows(rule.name) && !kind.state(of.1).allows(rule.name)
+        })
+    }
+
     /// Finds edges that no handler takes.
     fn edges(&self) -> Vec<Located> {
         let mut found = Vec::new();
-        for (from, at) in &self.facts.handlers {
-            // A handler that nobody has written takes no edge, and that of an example takes only the first one.
-            let is_hidden = self.facts.hides_all_exits || self.facts.hidden_exits.contains(from);
-            if is_hidden || self.facts.not_written.contains(from) || self.is_as_generated(at.file) {
+        // A handler that nobody has written takes no edge, and that of an example takes only the first one.
+        for (from, at) in self.written(&EDGE_NEVER_TAKEN) {
+            if self.facts.hides_all_exits || self.facts.hidden_exits.contains(from) {
                 continue;
             }
             let kind = self.code.description.kind(from.0);
             let (state, name) = (kind.state(from.1), kind.state(from.1).name.as_str());
-            if state.allows(EDGE_NEVER_TAKEN.name) || kind.allows(EDGE_NEVER_TAKEN.name) {
-                continue;
-            }
             for next in &state.next {
                 let target: StateOf = (from.0, next.to.value);
                 if self.facts.taken.contains(&(*from, target)) {
@@ -110,19 +115,14 @@ impl<'a> CodeCheck<'_, 'a> {
     /// Finds states that are saved although their handlers only choose an edge.
     fn checkpoints(&self) -> Vec<Located> {
         let mut found = Vec::new();
-        for ((of, id), at) in &self.facts.handlers {
-            let kind = self.code.description.kind(*of);
-            let state = kind.state(*id);
-            let is_written = self.facts.only_decide.contains(&(*of, *id))
-                && !self.facts.not_written.contains(&(*of, *id))
-                && !self.is_as_generated(at.file);
-            let rule = NEEDLESS_CHECKPOINT.name;
-            if !is_written
-                || !state.checkpoint.value
-                || state.allows(rule)
-                || kind.allows(rule)
-                || must_be_saved(kind, &StateGraph::of(kind), *id).is_some()
-            {
+        let graphs: Vec<StateGraph> = self.code.kinds().map(StateGraph::of).collect();
+        for (of, at) in self.written(&NEEDLESS_CHECKPOINT) {
+            let kind = self.code.description.kind(of.0);
+            let state = kind.state(of.1);
+            let is_needless = self.facts.only_decide.contains(of)
+                && state.checkpoint.value
+                && must_be_saved(kind, &graphs[of.0.0], of.1).is_none();
+            if !is_needless {
                 continue;
             }
             let name = state.name.as_str();

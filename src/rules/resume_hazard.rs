@@ -103,8 +103,10 @@ pub(crate) fn must_be_saved(kind: &Kind, graph: &StateGraph, id: StateId) -> Opt
     if state.limit.is_some() {
         return Some("it has a `limit`, which counts saved entries".to_owned());
     }
-    let mut entering = graph.steps().filter(|step| step.to == id && step.from != id);
-    let once = entering.find(|step| kind.state(step.from).effects.value == Effects::Once)?;
+    // The state itself has no such effects.
+    let once = graph
+        .entering(id)
+        .find(|step| kind.state(step.from).effects.value == Effects::Once)?;
     let from = &kind.state(once.from).name.value;
     Some(format!("it is entered from `{from}`, which has `effects: once`"))
 }

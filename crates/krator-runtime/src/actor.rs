@@ -61,18 +61,19 @@ pub(crate) struct Actor<'g, M: Machine, K = Arc<ManifestOf<M>>> {
 }
 
 /// An actor, however it keeps its object.
-#[cfg(feature = "kube")]
 impl<'g, M: Machine, K> Actor<'g, M, K> {
+    pub fn manifest(&self) -> &K {
+        &self.manifest
+    }
+
     /// The number of the state; `None` if the machine does not know the stored state.
+    #[cfg(feature = "kube")]
     pub fn at(&self) -> Option<crate::graph::StateId> {
         self.engine.at()
     }
 
-    pub fn kept(&self) -> &K {
-        &self.manifest
-    }
-
     /// The actor with its object kept in another way.
+    #[cfg(feature = "kube")]
     pub fn keep<L>(self, manifest: L) -> Actor<'g, M, L> {
         Actor {
             manifest,
@@ -179,9 +180,6 @@ impl<'g, M: Machine> Actor<'g, M> {
         !manifest.deleting() || manifest.has_finalizer(graph.finalizer)
     }
 
-    pub fn manifest(&self) -> &Arc<ManifestOf<M>> {
-        &self.manifest
-    }
     pub fn state(&self) -> Option<M> {
         self.engine.at().and_then(M::from_id)
     }

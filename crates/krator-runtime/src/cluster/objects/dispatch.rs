@@ -94,8 +94,8 @@ impl<O: Operator> Life<O> {
     fn seen(&self, packer: &Arc<Packer>) -> FoundObject {
         match self {
             Self::Resting { idle, .. } | Self::Waiting { idle, .. } => {
-                let (packed, packer) = (idle.actor.kept().clone(), Arc::clone(packer));
-                FoundObject::new(idle.actor.at(), move || packer.show(&packed).ok())
+                let (packed, packer) = (idle.actor.manifest().clone(), Arc::clone(packer));
+                FoundObject::new(idle.actor.at(), move || packer.unpack::<Shown>(&packed).ok())
             }
             Self::Running { view, .. } => {
                 let (at, object) = view.locked().clone();
@@ -207,6 +207,7 @@ where
             for uid in meant.map(|(uid, _)| Arc::clone(uid)).collect::<Vec<_>>() {
                 self.notify(&uid, |mail| mail.by_hand = question.takes());
             }
+            return question.answer();
         }
         for slot in self.slots.values() {
             question.see(slot.life.seen(&self.packer));
@@ -349,7 +350,7 @@ where
             return;
         };
         let life = match slot.life {
-            Life::Resting { idle, timer } if !mail.is_old(idle.actor.kept().version()) => {
+            Life::Resting { idle, timer } if !mail.is_old(idle.actor.manifest().version()) => {
                 self.wake(&uid, *idle, timer, mail)
             }
             other => Some(other),

@@ -1,7 +1,6 @@
 //! Objects of which no task takes care. Nearly all objects of an operator are at rest, so they are kept as text, compressed with
 //! the text of another object of their kind as the dictionary: the names of fields, labels and most words of conditions are the
 //! same in all of them.
-use crate::cluster::shown::inspect::Shown;
 use lz4_flex::block;
 use serde::{Serialize, de::DeserializeOwned};
 use std::sync::{Arc, OnceLock};
@@ -58,19 +57,12 @@ impl Packer {
         })
     }
 
+    /// Reads a packed object, or a part of it.
+    ///
     /// # Errors
     ///
-    /// If an object that was written cannot be read, which is a defect of its type.
+    /// If what was written cannot be read, which is a defect of its type.
     pub fn unpack<K: DeserializeOwned>(&self, packed: &Packed) -> serde_json::Result<K> {
-        serde_json::from_slice(&self.text(packed))
-    }
-
-    /// What people see of an object.
-    ///
-    /// # Errors
-    ///
-    /// As for [`unpack`](Self::unpack).
-    pub fn show(&self, packed: &Packed) -> serde_json::Result<Shown> {
         serde_json::from_slice(&self.text(packed))
     }
 

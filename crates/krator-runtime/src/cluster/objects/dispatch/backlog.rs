@@ -26,23 +26,22 @@ where
         timer: Option<delay_queue::Key>,
         mail: Mail<ManifestOf<O::Machine>>,
     ) -> Option<Life<O>> {
-        let gone = mail.gone;
-        let unpacked = self.unpack(idle).map(|mut tracked| {
+        let left = Mail {
+            gone: mail.gone,
+            ..Mail::default()
+        };
+        let received = self.unpack(idle).map(|mut tracked| {
             let step = tracked.actor.receive(mail, self.world.now());
-            (tracked, step)
+            (step, tracked)
         });
-        if let Some((tracked, Step::Wait(until))) = unpacked {
-            return self.rest(uid, tracked, until, timer);
-        }
+        let due = match received {
+            Some((Step::Wait(until), tracked)) => return self.rest(uid, tracked, until, timer),
+            due => due.map(|(_, tracked)| tracked),
+        };
         if let Some(timer) = timer {
             self.timers.remove(&timer);
         }
-        let (tracked, _) = unpacked?;
-        let mail = Mail {
-            gone,
-            ..Mail::default()
-        };
-        self.start(uid, tracked, mail)
+        self.start(uid, due?, left)
     }
 
     /// Gives an object a task, at once or when it is its turn.
@@ -87,10 +86,8 @@ where
     /// next event on.
     pub(super) fn pack(&self, tracked: Tracked<O::Machine>, at_rest: bool) -> Option<Idle<O>> {
         let Tracked { actor, counted } = tracked;
-        let packed = {
-            let object = actor.manifest();
-            self.packer.pack(&**object, object.version(), at_rest)
-        };
+        let object = &**actor.manifest();
+        let packed = self.packer.pack(object, object.version(), at_rest);
         let packed: Packed = packed.inspect_err(self.defect()).ok()?;
         let actor = actor.keep(packed);
         Some(Box::new(Tracked { actor, counted }))
@@ -98,7 +95,7 @@ where
 
     fn unpack(&self, idle: Tracked<O::Machine, Packed>) -> Option<Tracked<O::Machine>> {
         let Tracked { actor, counted } = idle;
-        let object = self.packer.unpack(actor.kept());
+        let object = self.packer.unpack(actor.manifest());
         let object = object.inspect_err(self.defect()).ok()?;
         let actor = actor.keep(Arc::new(object));
         Some(Tracked { actor, counted })
