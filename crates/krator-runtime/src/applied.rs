@@ -7,7 +7,7 @@
 )]
 use crate::{graph::Retry, lock::Lock as _};
 use std::{
-    any::{Any, TypeId},
+    any::TypeId,
     collections::{HashMap, HashSet},
     sync::{Arc, Mutex},
     time::Duration,
@@ -32,8 +32,8 @@ pub(crate) struct LastApply {
     pub hash: u64,
     /// The resource version of the answer.
     pub version: u64,
-    /// The answer: an `Arc` of the child's type.
-    pub answer: Arc<dyn Any + Send + Sync>,
+    /// The answer, packed as compressed text.
+    pub answer: Arc<[u8]>,
     /// How many times in a row applying the child undid what somebody else had changed.
     corrections: u32,
     last_correction: Option<Instant>,
@@ -72,14 +72,7 @@ impl Applied {
     }
     /// Records that a child was applied. `corrected` says that the same was applied before and somebody else had
     /// changed it since.
-    pub fn record(
-        &self,
-        child: ChildKey,
-        hash: u64,
-        version: u64,
-        answer: Arc<dyn Any + Send + Sync>,
-        corrected: bool,
-    ) {
+    pub fn record(&self, child: ChildKey, hash: u64, version: u64, answer: Arc<[u8]>, corrected: bool) {
         let mut children = self.children.locked();
         let former = children.get(&child);
         let (mut corrections, mut last_correction) =
@@ -137,16 +130,16 @@ mod tests {
         let child: ChildKey = ("v1.ConfigMap", "default".to_owned(), "one".to_owned());
         let delay = |version: u64| applied.reaction_delay(&child, version, 0);
         assert_eq!(delay(1), Some(Duration::ZERO), "it was not applied here");
-        applied.record(child.clone(), 7, 2, Arc::new(()), false);
+        applied.record(child.clone(), 7, 2, Arc::default(), false);
         assert_eq!(delay(2), None);
         assert_eq!(delay(3), Some(Duration::ZERO));
         for version in 3..7 {
-            applied.record(child.clone(), 7, version, Arc::new(()), true);
+            applied.record(child.clone(), 7, version, Arc::default(), true);
         }
         let slowed = delay(9).expect("somebody else has changed it");
         assert!(slowed > Duration::from_millis(100), "{slowed:?}");
         tokio::time::advance(CONTENTION_WINDOW + Duration::from_secs(1)).await;
-        applied.record(child.clone(), 7, 9, Arc::new(()), true);
+        applied.record(child.clone(), 7, 9, Arc::default(), true);
         assert_eq!(delay(10), Some(Duration::ZERO));
     }
 }

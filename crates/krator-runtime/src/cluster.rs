@@ -1,6 +1,7 @@
 //! The cluster: runs machines for the objects of an API server.
 
 // In the order of the layers, lowest first: a module imports only from those above it in this list.
+mod packed;
 mod api;
 #[cfg(feature = "faults")]
 mod faults;

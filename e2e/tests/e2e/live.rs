@@ -91,6 +91,18 @@ impl Session {
         }
     }
 
+    /// Waits for a line for each of these texts, in whatever order they come: nothing orders what krator says and what its
+    /// operator logs.
+    fn wait_for_all<const N: usize>(&mut self, texts: [&str; N]) -> [String; N] {
+        let mut found = [const { String::new() }; N];
+        while found.iter().any(String::is_empty) {
+            let line = self.wait_for_any(&texts, "from the start");
+            let at = texts.iter().position(|text| line.contains(text));
+            found[at.expect("it has one of them")] = line;
+        }
+        found
+    }
+
     /// Takes the lines so far for read, so that what is waited for is said later.
     fn drain(&mut self) {
         self.seen.extend(self.lines.try_iter());
@@ -282,9 +294,13 @@ fn an_object_stays_where_no_handler_is_written_until_somebody_leads_it() {
     let krate = Crate::untouched(&named("moose-unwritten", DESCRIPTION));
     let dir = krate.dir();
     let mut dev = Session::start(&dir, &["dev"]);
-    dev.wait_for("objects stay in states whose handlers are not written");
-    dev.wait_for("to=\"Tagged\"");
-    let page = dev.wait_for("page:").replace("page:    http://", "");
+    let expected = [
+        "objects stay in states whose handlers are not written",
+        "to=\"Tagged\"",
+        "page:",
+    ];
+    let [_, _, page] = dev.wait_for_all(expected);
+    let page = page.replace("page:    http://", "");
     let take = |to: &str| {
         let object =
             r#"{"group": "animals.com", "kind": "Moose", "namespace": "default", "name": "moose-sample"}"#;

@@ -189,14 +189,14 @@ fn joined_descriptions(recipe: &Recipe) -> String {
 }
 
 /// A line of a description, with polls, timeouts and backoffs shortened so that a test need not wait for them. Ten retries
-/// still take less time than a timeout.
+/// take a small part of a timeout, on a busy machine too: an object that is led by one must not leave by the other.
 fn with_short_durations(line: &str) -> String {
     let mut quick = line.to_owned();
     for (key, short) in [
         ("poll", "500ms"),
         ("after", "4s"),
-        ("initial", "100ms"),
-        ("max", "200ms"),
+        ("initial", "20ms"),
+        ("max", "50ms"),
     ] {
         let Some(at) = quick.find(&format!("{key}: ")) else {
             continue;

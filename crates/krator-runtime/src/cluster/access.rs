@@ -108,8 +108,8 @@ impl<M: Machine> Context<'_, M> {
     ///
     /// The runtime adds the owner reference (or the label and the annotation that stand for it where the description has
     /// `deletion: last` or `keep`), the namespace and the label `app.kubernetes.io/managed-by`. It sends
-    /// nothing if the same was applied before and nobody has changed the child since, so a handler can apply all its
-    /// children in each run.
+    /// nothing if the same was applied before and nobody has changed the child since, and reads the child if only other
+    /// fields have changed, such as its status. So a handler can apply all its children in each run.
     ///
     /// # Errors
     ///

@@ -1,7 +1,6 @@
 //! The objects of one kind: the loop that looks after them, and the reads and writes that their machines make.
 mod decoding;
 pub(super) mod dispatch;
-mod packed;
 pub(super) mod remote;
 mod skew;
 mod undecodable;

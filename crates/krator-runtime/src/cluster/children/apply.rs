@@ -39,13 +39,25 @@ impl<K: Child> Children<K> {
             self.cache.known(&namespace, &name, owner),
             self.applied.last(&key),
         );
-        if let (Some(known), Some(last)) = (&known, &last)
-            && (last.hash, last.version) == (hash, known.version)
-            && let Ok(same) = Arc::clone(&last.answer).downcast::<K>()
-        {
-            return Ok(same);
-        }
         let api: Api<K> = <K::Scope as Place>::api(self.client.clone(), &namespace);
+        if let (Some(known), Some(last)) = (&known, &last)
+            && last.hash == hash
+        {
+            if last.version == known.version
+                && let Ok(same) = self.cache.packer.unpack(&last.answer)
+            {
+                return Ok(Arc::new(same));
+            }
+            // Most changes of a child are of its status. Reading it costs the API server far less than an apply, which its
+            // admission judges, too, and that changes nothing.
+            if let Some(stored) = api.get_opt(&name).await?
+                && has(&serde_json::to_value(&stored)?, &body)
+            {
+                return self.record(key, hash, stored, false);
+            }
+        }
+        // If there is one that the cache does not know yet, the apply that would create it is answered with a conflict.
+        let is_new = known.is_none() && last.is_none();
         let ours =
             known.filter(|known| may_apply::<K>(&name, known.owner.as_ref(), &owner.reference).is_ok());
         let mut there = match (ours, &last) {
@@ -55,11 +67,12 @@ impl<K: Child> Children<K> {
                 ..ours
             }),
             (Some(ours), None) => Some(ours),
+            (None, _) if is_new => None,
             (None, _) => read(&api, &name, owner).await?,
         };
         let params = PatchParams::apply(&manager).force();
         let (mut retries, mut emptied) = (0, false);
-        let mut stored = loop {
+        let stored = loop {
             if let Some(there) = &there {
                 may_apply::<K>(&name, there.owner.as_ref(), &owner.reference)?;
             }
@@ -91,14 +104,37 @@ impl<K: Child> Children<K> {
                 Err(error) => return Err(error.into()),
             }
         };
-        drop_managed_fields(&mut stored);
-        let (version, stored) = (version(&stored), Arc::new(stored));
         // The same was applied before, and it made a difference now: somebody else had changed the child.
         let corrected = last.is_some_and(|last| last.hash == hash)
-            && there.is_none_or(|before| before.version != version);
+            && there.is_none_or(|before| before.version != version(&stored));
+        self.record(key, hash, stored, corrected)
+    }
+
+    /// Keeps the answer to what was applied.
+    fn record(&self, key: ChildKey, hash: u64, mut stored: K, corrected: bool) -> Result<Arc<K>> {
+        drop_managed_fields(&mut stored);
+        let answer = self.cache.packer.pack(&stored, true)?;
         self.applied
-            .record(key, hash, version, Arc::clone(&stored) as _, corrected);
-        Ok(stored)
+            .record(key, hash, version(&stored), answer, corrected);
+        Ok(Arc::new(stored))
+    }
+}
+
+/// Whether a stored value has all that is applied, so that applying it would change nothing. An apply replaces or merges a
+/// list as its schema says, so one with more elements may not stay as it is.
+fn has(stored: &Value, applied: &Value) -> bool {
+    match (stored, applied) {
+        (Value::Object(stored), Value::Object(applied)) => applied
+            .iter()
+            .all(|(key, applied)| stored.get(key).is_some_and(|stored| has(stored, applied))),
+        (Value::Array(stored), Value::Array(applied)) => {
+            stored.len() == applied.len()
+                && stored
+                    .iter()
+                    .zip(applied)
+                    .all(|(stored, applied)| has(stored, applied))
+        }
+        (stored, applied) => stored == applied,
     }
 }
 
@@ -191,15 +227,9 @@ mod tests {
         }
     }
 
-    /// Applies the ConfigMap as the object `me` with the uid 1. Returns the versions that were sent, and the error.
-    async fn apply(others: &[Option<Stored>]) -> (Vec<String>, Option<Class>) {
-        let server = Arc::new(Server::default());
-        server
-            .others
-            .lock()
-            .expect("a lock")
-            .extend(others.iter().rev().copied());
-        let serving = Arc::clone(&server);
+    /// The ConfigMaps of the object `me` with the uid 1.
+    fn children(server: &Arc<Server>, cache: KindCache<ConfigMap>) -> Children<ConfigMap> {
+        let serving = Arc::clone(server);
         let client = Client::new(
             tower::service_fn(move |request: Request<Body>| {
                 let server = Arc::clone(&serving);
@@ -216,9 +246,9 @@ mod tests {
             reference: owner("me", "1"),
             label: "example.com/owners",
         };
-        let children = Children::<ConfigMap> {
+        Children {
             client,
-            cache: Arc::new(KindCache::new(tokio::sync::watch::channel(false).0)),
+            cache: Arc::new(cache),
             kind: "core/v1.ConfigMap",
             applied: Arc::default(),
             operator: "manager",
@@ -226,11 +256,74 @@ mod tests {
             owner: me,
             deletion: ChildDeletion::Owner,
             _busy: None,
-        };
-        let body = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}});
-        let done = children.send("default".to_owned(), "one".to_owned(), body).await;
+        }
+    }
+
+    async fn send(children: &Children<ConfigMap>, mut body: Value) -> Result<Arc<ConfigMap>> {
+        body["metadata"]["name"] = json!("one");
+        children.send("default".to_owned(), "one".to_owned(), body).await
+    }
+
+    /// Applies the ConfigMap. Returns the versions that were sent, and the error.
+    async fn apply(others: &[Option<Stored>]) -> (Vec<String>, Option<Class>) {
+        let server = Arc::new(Server::default());
+        server
+            .others
+            .lock()
+            .expect("a lock")
+            .extend(others.iter().rev().copied());
+        let cache = KindCache::new(tokio::sync::watch::channel(false).0);
+        let done = send(&children(&server, cache), json!({})).await;
         let applied = server.applied.lock().expect("a lock").clone();
         (applied, done.err().map(|error| error.class()))
+    }
+
+    #[tokio::test]
+    async fn what_would_change_nothing_is_not_applied_again() {
+        let server = Arc::new(Server::default());
+        let created = children(&server, KindCache::new(tokio::sync::watch::channel(false).0));
+        send(&created, json!({})).await.expect("it is created");
+        // Its status has changed since.
+        *server.stored.lock().expect("a lock") = Some((100, "me", "1"));
+        let meta = json!({"name": "one", "namespace": "default", "resourceVersion": "100"});
+        let known = serde_json::from_value(json!({"metadata": meta})).expect("a ConfigMap");
+        let changed = Children {
+            applied: Arc::clone(&created.applied),
+            ..children(
+                &server,
+                KindCache::of(vec![Arc::new(known)], "example.com/owners"),
+            )
+        };
+        let sent = || server.applied.lock().expect("a lock").len();
+        let stored = send(&changed, json!({})).await.expect("it is read");
+        assert_eq!((version(&*stored), sent()), (100, 1));
+        // What was read is known from then on.
+        *server.stored.lock().expect("a lock") = None;
+        let stored = send(&changed, json!({})).await.expect("it is known");
+        assert_eq!((version(&*stored), sent()), (100, 1));
+        let wanted = json!({"data": {"key": "value"}});
+        send(&changed, wanted.clone()).await.expect("something else");
+        *server.stored.lock().expect("a lock") = Some((100, "me", "1"));
+        send(&changed, wanted).await.expect("somebody has removed it");
+        assert_eq!(sent(), 3);
+    }
+
+    #[test]
+    fn a_child_has_what_is_applied_if_that_is_a_part_of_it() {
+        let stored = json!({"replicas": 1, "labels": {"a": "b", "c": "d"}, "ports": [{"port": 80, "protocol": "TCP"}]});
+        for (applied, expected) in [
+            (json!({}), true),
+            (json!({"replicas": 1, "labels": {"c": "d"}}), true),
+            (json!({"ports": [{"port": 80}]}), true),
+            (json!({"replicas": 2}), false),
+            (json!({"paused": true}), false),
+            (json!({"labels": null}), false),
+            (json!({"ports": []}), false),
+            (json!({"ports": [{"port": 80}, {"port": 81}]}), false),
+            (json!({"ports": [{"port": 81}]}), false),
+        ] {
+            assert_eq!(has(&stored, &applied), expected, "{applied}");
+        }
     }
 
     #[tokio::test]

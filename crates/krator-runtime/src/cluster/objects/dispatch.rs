@@ -3,10 +3,7 @@
 mod backlog;
 mod tasks;
 
-use super::{
-    packed::{Packed, Packer},
-    remote::Remote,
-};
+use super::remote::Remote;
 use crate::{
     actor::{Actor, Step},
     cluster::{
@@ -17,6 +14,7 @@ use crate::{
             watch_index::{Uid, WatchIndex},
             watches::{LinkEvent, ObservedChange, OwnObjects},
         },
+        packed::Packer,
         process::health::{self, Heartbeat},
         shown::{
             inspect::{FoundObject, Question, Shown, View},
@@ -51,6 +49,13 @@ use tokio_util::time::{DelayQueue, delay_queue};
 const LONGEST_TIMER: Duration = Duration::from_secs(365 * 24 * 3600);
 /// The result of an object's task.
 type Ended<O> = (Uid, Box<Tracked<<O as Operator>::Machine>>, Step);
+
+/// An object of which no task takes care, as compressed text.
+#[derive(Clone)]
+struct Packed {
+    version: u64,
+    text: Arc<[u8]>,
+}
 
 /// An actor, and where the metrics count its object.
 struct Tracked<M: Machine, K = Arc<ManifestOf<M>>> {
@@ -95,7 +100,7 @@ impl<O: Operator> Life<O> {
         match self {
             Self::Resting { idle, .. } | Self::Waiting { idle, .. } => {
                 let (packed, packer) = (idle.actor.manifest().clone(), Arc::clone(packer));
-                FoundObject::new(idle.actor.at(), move || packer.unpack::<Shown>(&packed).ok())
+                FoundObject::new(idle.actor.at(), move || packer.unpack::<Shown>(&packed.text).ok())
             }
             Self::Running { view, .. } => {
                 let (at, object) = view.locked().clone();
@@ -350,7 +355,7 @@ where
             return;
         };
         let life = match slot.life {
-            Life::Resting { idle, timer } if !mail.is_old(idle.actor.manifest().version()) => {
+            Life::Resting { idle, timer } if !mail.is_old(idle.actor.manifest().version) => {
                 self.wake(&uid, *idle, timer, mail)
             }
             other => Some(other),

@@ -3,7 +3,7 @@ use super::{Dispatcher, Idle, Life, Tracked};
 use crate::{
     actor::Step,
     cluster::{
-        objects::packed::Packed,
+        objects::dispatch::Packed,
         others::{links::Linked, watch_index::Uid},
     },
     machine::{ManifestOf, Object as _},
@@ -87,15 +87,19 @@ where
     pub(super) fn pack(&self, tracked: Tracked<O::Machine>, at_rest: bool) -> Option<Idle<O>> {
         let Tracked { actor, counted } = tracked;
         let object = &**actor.manifest();
-        let packed = self.packer.pack(object, object.version(), at_rest);
-        let packed: Packed = packed.inspect_err(self.defect()).ok()?;
-        let actor = actor.keep(packed);
+        let version = object.version();
+        let text = self
+            .packer
+            .pack(object, at_rest)
+            .inspect_err(self.defect())
+            .ok()?;
+        let actor = actor.keep(Packed { version, text });
         Some(Box::new(Tracked { actor, counted }))
     }
 
     fn unpack(&self, idle: Tracked<O::Machine, Packed>) -> Option<Tracked<O::Machine>> {
         let Tracked { actor, counted } = idle;
-        let object = self.packer.unpack(actor.manifest());
+        let object = self.packer.unpack(&actor.manifest().text);
         let object = object.inspect_err(self.defect()).ok()?;
         let actor = actor.keep(Arc::new(object));
         Some(Tracked { actor, counted })

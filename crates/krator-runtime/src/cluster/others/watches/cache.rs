@@ -7,7 +7,10 @@ use super::{
     stream::Seen,
 };
 use crate::{
-    cluster::api::{LONGEST_REQUEST, answered},
+    cluster::{
+        api::{LONGEST_REQUEST, answered},
+        packed::Packer,
+    },
     error::{Error, Result},
     lock::Lock as _,
     resource::{Child, Owner, Place, version, version_in},
@@ -61,6 +64,8 @@ pub(in crate::cluster) struct KindCache<K> {
     listings: Mutex<Listings<K>>,
     whole_wanted: watch::Sender<bool>,
     whole_listed: watch::Sender<bool>,
+    /// Packs what was answered when objects of the kind were applied.
+    pub packer: Packer,
 }
 
 /// The facts that decide whether a child is as it was applied.
@@ -86,6 +91,7 @@ impl<K: Child> KindCache<K> {
             listings: Mutex::default(),
             whole_wanted,
             whole_listed: watch::channel(false).0,
+            packer: Packer::default(),
         }
     }
 

@@ -1,6 +1,6 @@
-//! Objects of which no task takes care. Nearly all objects of an operator are at rest, so they are kept as text, compressed with
-//! the text of another object of their kind as the dictionary: the names of fields, labels and most words of conditions are the
-//! same in all of them.
+//! Objects that are kept for later. Nearly all objects of an operator are at rest, and so are their children, so they are kept
+//! as text, compressed with the text of another object of their kind as the dictionary: the names of fields, labels and most
+//! words of conditions are the same in all of them.
 use lz4_flex::block;
 use serde::{Serialize, de::DeserializeOwned};
 use std::sync::{Arc, OnceLock};
@@ -8,24 +8,10 @@ use std::sync::{Arc, OnceLock};
 /// LZ4 looks back no further.
 const LONGEST_DICTIONARY: usize = 64 * 1024;
 
-/// Packs the objects of one kind, and unpacks them.
+/// Packs the objects of one kind as compressed text, and unpacks them.
 #[derive(Default)]
 pub(super) struct Packer {
     dictionary: OnceLock<Box<[u8]>>,
-}
-
-/// An object as compressed text. Clones share it.
-#[derive(Clone)]
-pub(super) struct Packed {
-    version: u64,
-    text: Arc<[u8]>,
-}
-
-impl Packed {
-    /// The version of the object.
-    pub fn version(&self) -> u64 {
-        self.version
-    }
 }
 
 impl Packer {
@@ -37,9 +23,8 @@ impl Packer {
     pub fn pack<K: Serialize + DeserializeOwned>(
         &self,
         object: &K,
-        version: u64,
         at_rest: bool,
-    ) -> serde_json::Result<Packed> {
+    ) -> serde_json::Result<Arc<[u8]>> {
         let text = serde_json::to_vec(object)?;
         debug_assert!(
             serde_json::from_slice::<K>(&text).is_ok(),
@@ -51,10 +36,7 @@ impl Packer {
             let end = text.len().saturating_sub(LONGEST_DICTIONARY);
             self.dictionary.get_or_init(|| text[end..].into());
         }
-        Ok(Packed {
-            version,
-            text: packed.into(),
-        })
+        Ok(packed.into())
     }
 
     /// Reads a packed object, or a part of it.
@@ -62,14 +44,14 @@ impl Packer {
     /// # Errors
     ///
     /// If what was written cannot be read, which is a defect of its type.
-    pub fn unpack<K: DeserializeOwned>(&self, packed: &Packed) -> serde_json::Result<K> {
+    pub fn unpack<K: DeserializeOwned>(&self, packed: &[u8]) -> serde_json::Result<K> {
         serde_json::from_slice(&self.text(packed))
     }
 
     /// What was packed without a dictionary refers to none, so it does not matter that there is one now.
-    fn text(&self, packed: &Packed) -> Vec<u8> {
+    fn text(&self, packed: &[u8]) -> Vec<u8> {
         // It fails only for what was not packed here.
-        block::decompress_size_prepended_with_dict(&packed.text, self.dictionary()).unwrap_or_default()
+        block::decompress_size_prepended_with_dict(packed, self.dictionary()).unwrap_or_default()
     }
 
     fn dictionary(&self) -> &[u8] {
@@ -98,9 +80,9 @@ mod tests {
             .map(|at| object(&format!("moose-{at}"), at * 1_000))
             .collect();
         // The first ones are not at rest, so they are packed without a dictionary.
-        let packed: Vec<Packed> = (0..)
+        let packed: Vec<Arc<[u8]>> = (0..)
             .zip(&objects)
-            .map(|(at, object)| packer.pack(object, 1, at > 9).expect("JSON"))
+            .map(|(at, object)| packer.pack(object, at > 9).expect("JSON"))
             .collect();
         for (object, packed) in objects.iter().zip(&packed) {
             assert_eq!(packer.unpack::<Value>(packed).expect("the same"), *object);
@@ -110,9 +92,9 @@ mod tests {
     #[test]
     fn an_object_like_the_others_takes_a_fraction_of_its_text() {
         let packer = Packer::default();
-        packer.pack(&object("a", 1), 1, true).expect("JSON");
-        let packed = packer.pack(&object("b", 1), 1, true).expect("JSON");
-        let (packed, text) = (packed.text.len(), object("b", 1).to_string().len());
+        packer.pack(&object("a", 1), true).expect("JSON");
+        let packed = packer.pack(&object("b", 1), true).expect("JSON");
+        let (packed, text) = (packed.len(), object("b", 1).to_string().len());
         assert!(packed * 4 < text, "{packed} bytes of {text}");
     }
 }
