@@ -48,8 +48,8 @@ impl<K: Child> Children<K> {
             {
                 return Ok(Arc::new(same));
             }
-            // Most changes of a child are of its status. Reading it costs the API server far less than an apply, which its
-            // admission judges, too, and that changes nothing.
+            // Most changes of a child are of its status. Reading it costs the API server far less than an apply that changes
+            // nothing: that is merged, judged by policies and compared.
             if let Some(stored) = api.get_opt(&name).await?
                 && has(&serde_json::to_value(&stored)?, &body)
             {
