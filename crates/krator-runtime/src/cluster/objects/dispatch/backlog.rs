@@ -1,11 +1,8 @@
 //! Objects without a task: those at rest, and those that have something to do while the API server is busy with others.
-use super::{Dispatcher, Idle, Life, Tracked};
+use super::{Dispatcher, Idle, Life, Packed, Tracked};
 use crate::{
     actor::Step,
-    cluster::{
-        objects::dispatch::Packed,
-        others::{links::Linked, watch_index::Uid},
-    },
+    cluster::others::{links::Linked, watch_index::Uid},
     machine::{ManifestOf, Object as _},
     operator::Operator,
     resource::KubeObject,
