@@ -68,7 +68,7 @@ async fn demo(args: &Args) -> anyhow::Result<ExitCode> {
     for definition in objects(&krate.folder.join("deploy/crd.yaml"))? {
         cluster.apply(&definition).await?;
     }
-    let page = live::page_address(None)?;
+    let page = live::free_address()?;
     let log = session.path().join("operator.log");
     let mut operator = Operator::start(Start {
         program: &built,

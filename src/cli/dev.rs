@@ -293,23 +293,28 @@ impl Session {
             webhooks::close(cluster, &manifest).await?;
         }
         self.define().await?;
-        // Something else may have taken the address while no operator served it.
-        let page = live::page_address(self.page)?;
-        let asked_at = self.webhooks().map(|_| live::free_address()).transpose()?;
-        let operator = Operator::start(Start {
-            program: &program.path,
-            kubeconfig: self.cluster.kubeconfig(),
-            page,
-            webhooks: asked_at,
-            args: &self.args,
-            walks: self.walks,
-            log: None,
-        })?;
-        let operator = self.operator.insert(operator);
-        if !operator.ready().await {
-            // `ended` reports the reason.
-            return Ok(());
-        }
+        let (page, asked_at) = loop {
+            // Something else may have taken the address while no operator served it.
+            let page = live::page_address(self.page)?;
+            let asked_at = self.webhooks().map(|_| live::free_address()).transpose()?;
+            let operator = Operator::start(Start {
+                program: &program.path,
+                kubeconfig: self.cluster.kubeconfig(),
+                page,
+                webhooks: asked_at,
+                args: &self.args,
+                walks: self.walks,
+                log: None,
+            })?;
+            if self.operator.insert(operator).ready().await {
+                break (page, asked_at);
+            }
+            // Another session may have chosen the same address at the same moment.
+            if live::is_free(page) {
+                // `ended` reports the reason.
+                return Ok(());
+            }
+        };
         self.program = Some(program);
         if let (Some((cluster, manifest)), Some(address)) = (self.webhooks(), asked_at) {
             webhooks::open(cluster, &manifest, address).await?;

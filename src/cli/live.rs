@@ -47,7 +47,8 @@ pub fn free_address() -> anyhow::Result<SocketAddr> {
         .context("cannot find a free port on this machine")
 }
 
-fn is_free(address: SocketAddr) -> bool {
+/// Whether nothing listens at an address of this machine.
+pub fn is_free(address: SocketAddr) -> bool {
     TcpListener::bind(address).is_ok()
 }
 

@@ -172,6 +172,9 @@ pub(crate) struct Mailbox<T> {
 pub(crate) struct Mail<T> {
     /// The latest version of the object.
     pub object: Option<ObservedObject<T>>,
+    /// The number of the latest version that was observed. It stays when the mail is taken.
+    #[cfg(feature = "kube")]
+    pub observed: u64,
     pub changes: Vec<Change>,
     /// The object no longer exists.
     pub gone: bool,
@@ -202,6 +205,8 @@ impl<T> Default for Mail<T> {
     fn default() -> Self {
         Self {
             object: None,
+            #[cfg(feature = "kube")]
+            observed: 0,
             changes: Vec::new(),
             gone: false,
             stop: false,
@@ -226,20 +231,46 @@ impl<T> Mailbox<T> {
         write(&mut self.mail.locked());
         self.arrived.notify_one();
     }
-    /// Takes the mail. `stop` remains set.
+    /// Takes the mail. What it says of `stop` and `observed` stays.
     pub fn take(&self) -> Mail<T> {
         let mut mail = self.mail.locked();
-        let stop = mail.stop;
-        std::mem::replace(
-            &mut *mail,
-            Mail {
-                stop,
-                ..Mail::default()
-            },
-        )
+        let left = Mail {
+            stop: mail.stop,
+            #[cfg(feature = "kube")]
+            observed: mail.observed,
+            ..Mail::default()
+        };
+        std::mem::replace(&mut *mail, left)
+    }
+    /// Waits until this version of the object, or a later one, was observed.
+    #[cfg(feature = "kube")]
+    pub async fn observed(&self, version: u64) {
+        while self.mail.locked().observed < version {
+            self.arrived().await;
+        }
     }
     /// Waits for mail.
     pub async fn arrived(&self) {
         self.arrived.notified().await;
+    }
+}
+
+#[cfg(all(test, feature = "kube"))]
+mod tests {
+    use super::*;
+    use futures::FutureExt as _;
+
+    #[test]
+    fn a_version_is_waited_for_until_it_or_a_later_one_was_observed() {
+        let mailbox = Mailbox::<()>::default();
+        let has_seen = |version| mailbox.observed(version).now_or_never().is_some();
+        let observe = |version| mailbox.post(|mail| mail.observed = version);
+        assert!(has_seen(0));
+        observe(7);
+        assert!(has_seen(7) && !has_seen(8));
+        mailbox.take();
+        assert!(has_seen(7), "it stays when the mail is taken");
+        observe(9);
+        assert!(has_seen(8));
     }
 }

@@ -14,6 +14,7 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use process_guard::ProcessGuard;
 use server::Server;
+use std::fmt::Debug;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -289,12 +290,20 @@ pub async fn client(kubeconfig: &Path) -> Client {
 
 /// Polls `probe` until it returns something.
 pub fn until<T>(what: &str, mut probe: impl FnMut() -> Option<T>) -> T {
+    until_ok(what, || probe().ok_or("nothing yet"))
+}
+
+/// Polls `probe` until it succeeds. What is missing in the end is a part of the panic.
+pub fn until_ok<T, E: Debug>(what: &str, mut probe: impl FnMut() -> Result<T, E>) -> T {
     let deadline = Instant::now() + DEADLINE;
     loop {
-        if let Some(found) = probe() {
-            return found;
+        match probe() {
+            Ok(found) => return found,
+            Err(missing) => assert!(
+                Instant::now() < deadline,
+                "{what}: not within {DEADLINE:?}: {missing:?}"
+            ),
         }
-        assert!(Instant::now() < deadline, "{what}: not within {DEADLINE:?}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }

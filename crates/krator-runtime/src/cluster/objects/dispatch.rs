@@ -47,6 +47,8 @@ use tokio_util::time::{DelayQueue, delay_queue};
 /// How long a timer may run. The queue of timers takes none of more than two years, and an object whose timer is due too
 /// early only gets another one.
 const LONGEST_TIMER: Duration = Duration::from_secs(365 * 24 * 3600);
+/// How long the next write of an object waits for the echo of the last one.
+const LONGEST_ECHO: Duration = Duration::from_millis(100);
 /// The result of an object's task.
 type Ended<O> = (Uid, Box<Tracked<<O as Operator>::Machine>>, Step);
 
@@ -283,7 +285,10 @@ where
                 self.index.update(&uid, &*object, &self.world.cluster.links);
                 object.into()
             };
-            return self.notify(&uid, |mail| mail.object = Some(observed));
+            return self.notify(&uid, |mail| {
+                mail.observed = observed.version;
+                mail.object = Some(observed);
+            });
         }
         let Some(object) = self.world.decode(&raw) else {
             return;

@@ -1,10 +1,10 @@
 //! The tasks of objects that have something to do, and the timers of those that rest.
-use super::{Dispatcher, Ended, LONGEST_TIMER, Life, Slot, Tracked};
+use super::{Dispatcher, Ended, LONGEST_ECHO, LONGEST_TIMER, Life, Slot, Tracked};
 use crate::{
     actor::Step,
     cluster::others::{links::Linked, watch_index::Uid},
     lock::Lock as _,
-    machine::ManifestOf,
+    machine::{ManifestOf, Object as _},
     operator::Operator,
     pace::apart,
     resource::KubeObject,
@@ -18,7 +18,7 @@ use std::{
 };
 use tokio::{
     task::{Id, JoinError},
-    time::Instant,
+    time::{Instant, timeout},
 };
 use tokio_util::time::delay_queue;
 
@@ -83,9 +83,11 @@ where
         let view = |tracked: &Tracked<O::Machine>| (tracked.actor.at(), Arc::clone(tracked.actor.manifest()));
         let shown = Arc::new(Mutex::new(view(&tracked)));
         let seen = Arc::clone(&shown);
-        let mut begins = Some(self.world.cluster.turns.busy());
+        let turns = Arc::clone(&self.world.cluster.turns);
+        let mut begins = Some(turns.busy());
         let task = async move {
             loop {
+                let before = tracked.actor.manifest().version();
                 // A handler runs in the state in which its step begins.
                 tracked.counted.is_at(tracked.actor.at());
                 *seen.locked() = view(&tracked);
@@ -101,9 +103,16 @@ where
                     polled
                 })
                 .await;
-                match step {
-                    Step::Again => {}
-                    step => return (uid, tracked, step),
+                if step != Step::Again {
+                    return (uid, tracked, step);
+                }
+                // The API server writes to the version in its cache, and where that is behind, it begins once more with a read
+                // of its store. The cache is no longer behind when the watch has the version.
+                let version = tracked.actor.manifest().version();
+                if version != before {
+                    let _busy = turns.busy();
+                    // Only what it costs depends on it, so a watch that is broken holds nothing up for long.
+                    let _ = timeout(LONGEST_ECHO, inbox.observed(version)).await;
                 }
             }
         };
