@@ -40,6 +40,7 @@ impl<K: Child> Children<K> {
             self.applied.last(&key),
         );
         let api: Api<K> = <K::Scope as Place>::api(self.client.clone(), &namespace);
+        let mut seen = None;
         if let (Some(known), Some(last)) = (&known, &last)
             && last.hash == hash
         {
@@ -50,25 +51,28 @@ impl<K: Child> Children<K> {
             }
             // Most changes of a child are of its status. Reading it costs the API server far less than an apply that changes
             // nothing: that is merged, judged by policies and compared.
-            if let Some(stored) = api.get_opt(&name).await?
-                && has(&serde_json::to_value(&stored)?, &body)
-            {
-                return self.record(key, hash, stored, false);
+            match api.get_opt(&name).await? {
+                Some(stored) if has(&serde_json::to_value(&stored)?, &body) => {
+                    return self.record(key, hash, stored, false);
+                }
+                stored => seen = Some(stored.map(|stored| Known::of(stored.meta(), owner))),
             }
         }
-        // If there is one that the cache does not know yet, the apply that would create it is answered with a conflict.
-        let is_new = known.is_none() && last.is_none();
-        let ours =
-            known.filter(|known| may_apply::<K>(&name, known.owner.as_ref(), &owner.reference).is_ok());
-        let mut there = match (ours, &last) {
+        let mut there = match (seen, known, &last) {
+            (Some(seen), ..) => seen,
+            // If there is one that the cache does not know yet, the apply that would create it is answered with a conflict.
+            (None, None, None) => None,
             // The cache may be behind the last apply.
-            (Some(ours), Some(last)) => Some(Known {
-                version: ours.version.max(last.version),
-                ..ours
-            }),
-            (Some(ours), None) => Some(ours),
-            (None, _) if is_new => None,
-            (None, _) => read(&api, &name, owner).await?,
+            (None, Some(known), last)
+                if may_apply::<K>(&name, known.owner.as_ref(), &owner.reference).is_ok() =>
+            {
+                let applied = last.as_ref().map_or(0, |last| last.version);
+                Some(Known {
+                    version: known.version.max(applied),
+                    ..known
+                })
+            }
+            _ => read(&api, &name, owner).await?,
         };
         let params = PatchParams::apply(&manager).force();
         let (mut retries, mut emptied) = (0, false);
