@@ -10,7 +10,8 @@ pub use status::new_status;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
-use crate::model::{Column, Description, Kind, NameRule, Scale, Scope};
+use crate::model::{Column, Description, Kind, NameRule, Resource, Scale, Scope, Version};
+use crate::names::VersionName;
 use crate::text::shown;
 
 pub(crate) use changes::{Obstacle, field_rules};
@@ -70,19 +71,49 @@ pub(crate) fn specification(description: &Description, kind: &Kind) -> Json {
         Scope::Namespaced => "Namespaced",
         Scope::Cluster => "Cluster",
     };
+    let stored = kind.stored_version();
+    let newest = version(description, kind, None, stored);
+    let older = kind.versions.iter();
+    let older = older.map(|older| version(description, &kind.in_version(older), Some(older), stored));
+    object_of([
+        (
+            "conversion",
+            kind.converts().then(|| conversion(description.operator.as_str())),
+        ),
+        ("group", Some(resource.group.as_str().into())),
+        ("names", Some(names)),
+        ("scope", Some(scope.into())),
+        ("versions", Some(std::iter::once(newest).chain(older).collect())),
+    ])
+}
+
+/// How the API server converts objects: it asks the operator, which writes the `caBundle`.
+fn conversion(operator: &str) -> Json {
     json!({
-        "group": resource.group.as_str(),
-        "names": names,
-        "scope": scope,
-        "versions": [version(description, kind)],
+        "strategy": "Webhook",
+        "webhook": {
+            "clientConfig": {
+                "service": {
+                    "name": format!("{operator}-webhook"), "namespace": operator, "path": "/convert", "port": 443,
+                },
+            },
+            "conversionReviewVersions": ["v1"],
+        },
     })
 }
 
-fn version(description: &Description, kind: &Kind) -> Json {
+/// A version of a definition. `older` has what is said of one that is not the newest.
+fn version(description: &Description, kind: &Kind, older: Option<&Version>, stored: &VersionName) -> Json {
     let resource = &kind.resource;
+    let deprecated = older.and_then(|older| older.deprecated.as_ref());
     let scale = resource.scale.as_ref().map(scale);
     object_of([
         ("additionalPrinterColumns", Some(columns(kind))),
+        ("deprecated", deprecated.map(|_| true.into())),
+        (
+            "deprecationWarning",
+            deprecated.map(|why| deprecation(resource, &why.value).into()),
+        ),
         ("name", Some(resource.version.as_str().into())),
         (
             "schema",
@@ -95,13 +126,19 @@ fn version(description: &Description, kind: &Kind) -> Json {
                 |path| json!({"jsonPath": path.to_string()}),
             ),
         ),
-        ("served", Some(true.into())),
-        ("storage", Some(true.into())),
+        ("served", Some(older.is_none_or(|older| older.served).into())),
+        ("storage", Some((resource.version.value == *stored).into())),
         (
             "subresources",
             Some(object_of([("scale", scale), ("status", Some(json!({})))])),
         ),
     ])
+}
+
+/// The warning about a deprecated version, in the words of Kubernetes.
+fn deprecation(resource: &Resource, why: &str) -> String {
+    let (group, version, kind) = (&resource.group, &resource.version, &resource.kind);
+    format!("{}/{} {} is deprecated: {}", group.value, version.value, kind.value, why.trim())
 }
 
 fn scale(scale: &Scale) -> Json {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::catalog::Severity;
 use crate::catalog::keys::{self, Absent, Key, NameOf, Section, SectionPlace, Type};
 use crate::model::{DEEPEST_PHRASE, type_words};
-use crate::names::{ConditionName, FieldName, Form, StateName, TypeName};
+use crate::names::{ConditionName, FieldName, Form, StateName, TypeName, VersionName};
 
 /// A duration of Go; a single `0` needs no unit.
 const DURATION: &str = r"^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$";
@@ -20,7 +20,7 @@ const KIND: &str = r"^[a-z0-9.-]+/v[1-9][0-9]{0,5}((alpha|beta)[1-9][0-9]{0,5})?
 const PATH: &str = concat!(
     r"^\.(spec|status|metadata)",
     r"(\.([A-Za-z0-9_/-]|\\[A-Za-z0-9_./-])+",
-    r"|\[\*\]",
+    r"|\[(\*|0)\]",
     r#"|\[\?\(@\. *[A-Za-z0-9_./-]+ *== *("[^"'\\]*"|'[^"'\\]*') *\)\])+$"#
 );
 
@@ -230,6 +230,7 @@ fn names(by: NameOf) -> Option<Value> {
         NameOf::Field => FieldName::FORM,
         NameOf::Type => TypeName::FORM,
         NameOf::Condition => ConditionName::FORM,
+        NameOf::Version => VersionName::FORM,
         NameOf::Kind => return Some(json!({"pattern": KIND})),
         NameOf::Rule => {
             // `allow` does not silence errors.

@@ -18,6 +18,7 @@ pub mod language_schema;
 pub mod graph;
 mod crd;
 mod sample;
+pub mod versions;
 pub mod policies;
 mod rules;
 pub mod plan;

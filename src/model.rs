@@ -12,6 +12,7 @@
 //!     spec: Schema, status       a tree to walk, see Schema and Shape             (model/schema.rs)
 //!     machine, states            a State is referenced by its StateId             (model/machine.rs)
 //!     owns, watches, access      other kinds                                      (model/resource.rs)
+//!     versions: Vec<Version>     older ones, made of the newest                    (model/version.rs)
 //!     properties, allow
 //! ```
 //!
@@ -30,6 +31,7 @@ mod period;
 mod resource;
 mod schema;
 mod status;
+mod version;
 mod webhooks;
 
 pub use foreign::ForeignKind;
@@ -50,6 +52,7 @@ pub use resource::{
 pub use schema::{Constraints, Field, FieldChange, KubernetesType, NamedType, Schema, Shape, Validation};
 pub use status::machine_status;
 pub(crate) use status::machine_status_of;
+pub use version::Version;
 pub use webhooks::{FailurePolicy, MatchCondition, Operation, Webhook, Webhooks};
 
 use crate::finding::{Span, Spanned};
@@ -131,6 +134,8 @@ pub struct Kind {
     pub webhooks: Webhooks,
     /// What the API server refuses by policies.
     pub admission: Admission,
+    /// Older versions, the newest of them first.
+    pub versions: Vec<Version>,
     /// Properties that the graph must have.
     pub properties: Vec<Property>,
     /// The accepted findings that belong to no state.
@@ -149,9 +154,14 @@ pub struct Allow {
 }
 
 impl Description {
-    /// Whether a kind has webhooks.
+    /// Whether the API server asks the operator anything: a kind has webhooks, or versions that look different.
     pub fn has_webhooks(&self) -> bool {
-        self.kinds.iter().any(|kind| !kind.webhooks.is_empty())
+        self.kinds.iter().any(|kind| !kind.webhooks.is_empty()) || self.converts()
+    }
+
+    /// Whether a kind has versions between which objects are converted.
+    pub fn converts(&self) -> bool {
+        self.kinds.iter().any(Kind::converts)
     }
 
     /// A kind by its index.

@@ -9,6 +9,7 @@ mod document;
 mod machine;
 mod schema;
 mod text;
+mod versions;
 mod webhooks;
 
 pub(crate) use deploy::{DeployKey, ResourcesKey};
@@ -20,6 +21,7 @@ pub(crate) use machine::{
     EdgeKey, LimitKey, MachineKey, PropertyKey, RetryKey, SpecChangeKey, StateKey, TimeoutKey, WaitKey,
 };
 pub(crate) use schema::{SpecKey, TypeKey, ValidationKey};
+pub(crate) use versions::{ChangeKey, VersionKey};
 pub(crate) use webhooks::{MatchConditionKey, WebhookKey, WebhooksKey};
 
 use crate::names::Form;
@@ -99,6 +101,8 @@ pub enum NameOf {
     Kind,
     /// Rules of krator, which only `allow` names.
     Rule,
+    /// Versions of an API.
+    Version,
     /// Resources of a container.
     Resource,
     /// Values of an `enum`.

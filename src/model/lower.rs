@@ -20,6 +20,7 @@ mod sink;
 mod spec_changes;
 mod states;
 mod table;
+mod versions;
 mod waits;
 mod webhooks;
 
@@ -273,6 +274,7 @@ fn kind<'a>(
         resource::resource_paths(node, &mut resource, &fields);
     }
     let columns = keys.read_all(DocumentKey::Columns, |node| resource::columns(node, &fields));
+    let versions_node = keys.get(DocumentKey::Versions);
     let conditions = keys.read_all(DocumentKey::Conditions, resource::conditions);
     // A list with mistakes counts as well: they are reported already.
     let (has_owned, has_watched) = (keys.has(DocumentKey::Owns), keys.has(DocumentKey::Watches));
@@ -325,6 +327,14 @@ fn kind<'a>(
             admission.unwrap_or_default(),
         )
     });
+    let newest = versions::Newest {
+        resource: &resource,
+        spec: &spec,
+        status: &status,
+        all_status: &all_status,
+        columns: &columns,
+    };
+    let versions = versions_node.map(|node| versions::versions(node, &newest, types));
     Some(Kind {
         span: document.input.span,
         doc: document.doc,
@@ -340,6 +350,7 @@ fn kind<'a>(
         access,
         webhooks,
         admission,
+        versions: versions.unwrap_or_default(),
         properties,
         allow,
         lacks_edges: table.lacks_edges,

@@ -75,6 +75,8 @@ mod graph;
 mod field_value;
 mod spec_digest;
 mod error;
+#[cfg(feature = "versions")]
+pub mod versions;
 mod status;
 mod conditions;
 mod engine;

@@ -56,7 +56,7 @@ fn is_combined_of(whole: u64, parts: &[u64]) -> bool {
 
 /// The digest of a value at a place. It is stored, so it never changes: FNV-1a, mixed as SplitMix64 does it, because the
 /// digests of neighbouring values must not have differences in common.
-fn of_text(place: &str, value: &str) -> u64 {
+pub(crate) fn of_text(place: &str, value: &str) -> u64 {
     let bytes = place.bytes().chain([0xff]).chain(value.bytes());
     let hash = bytes.fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)

@@ -6,6 +6,7 @@ use super::Type::{
 use super::deploy::DEPLOY;
 use super::machine::{MACHINE, PROPERTY, STATE};
 use super::schema::SPEC;
+use super::versions::VERSION;
 use super::webhooks::WEBHOOKS;
 use super::{NameOf, optional, required, section};
 use crate::names::{
@@ -65,6 +66,9 @@ section! {
     Webhooks = optional("webhooks", Mapping(&WEBHOOKS),
         "What the API server asks the operator before it stores an object of the kind.",
         "webhooks: {validate: {failurePolicy: Fail}}");
+    Versions = optional("versions", Map { by: NameOf::Version, of: &Mapping(&VERSION) },
+        "Older versions of the API, the newest of them first: each is what its changes make of the next newer one.",
+        "spec: {replicas: integer}\nversions: {v1beta1: {changes: [{renamed: .spec.size, to: .spec.replicas}]}}");
     Admission = optional("admission", Mapping(&ADMISSION),
         "What the API server refuses by policies: `deploy/policies.yaml`.",
         "admission: {status: operator}");
@@ -90,7 +94,7 @@ section! {
         "Where the API was approved: the annotation `api-approved.kubernetes.io` of the CRD. Required of groups that belong to Kubernetes.",
         "resource: {group: animals.k8s.io, apiApproved: \"https://example.com/pull/1\"}");
     Version = required("version", Name(VersionName::FORM),
-        "The one API version.",
+        "The API version, the newest one if there are others in `versions`.",
         "resource: {version: v1alpha1}");
     Kind = required("kind", Name(KindName::FORM),
         "The kind.",

@@ -7,6 +7,7 @@ mod values;
 
 pub(super) use mapping::refuse_optional;
 pub(super) use phrase::kubernetes_reference;
+pub(super) use values::typed_json;
 pub(crate) use phrase::{DEEPEST_PHRASE, type_words};
 
 use std::collections::BTreeMap;
@@ -119,6 +120,43 @@ impl<'a> Types<'a> {
                 SlotState::Unread | SlotState::Reading => break,
             }
         }
+        schema
+    }
+
+    /// Writes a named type out, as far as its outermost level, with what is said beside its name.
+    pub fn inline(&self, schema: &mut Schema) {
+        while let Shape::Named(id) = schema.shape {
+            let SlotState::Read { schema: inner, .. } = &self.slots[id.0].state else {
+                return;
+            };
+            let beside = std::mem::replace(schema, (**inner).clone());
+            schema.span = beside.span;
+            schema.optional = beside.optional;
+            schema.nullable |= beside.nullable;
+            schema.change = beside.change.or(schema.change.take());
+            for (own, beside) in [
+                (&mut schema.default, beside.default),
+                (&mut schema.example, beside.example),
+            ] {
+                *own = beside.or(own.take());
+            }
+            schema.description = beside.description.or(schema.description.take());
+            schema.constraints.limits.extend(beside.constraints.limits);
+            if !beside.constraints.one_of.is_empty() {
+                schema.constraints.one_of = beside.constraints.one_of;
+            }
+            schema.validations.extend(beside.validations);
+            for (key, value) in beside.extensions {
+                schema.extensions.retain(|(other, _)| other.value != key.value);
+                schema.extensions.push((key, value));
+            }
+        }
+    }
+
+    /// A schema with its name written out.
+    pub fn inlined(&self, schema: &Schema) -> Schema {
+        let mut schema = schema.clone();
+        self.inline(&mut schema);
         schema
     }
 

@@ -1,0 +1,186 @@
+//! Several versions of a kind: what objects of one version are in another. Everything that an author writes sees the newest
+//! one only; an older version is what its changes say.
+//!
+//! A conversion goes through all versions in between. What the other version cannot hold rides in an annotation, so that a
+//! conversion and the one back change nothing. What somebody edits in between wins: see [`held`].
+mod change;
+mod held;
+mod path;
+
+pub use change::{Change, Direction, Functions};
+pub use held::Lists;
+pub use path::{Path, Step, path_text};
+
+use held::{Held, difference, put_back};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// The versions of a kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Versions {
+    /// The group of the kind.
+    pub group: String,
+    /// The kind.
+    pub kind: String,
+    /// The newest version.
+    pub newest: Shape,
+    /// The older ones, the newest of them first.
+    pub older: Vec<Older>,
+}
+
+/// How objects of a version look, as far as conversions have to know.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Shape {
+    /// The name of the version.
+    pub name: String,
+    /// The lists in `.spec` whose items have keys.
+    #[serde(default, skip_serializing_if = "Lists::is_empty")]
+    pub lists: Lists,
+}
+
+/// An older version.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Older {
+    /// The version.
+    #[serde(flatten)]
+    pub shape: Shape,
+    /// What makes an object of the next newer version of one of this version, in this order.
+    pub changes: Vec<Change>,
+}
+
+/// What rides in the annotation: for each version, what belongs into the spec of an object of that version.
+type Rides = BTreeMap<String, Held>;
+
+impl Versions {
+    /// The annotation for what a version cannot hold.
+    pub fn annotation(&self) -> String {
+        format!("{}/held", self.group)
+    }
+
+    /// Reads the versions of all kinds of an operator.
+    ///
+    /// # Errors
+    ///
+    /// If it is no JSON of this form. Generated JSON is.
+    pub fn read_all(text: &str) -> serde_json::Result<Vec<Self>> {
+        serde_json::from_str(text)
+    }
+
+    /// Makes an object of one version an object of another. Any object is converted, one without metadata or required fields
+    /// too; one of a version that is not known is `None`.
+    pub fn convert(&self, mut object: Value, to: &str, functions: &Functions<'_>) -> Option<Value> {
+        let to = to.strip_prefix(&self.group)?.strip_prefix('/')?;
+        let from = object.get("apiVersion")?.as_str()?;
+        let from = from.strip_prefix(&self.group)?.strip_prefix('/')?.to_owned();
+        let (source, target) = (self.find(&from)?, self.find(to)?);
+        object.as_object_mut()?.insert("apiVersion".to_owned(), format!("{}/{to}", self.group).into());
+        if from == to {
+            return Some(object);
+        }
+        let mut rides = self.take_rides(&mut object);
+        self.pass(&mut object, (source, target), &mut rides, functions);
+        self.put_rides(&mut object, rides);
+        Some(object)
+    }
+
+    /// Takes an object from one version to another, through all that are between them: what one of them cannot hold may be a
+    /// field of the next.
+    fn pass(
+        &self,
+        object: &mut Value,
+        (mut at, target): (usize, usize),
+        rides: &mut Rides,
+        functions: &Functions<'_>,
+    ) {
+        while at != target {
+            let next = if at < target { at + 1 } else { at - 1 };
+            let before = spec(object);
+            self.step(object, (at, next), functions);
+            if let Some(held) = rides.remove(&self.shape(next).name) {
+                let mut whole = spec(object);
+                put_back(&mut whole, &held);
+                set_spec(object, whole);
+            }
+            let mut back = object.clone();
+            self.step(&mut back, (next, at), functions);
+            let shape = self.shape(at);
+            if let Some(held) = difference(back.get("spec"), before.as_ref(), &shape.lists) {
+                rides.insert(shape.name.clone(), held);
+            }
+            at = next;
+        }
+    }
+
+    /// Makes the changes between a version and the one beside it, or undoes them.
+    fn step(&self, object: &mut Value, (from, to): (usize, usize), functions: &Functions<'_>) {
+        let changes = &self.older[from.max(to) - 1].changes;
+        if from > to {
+            for change in changes {
+                change.apply(object, Direction::Up, functions);
+            }
+        } else {
+            for change in changes.iter().rev() {
+                change.apply(object, Direction::Down, functions);
+            }
+        }
+    }
+
+    /// The index of a version: 0 for the newest.
+    fn find(&self, name: &str) -> Option<usize> {
+        (0..=self.older.len()).find(|at| self.shape(*at).name == name)
+    }
+
+    fn shape(&self, at: usize) -> &Shape {
+        match at.checked_sub(1) {
+            Some(older) => &self.older[older].shape,
+            None => &self.newest,
+        }
+    }
+
+    /// Takes the annotation off. One that nobody here has written means nothing.
+    fn take_rides(&self, object: &mut Value) -> Rides {
+        let key = self.annotation();
+        let Some(annotations) = object.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut) else {
+            return Rides::new();
+        };
+        let taken = annotations.remove(&key);
+        if annotations.is_empty()
+            && let Some(Value::Object(metadata)) = object.get_mut("metadata")
+        {
+            metadata.remove("annotations");
+        }
+        let text = taken.as_ref().and_then(Value::as_str);
+        text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    }
+
+    fn put_rides(&self, object: &mut Value, rides: Rides) {
+        let text = match rides.is_empty() {
+            true => None,
+            // Keys are text, so it cannot fail.
+            false => serde_json::to_string(&rides).ok(),
+        };
+        let (Some(text), Some(Value::Object(metadata))) = (text, object.get_mut("metadata")) else {
+            return;
+        };
+        let annotations = metadata.entry("annotations").or_insert(Value::Null);
+        if annotations.is_null() {
+            *annotations = Value::Object(Map::new());
+        }
+        if let Value::Object(annotations) = annotations {
+            annotations.insert(self.annotation(), text.into());
+        }
+    }
+}
+
+fn spec(object: &Value) -> Option<Value> {
+    object.get("spec").cloned()
+}
+
+fn set_spec(object: &mut Value, spec: Option<Value>) {
+    if let (Value::Object(object), Some(spec)) = (object, spec) {
+        object.insert("spec".to_owned(), spec);
+    }
+}

@@ -1,0 +1,180 @@
+//! The changes from a version to the next newer one, each with its inverse.
+use super::path::{Path, Step, at_each, put, split, take};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A change from a version to the next newer one. What one of the two versions cannot hold is no concern of it: the values
+/// that a conversion loses are found by converting back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Change {
+    /// A value that is elsewhere.
+    Moved {
+        /// The place in the older version.
+        from: Path,
+        /// How many steps of `from` the newer version still has.
+        from_kept: usize,
+        /// The place in the newer version.
+        to: Path,
+        /// How many steps of `to` the older version has, too.
+        to_kept: usize,
+    },
+    /// Values that have other names.
+    Values {
+        /// The place of the value.
+        at: Path,
+        /// Pairs of an older and a newer value. The first one that fits counts.
+        map: Vec<(Value, Value)>,
+    },
+    /// A field that the older version lacks.
+    Added {
+        /// Its place.
+        at: Path,
+        /// Its value in objects that are written in the older version.
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "written")]
+        default: Option<Value>,
+    },
+    /// A field that the newer version lacks.
+    Removed {
+        /// Its place.
+        at: Path,
+        /// Its value in objects that are written in the newer version.
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "written")]
+        default: Option<Value>,
+    },
+    /// A number that is a duration in the format of Go now.
+    Duration {
+        /// The place of the value.
+        at: Path,
+        /// What the number counts, as durations have it: `s`.
+        unit: String,
+    },
+    /// A value that a function of the author converts.
+    Custom {
+        /// The place of the value.
+        at: Path,
+        /// The name of the function.
+        function: String,
+    },
+}
+
+/// Null is a value, too.
+pub(super) fn written<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(value).map(Some)
+}
+
+/// Whether a change is made or undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// To the newer version.
+    Up,
+    /// To the older version.
+    Down,
+}
+
+/// The functions of the author, by name. A value is `None` where it is absent.
+pub type Functions<'a> = dyn Fn(&str, Direction, Option<Value>) -> Option<Value> + 'a;
+
+impl Change {
+    /// Makes the change, or undoes it.
+    pub fn apply(&self, object: &mut Value, direction: Direction, functions: &Functions<'_>) {
+        match (self, direction) {
+            (
+                Change::Moved {
+                    from, from_kept, to, ..
+                },
+                Direction::Up,
+            ) => moved(object, (from, *from_kept), to),
+            (Change::Moved { from, to, to_kept, .. }, Direction::Down) => moved(object, (to, *to_kept), from),
+            (Change::Values { at, map }, direction) => at_each(object, at, &mut |value| {
+                let found = map.iter().find_map(|(older, newer)| match direction {
+                    Direction::Up => (older == value).then_some(newer),
+                    Direction::Down => (newer == value).then_some(older),
+                });
+                if let Some(found) = found {
+                    *value = found.clone();
+                }
+            }),
+            (Change::Added { at, default }, Direction::Up)
+            | (Change::Removed { at, default }, Direction::Down) => {
+                if let Some(default) = default {
+                    replace(object, at, &mut |old| old.or_else(|| Some(default.clone())));
+                }
+            }
+            (Change::Added { at, .. }, Direction::Down) | (Change::Removed { at, .. }, Direction::Up) => {
+                replace(object, at, &mut |_| None);
+            }
+            (Change::Duration { at, unit }, Direction::Up) => at_each(object, at, &mut |value| {
+                if let Some(number) = value.as_i64() {
+                    *value = format!("{number}{unit}").into();
+                }
+            }),
+            (Change::Duration { at, unit }, Direction::Down) => at_each(object, at, &mut |value| {
+                if let Some(count) = value.as_str().and_then(|text| count(text, unit)) {
+                    *value = count.into();
+                }
+            }),
+            (Change::Custom { at, function }, direction) => {
+                replace(object, at, &mut |old| functions(function, direction, old));
+            }
+        }
+    }
+}
+
+fn moved(object: &mut Value, (from, kept): (&[Step], usize), to: &[Step]) {
+    let ((above, from), (_, to)) = (split(from), split(to));
+    at_each(object, above, &mut |parent| {
+        if let Some(value) = take(parent, from, kept.saturating_sub(above.len())) {
+            put(parent, to, value);
+        }
+    });
+}
+
+/// Replaces the field at the end of a path, in all objects that could have it.
+fn replace(object: &mut Value, at: &[Step], new: &mut dyn FnMut(Option<Value>) -> Option<Value>) {
+    let Some((Step::Field(name), above)) = at.split_last() else {
+        return at_each(object, at, &mut |value| {
+            if let Some(new) = new(Some(value.take())) {
+                *value = new;
+            }
+        });
+    };
+    at_each(object, above, &mut |parent| {
+        if let Value::Object(fields) = parent {
+            match new(fields.get_mut(name).map(Value::take)) {
+                Some(new) => drop(fields.insert(name.clone(), new)),
+                None => drop(fields.remove(name)),
+            }
+        }
+    });
+}
+
+/// How many whole units there are in a duration in the format of Go, without a sign.
+fn count(text: &str, unit: &str) -> Option<i64> {
+    let mut nanoseconds: i128 = 0;
+    let mut rest = if text == "0" { "" } else { text };
+    while !rest.is_empty() {
+        let is_number = |c: char| c.is_ascii_digit() || c == '.';
+        let (number, after) = rest.split_at(rest.find(|c| !is_number(c))?);
+        let (unit, next) = after.split_at(after.find(is_number).unwrap_or(after.len()));
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        let digits: String = fraction.chars().chain("000000000".chars()).take(9).collect();
+        let billionths = format!("0{whole}{digits}").parse::<i128>().ok()?;
+        nanoseconds += billionths.checked_mul(length(unit)?)? / 1_000_000_000;
+        rest = next;
+    }
+    i64::try_from(nanoseconds / length(unit)?).ok()
+}
+
+/// The length of a unit in nanoseconds.
+fn length(unit: &str) -> Option<i128> {
+    Some(match unit {
+        "ns" => 1,
+        "us" | "\u{b5}s" | "\u{3bc}s" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "m" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        _ => return None,
+    })
+}

@@ -1,0 +1,171 @@
+//! Fields that are taken out of schemas and put into them, as the changes between versions say.
+
+use krator_runtime::versions::Step;
+
+use crate::finding::{Span, Spanned};
+use crate::model::lower::schema::Types;
+use crate::model::{Field, Schema, Shape};
+use crate::names::FieldName;
+
+/// Why a change cannot be made, in words.
+pub(super) type Unfit = String;
+
+/// The schema at a path. Named types on the way are written out, so that what is changed in one place stays in others.
+pub(super) fn at<'s>(
+    types: &Types<'_>,
+    mut schema: &'s mut Schema,
+    steps: &[Step],
+) -> Result<&'s mut Schema, Unfit> {
+    for step in steps {
+        types.inline(schema);
+        schema = below(schema, step).ok_or_else(|| format!("there is no {} there", shown(step)))?;
+    }
+    types.inline(schema);
+    Ok(schema)
+}
+
+/// The schema at a path, if it is there and no name is on the way.
+pub(super) fn find<'s>(schema: &'s mut Schema, steps: &[Step]) -> Option<&'s mut Schema> {
+    steps.iter().try_fold(schema, below)
+}
+
+fn below<'s>(schema: &'s mut Schema, step: &Step) -> Option<&'s mut Schema> {
+    match (step, &mut schema.shape) {
+        (Step::Field(name), Shape::Object(fields)) => {
+            let mut fields = fields.iter_mut();
+            fields.find(|field| field.name.as_str() == name).map(|field| &mut field.schema)
+        }
+        (Step::Each | Step::Index(_), Shape::List(inner)) | (Step::Each, Shape::Map(inner)) => Some(inner),
+        _ => None,
+    }
+}
+
+fn shown(step: &Step) -> String {
+    match step {
+        Step::Field(name) => format!("field `{name}`"),
+        Step::Index(_) => "list".to_owned(),
+        Step::Each => "list or map".to_owned(),
+    }
+}
+
+/// A schema that was taken from its place.
+pub(super) struct Taken {
+    pub schema: Schema,
+    /// How many steps of the path are still there.
+    pub kept: usize,
+    /// The required objects and lists on the way that are gone with it: how many steps lead to each, and whether it is a list.
+    pub required: Vec<(usize, bool)>,
+}
+
+/// Takes what is at a path, with the objects on the way that have no other field and the list of which it was the first item.
+pub(super) fn take(types: &Types<'_>, schema: &mut Schema, path: &[Step]) -> Result<Taken, Unfit> {
+    types.inline(schema);
+    let Some((step, rest)) = path.split_first() else {
+        return Err("the path leads nowhere".to_owned());
+    };
+    let inner = below(schema, step).ok_or_else(|| format!("there is no {} there", shown(step)))?;
+    types.inline(inner);
+    let is_required = !inner.optional;
+    let is_list = matches!(inner.shape, Shape::List(_));
+    let mut taken = match rest {
+        [] => Taken {
+            schema: inner.clone(),
+            kept: 0,
+            required: Vec::new(),
+        },
+        [Step::Index(_)] => {
+            let Shape::List(items) = &inner.shape else {
+                return Err("there is no list there".to_owned());
+            };
+            let mut item = (**items).clone();
+            item.optional = inner.optional || may_be_empty(inner);
+            Taken {
+                schema: item,
+                kept: 0,
+                required: Vec::new(),
+            }
+        }
+        rest => {
+            let mut taken = take(types, inner, rest)?;
+            taken.schema.optional |= inner.optional || may_be_empty(inner);
+            let is_empty = matches!(&inner.shape, Shape::Object(fields) if fields.is_empty())
+                || matches!(&inner.shape, Shape::List(items) if matches!(&items.shape, Shape::Object(fields) if fields.is_empty()));
+            taken.required.iter_mut().for_each(|(steps, _)| *steps += 1);
+            if taken.kept > 0 || !is_empty {
+                taken.kept += 1;
+                return Ok(taken);
+            }
+            taken
+        }
+    };
+    if !rest.is_empty() && is_required {
+        taken.required.push((1, is_list));
+    }
+    if let (Step::Field(name), Shape::Object(fields)) = (step, &mut schema.shape) {
+        fields.retain(|field| field.name.as_str() != name);
+    }
+    Ok(taken)
+}
+
+/// Whether a value may be a list without a first item.
+fn may_be_empty(schema: &Schema) -> bool {
+    let least = schema.constraints.limits.get("minItems");
+    let least = least.and_then(|least| least.value.as_u64()).unwrap_or(0);
+    matches!(schema.shape, Shape::List(_)) && least == 0
+}
+
+/// Puts a schema at a path, with the objects and lists that lead there. Returns how many steps of the path were there before.
+pub(super) fn put(
+    types: &Types<'_>,
+    schema: &mut Schema,
+    path: &[Step],
+    new: Schema,
+    span: Span,
+) -> Result<usize, Unfit> {
+    types.inline(schema);
+    let Some((step, rest)) = path.split_first() else {
+        return Err("there is a value already".to_owned());
+    };
+    if below(schema, step).is_some() && !rest.is_empty() {
+        let inner = below(schema, step).ok_or_else(String::new)?;
+        return Ok(put(types, inner, rest, new, span)? + 1);
+    }
+    let (Step::Field(name), Shape::Object(fields)) = (step, &mut schema.shape) else {
+        return Err(format!("there can be no {} there", shown(step)));
+    };
+    if fields.iter().any(|field| field.name.as_str() == name) {
+        return Err(format!("there is a field `{name}` already"));
+    }
+    let name = FieldName::parse(name).map_err(|error| format!("a field is {}", error.expected))?;
+    fields.push(Field {
+        name: Spanned::new(name, span),
+        schema: around(rest, new, span)?,
+    });
+    Ok(0)
+}
+
+/// A schema with the objects and lists around it that a path asks for.
+fn around(path: &[Step], schema: Schema, span: Span) -> Result<Schema, Unfit> {
+    let Some((step, rest)) = path.split_first() else {
+        return Ok(schema);
+    };
+    let optional = schema.optional;
+    let mut inner = around(rest, schema, span)?;
+    let shape = match step {
+        Step::Field(name) => {
+            let name = FieldName::parse(name).map_err(|error| format!("a field is {}", error.expected))?;
+            Shape::Object(vec![Field {
+                name: Spanned::new(name, span),
+                schema: inner,
+            }])
+        }
+        Step::Index(_) => {
+            inner.optional = false;
+            Shape::List(Box::new(inner))
+        }
+        Step::Each => return Err("a list of which every item is meant has to be there".to_owned()),
+    };
+    let mut outer = Schema::plain(shape, span);
+    outer.optional = optional;
+    Ok(outer)
+}

@@ -1,0 +1,58 @@
+//! Older versions of a kind, each as its changes make it of the next newer one.
+
+use krator_runtime::versions::Change;
+
+use super::{Column, Field, FieldPath, Kind, Scale, Schema};
+use crate::finding::{Span, Spanned};
+use crate::names::VersionName;
+
+/// An older version.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Version {
+    /// Its name.
+    pub name: Spanned<VersionName>,
+    /// What clients that use it are told, if it is deprecated.
+    pub deprecated: Option<Spanned<String>>,
+    /// Whether clients may use it.
+    pub served: bool,
+    /// The key by which objects are stored in it.
+    pub stored: Option<Span>,
+    /// What makes an object of the next newer version of one of this version, in this order.
+    pub changes: Vec<Spanned<Change>>,
+    /// `.spec` in this version.
+    pub spec: Schema,
+    /// The fields of the description in `.status` in this version.
+    pub status: Vec<Field>,
+    /// Its printer columns before the default ones.
+    pub columns: Vec<Column>,
+    /// Its scale subresource.
+    pub scale: Option<Scale>,
+    /// The fields that selectors may use in it.
+    pub selectable_fields: Vec<Spanned<FieldPath>>,
+}
+
+impl Kind {
+    /// The kind as clients of an older version see it.
+    pub fn in_version(&self, version: &Version) -> Kind {
+        let mut kind = self.clone();
+        kind.resource.version = version.name.clone();
+        kind.resource.scale = version.scale.clone();
+        kind.resource.selectable_fields = version.selectable_fields.clone();
+        kind.spec = version.spec.clone();
+        kind.status = version.status.clone();
+        kind.columns = version.columns.clone();
+        kind.versions = Vec::new();
+        kind
+    }
+
+    /// Whether objects are converted between the versions of the kind: some look different.
+    pub fn converts(&self) -> bool {
+        self.versions.iter().any(|version| !version.changes.is_empty())
+    }
+
+    /// The name of the version in which objects are stored.
+    pub fn stored_version(&self) -> &VersionName {
+        let older = self.versions.iter().find(|version| version.stored.is_some());
+        older.map_or(&self.resource.version.value, |older| &older.name.value)
+    }
+}

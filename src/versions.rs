@@ -1,0 +1,51 @@
+//! The conversions between the versions of a kind, as the runtime, the API server of `krator dev` and the tests make them.
+
+use krator_runtime::versions::{Lists, Older, Shape as Form, Versions};
+
+use crate::model::{Description, Kind, Schema, Shape};
+
+/// The versions of a kind; `None` if objects are the same in all of them.
+pub fn of(description: &Description, kind: &Kind) -> Option<Versions> {
+    let older = kind.versions.iter().map(|version| Older {
+        shape: form(description, version.name.as_str(), &version.spec),
+        changes: version.changes.iter().map(|change| change.value.clone()).collect(),
+    });
+    kind.converts().then(|| Versions {
+        group: kind.resource.group.as_str().to_owned(),
+        kind: kind.resource.kind.as_str().to_owned(),
+        newest: form(description, kind.resource.version.as_str(), &kind.spec),
+        older: older.collect(),
+    })
+}
+
+fn form(description: &Description, name: &str, spec: &Schema) -> Form {
+    Form {
+        name: name.to_owned(),
+        lists: lists(description, spec).unwrap_or_default(),
+    }
+}
+
+/// The lists at and below a schema whose items have keys; `None` if there are none.
+fn lists(description: &Description, schema: &Schema) -> Option<Lists> {
+    let said = |name: &str| description.chain(schema).find_map(|schema| schema.extension(name));
+    let mut lists = Lists::default();
+    if said("x-kubernetes-list-type").is_some_and(|list| list == "map")
+        && let Some(names) = said("x-kubernetes-list-map-keys").and_then(|names| names.as_array())
+    {
+        let names = names.iter().filter_map(|name| name.as_str().map(str::to_owned));
+        lists.keys = names.collect();
+    }
+    match &description.resolve(schema).shape {
+        Shape::Object(fields) => {
+            let fields = fields.iter();
+            let below = fields
+                .filter_map(|field| Some((field.name.to_string(), self::lists(description, &field.schema)?)));
+            lists.fields = below.collect();
+        }
+        Shape::List(inner) | Shape::Map(inner) => {
+            lists.each = self::lists(description, inner).map(Box::new);
+        }
+        _ => {}
+    }
+    (!lists.is_empty()).then_some(lists)
+}
