@@ -8,6 +8,7 @@ pub mod documents;
 pub mod rbac;
 pub mod rust;
 pub mod sample;
+pub(crate) mod versions;
 pub mod webhooks;
 
 mod templates;
@@ -92,7 +93,7 @@ pub(crate) fn plan_with(
         cargo::lock_of(&description.operator.value, runtime, description.has_webhooks()),
     );
     if *runtime == Runtime::Vendored {
-        cargo::vendor(&mut plan, description.has_webhooks());
+        cargo::vendor(&mut plan, description);
     }
     add_crate_root(&mut plan, description);
     for kind in &description.kinds {
@@ -124,6 +125,9 @@ fn add_surroundings(plan: &mut Plan, description: &Description, rollout: Rollout
     plan.add("deploy/rbac.yaml", Generated, rbac::rbac(description));
     if description.has_webhooks() {
         plan.add("deploy/webhooks.yaml", Generated, webhooks::webhooks(description));
+    }
+    if let Some(text) = versions::versions(description) {
+        plan.add(versions::DATA, Generated, text);
     }
     plan.add("deploy/sample.yaml", Seeded, sample::sample(description));
     plan.add(DEPLOYMENT, Seeded, deploy::deployment(description, rollout));

@@ -19,8 +19,9 @@ const LEFT_OUT: [&str; 4] = [
     "#[cfg(feature = \"faults\")]",
     "#[cfg(feature = \"source\")]",
 ];
-/// That of items that are left out of operators without webhooks.
+/// Those of items that are left out of operators that need them not: without webhooks, and with one version of each kind.
 const ADMISSION: &str = "#[cfg(feature = \"admission\")]";
+const VERSIONS: &str = "#[cfg(feature = \"versions\")]";
 const ADMISSION_OR_DEV: &str = "#[cfg(any(feature = \"admission\", feature = \"dev\"))]";
 
 fn main() -> io::Result<()> {
@@ -32,16 +33,18 @@ fn main() -> io::Result<()> {
     read(Path::new("src"), &mut files)?;
     let out = env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?;
     let all = without(&files, &LEFT_OUT);
-    let mut fewer = without(&all, &[ADMISSION]);
-    for text in fewer.values_mut() {
+    let admission = without(&all, &[VERSIONS]);
+    let mut fewest = without(&admission, &[ADMISSION]);
+    for text in fewest.values_mut() {
         *text = text.replace(ADMISSION_OR_DEV, "#[cfg(feature = \"dev\")]");
     }
-    let only_all: BTreeMap<_, _> = all
-        .iter()
-        .filter(|(path, text)| fewer.get(*path) != Some(text))
-        .collect();
-    for (name, files) in [("files.rs", fewer.iter().collect()), ("admission.rs", only_all)] {
-        let list: Vec<_> = files.into_iter().collect();
+    for (name, files, fewer) in [
+        ("files.rs", &fewest, &BTreeMap::new()),
+        ("admission.rs", &admission, &fewest),
+        ("versions.rs", &all, &admission),
+    ] {
+        let more = files.iter().filter(|(path, text)| fewer.get(*path) != Some(text));
+        let list: Vec<_> = more.collect();
         fs::write(Path::new(&out).join(name), format!("&{list:?}"))?;
     }
     Ok(())

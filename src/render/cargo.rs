@@ -44,10 +44,10 @@ pub(crate) fn manifest_of(description: &Description, from: &Runtime) -> String {
             )
         }
     };
-    let feature = if description.has_webhooks() {
-        "admission"
-    } else {
-        "kube"
+    let feature = match (description.has_webhooks(), description.converts()) {
+        (_, true) => "admission\", \"versions",
+        (true, false) => "admission",
+        (false, false) => "kube",
     };
     let requirement = |name: &str| json!({"name": name, "requirement": requirement(&runtime, name, &[])});
     let mut dependencies: Vec<_> = DEPENDENCIES.iter().map(|name| requirement(name)).collect();
@@ -173,9 +173,9 @@ pub(crate) fn lock_of(operator: &OperatorName, from: &Runtime, has_webhooks: boo
     lock
 }
 
-/// Adds the runtime in `vendor/`, with what answers webhooks if the operator has any.
-pub fn vendor(plan: &mut Plan, has_webhooks: bool) {
-    let files = files(has_webhooks);
+/// Adds the runtime in `vendor/`, with what answers webhooks and what converts objects, if the operator does.
+pub fn vendor(plan: &mut Plan, description: &Description) {
+    let files = files(description.has_webhooks(), description.converts());
     plan.add(
         format!("{VENDOR}/Cargo.toml"),
         Ownership::Generated,
@@ -187,9 +187,10 @@ pub fn vendor(plan: &mut Plan, has_webhooks: bool) {
 }
 
 /// The files of the runtime.
-fn files(has_webhooks: bool) -> BTreeMap<&'static str, &'static str> {
-    let more = source::ADMISSION_FILES.iter().filter(|_| has_webhooks);
-    source::FILES.iter().chain(more).copied().collect()
+fn files(has_webhooks: bool, converts: bool) -> BTreeMap<&'static str, &'static str> {
+    let webhooks = source::ADMISSION_FILES.iter().filter(|_| has_webhooks);
+    let versions = source::VERSIONS_FILES.iter().filter(|_| converts);
+    source::FILES.iter().chain(webhooks).chain(versions).copied().collect()
 }
 
 /// The runtime's manifest, written anew from its contents. `cargo package` rewrites manifests, and what a crate vendors
@@ -295,7 +296,8 @@ mod tests {
 
     #[test]
     fn what_an_operator_never_runs_is_not_vendored() {
-        for (path, text) in source::FILES.iter().chain(source::ADMISSION_FILES) {
+        let all = [source::FILES, source::ADMISSION_FILES, source::VERSIONS_FILES].concat();
+        for (path, text) in all {
             for left_out in [
                 "cfg(test",
                 "cfg(all(test",
@@ -310,8 +312,15 @@ mod tests {
         for (path, text) in source::FILES {
             assert!(!text.contains("admission"), "{path} is about webhooks");
         }
-        for (has_webhooks, most) in [(false, MOST_LINES), (true, MOST_LINES + WEBHOOK_LINES)] {
-            let lines: usize = files(has_webhooks)
+        for (path, text) in source::FILES.iter().chain(source::ADMISSION_FILES) {
+            assert!(!text.contains("versions::"), "{path} is about conversions");
+        }
+        for (has_webhooks, converts, most) in [
+            (false, false, MOST_LINES),
+            (true, false, MOST_LINES + WEBHOOK_LINES),
+            (true, true, MOST_LINES + WEBHOOK_LINES + VERSION_LINES),
+        ] {
+            let lines: usize = files(has_webhooks, converts)
                 .values()
                 .map(|text| text.lines().count())
                 .sum();

@@ -7,6 +7,8 @@ pub use request::Operation;
 pub(crate) use request::{AdmissionRequest, AdmissionReview};
 pub use verdict::Verdict;
 
+#[cfg(feature = "versions")]
+use crate::versions::Functions;
 use crate::{
     error::Result,
     machine::{Machine, Object, ObjectState, SharedOf},
@@ -95,6 +97,19 @@ pub struct Doors<M: Machine> {
     pub(crate) mutate: Option<Ask<M>>,
     /// The keys on the way to the field that `/scale` stands for.
     pub(crate) scale: &'static [&'static str],
+    /// The versions of the kind, if objects look different in some.
+    #[cfg(feature = "versions")]
+    pub(crate) versions: Option<Conversions>,
+}
+
+/// How objects are converted between the versions of a kind.
+#[cfg(feature = "versions")]
+#[derive(Clone, Copy)]
+pub(crate) struct Conversions {
+    /// [`Versions`](crate::versions::Versions) as JSON.
+    pub text: &'static str,
+    /// The functions of the author.
+    pub functions: &'static Functions<'static>,
 }
 
 /// Passes a request to a handler.
@@ -127,7 +142,16 @@ impl<M: Machine> Doors<M> {
             validate: None,
             mutate: None,
             scale: &[],
+            #[cfg(feature = "versions")]
+            versions: None,
         }
+    }
+    /// Objects are converted between these versions, as JSON; values that a function converts, by `functions`.
+    #[cfg(feature = "versions")]
+    #[must_use]
+    pub fn versions(mut self, text: &'static str, functions: &'static Functions<'static>) -> Self {
+        self.versions = Some(Conversions { text, functions });
+        self
     }
     /// Objects are judged by [`Validate`].
     #[must_use]

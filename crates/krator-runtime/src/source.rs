@@ -8,3 +8,5 @@ pub const MANIFEST: &str = include_str!("../Cargo.toml");
 pub const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
 /// Those that operators with webhooks have beside them, or in place of one of them.
 pub const ADMISSION_FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/admission.rs"));
+/// Those that operators of kinds with several versions have beside all of them, or in place of one of them.
+pub const VERSIONS_FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/versions.rs"));

@@ -6,6 +6,8 @@
 mod change;
 mod held;
 mod path;
+#[cfg(test)]
+mod tests;
 
 pub use change::{Change, Direction, Functions};
 pub use held::Lists;

@@ -6,7 +6,7 @@ use serde_json::Value;
 /// A change from a version to the next newer one. What one of the two versions cannot hold is no concern of it: the values
 /// that a conversion loses are found by converting back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Change {
     /// A value that is elsewhere.
     Moved {
