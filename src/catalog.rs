@@ -13,6 +13,7 @@ mod graph;
 pub mod keys;
 mod language;
 mod schema;
+mod versions;
 mod webhooks;
 
 pub(crate) use access::*;
@@ -25,6 +26,7 @@ pub(crate) use effects::*;
 pub(crate) use graph::*;
 pub(crate) use language::*;
 pub(crate) use schema::*;
+pub(crate) use versions::*;
 pub(crate) use webhooks::*;
 
 /// The severity of a finding.
@@ -95,7 +97,7 @@ fn checked_families() -> [&'static [&'static Rule]; 7] {
 pub fn all() -> impl Iterator<Item = &'static Rule> {
     std::iter::once(language::ALL)
         .chain(checked_families())
-        .chain([drift::ALL, edits::ALL, code::ALL])
+        .chain([versions::ALL, drift::ALL, edits::ALL, code::ALL])
         .flatten()
         .copied()
 }

@@ -138,7 +138,13 @@ fn version(description: &Description, kind: &Kind, older: Option<&Version>, stor
 /// The warning about a deprecated version, in the words of Kubernetes.
 fn deprecation(resource: &Resource, why: &str) -> String {
     let (group, version, kind) = (&resource.group, &resource.version, &resource.kind);
-    format!("{}/{} {} is deprecated: {}", group.value, version.value, kind.value, why.trim())
+    format!(
+        "{}/{} {} is deprecated: {}",
+        group.value,
+        version.value,
+        kind.value,
+        why.trim()
+    )
 }
 
 fn scale(scale: &Scale) -> Json {

@@ -8,7 +8,6 @@ pub mod documents;
 pub mod rbac;
 pub mod rust;
 pub mod sample;
-pub(crate) mod versions;
 pub mod webhooks;
 
 mod templates;
@@ -126,9 +125,6 @@ fn add_surroundings(plan: &mut Plan, description: &Description, rollout: Rollout
     if description.has_webhooks() {
         plan.add("deploy/webhooks.yaml", Generated, webhooks::webhooks(description));
     }
-    if let Some(text) = versions::versions(description) {
-        plan.add(versions::DATA, Generated, text);
-    }
     plan.add("deploy/sample.yaml", Seeded, sample::sample(description));
     plan.add(DEPLOYMENT, Seeded, deploy::deployment(description, rollout));
     plan.add("docs/states.md", Generated, documents::states(description));
@@ -215,7 +211,7 @@ fn add_kind(plan: &mut Plan, description: &Description, kind: &Kind) {
     let module = kind.resource.kind.value.module();
     let at = |path: &str| format!("src/{module}/{path}");
     plan.add(at("mod.rs"), Generated, rust::kind_module(description, kind));
-    plan.add(at("generated/mod.rs"), Generated, rust::generated_module());
+    plan.add(at("generated/mod.rs"), Generated, rust::generated_module(kind));
     plan.add(
         at("generated/machine.rs"),
         Generated,
@@ -239,8 +235,21 @@ fn add_kind(plan: &mut Plan, description: &Description, kind: &Kind) {
     plan.add(
         at("generated/types.rs"),
         Generated,
-        rust::types::types(description, kind),
+        rust::types::types(description, kind, true),
     );
+    for version in &kind.versions {
+        let types = rust::types::types(description, &kind.in_version(version), false);
+        plan.add(
+            at(&format!("generated/{}.rs", version.name.value)),
+            Generated,
+            types,
+        );
+    }
+    if let Some(versions) = crate::versions::of(description, kind) {
+        // Its keys are texts, so it can be written.
+        let text = serde_json::to_string_pretty(&versions).expect("JSON");
+        plan.add(at("generated/versions.json"), Generated, text + "\n");
+    }
     plan.add(at("states/mod.rs"), Generated, handlers::states_module(kind));
     for state in &kind.states {
         let file = handlers::handler_file(kind, state);

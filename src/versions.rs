@@ -8,7 +8,11 @@ use crate::model::{Description, Kind, Schema, Shape};
 pub fn of(description: &Description, kind: &Kind) -> Option<Versions> {
     let older = kind.versions.iter().map(|version| Older {
         shape: form(description, version.name.as_str(), &version.spec),
-        changes: version.changes.iter().map(|change| change.value.clone()).collect(),
+        changes: version
+            .changes
+            .iter()
+            .map(|change| change.value.clone())
+            .collect(),
     });
     kind.converts().then(|| Versions {
         group: kind.resource.group.as_str().to_owned(),
@@ -27,7 +31,11 @@ fn form(description: &Description, name: &str, spec: &Schema) -> Form {
 
 /// The lists at and below a schema whose items have keys; `None` if there are none.
 fn lists(description: &Description, schema: &Schema) -> Option<Lists> {
-    let said = |name: &str| description.chain(schema).find_map(|schema| schema.extension(name));
+    let said = |name: &str| {
+        description
+            .chain(schema)
+            .find_map(|schema| schema.extension(name))
+    };
     let mut lists = Lists::default();
     if said("x-kubernetes-list-type").is_some_and(|list| list == "map")
         && let Some(names) = said("x-kubernetes-list-map-keys").and_then(|names| names.as_array())

@@ -21,7 +21,10 @@ const LEFT_OUT: [&str; 4] = [
 ];
 /// Those of items that are left out of operators that need them not: without webhooks, and with one version of each kind.
 const ADMISSION: &str = "#[cfg(feature = \"admission\")]";
-const VERSIONS: &str = "#[cfg(feature = \"versions\")]";
+const VERSIONS: [&str; 2] = [
+    "#[cfg(feature = \"versions\")]",
+    "#[cfg(all(feature = \"admission\", feature = \"versions\"))]",
+];
 const ADMISSION_OR_DEV: &str = "#[cfg(any(feature = \"admission\", feature = \"dev\"))]";
 
 fn main() -> io::Result<()> {
@@ -33,7 +36,7 @@ fn main() -> io::Result<()> {
     read(Path::new("src"), &mut files)?;
     let out = env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?;
     let all = without(&files, &LEFT_OUT);
-    let admission = without(&all, &[VERSIONS]);
+    let admission = without(&all, &VERSIONS);
     let mut fewest = without(&admission, &[ADMISSION]);
     for text in fewest.values_mut() {
         *text = text.replace(ADMISSION_OR_DEV, "#[cfg(feature = \"dev\")]");

@@ -190,7 +190,12 @@ pub fn vendor(plan: &mut Plan, description: &Description) {
 fn files(has_webhooks: bool, converts: bool) -> BTreeMap<&'static str, &'static str> {
     let webhooks = source::ADMISSION_FILES.iter().filter(|_| has_webhooks);
     let versions = source::VERSIONS_FILES.iter().filter(|_| converts);
-    source::FILES.iter().chain(webhooks).chain(versions).copied().collect()
+    source::FILES
+        .iter()
+        .chain(webhooks)
+        .chain(versions)
+        .copied()
+        .collect()
 }
 
 /// The runtime's manifest, written anew from its contents. `cargo package` rewrites manifests, and what a crate vendors
@@ -247,6 +252,8 @@ mod tests {
     const MOST_LINES: usize = 21_700;
     /// The most lines that webhooks add to it.
     const WEBHOOK_LINES: usize = 1_860;
+    /// The most lines that conversions add to those.
+    const VERSION_LINES: usize = 850;
 
     #[test]
     fn a_lock_file_is_in_cargos_order_whatever_the_package_is_called() {
@@ -276,11 +283,11 @@ mod tests {
     fn the_vendored_manifest_has_the_dependencies_of_the_runtimes_own_and_the_features_of_operators() {
         let (own, vendored) = (
             manifest(),
-            Manifest::from_str(&vendored_manifest(&files(true))).expect("a manifest"),
+            Manifest::from_str(&vendored_manifest(&files(true, true))).expect("a manifest"),
         );
         let features: Vec<&str> = vendored.features.keys().map(String::as_str).collect();
-        assert_eq!(features, ["admission", "dev", "kube"]);
-        let without = Manifest::from_str(&vendored_manifest(&files(false))).expect("a manifest");
+        assert_eq!(features, ["admission", "dev", "kube", "versions"]);
+        let without = Manifest::from_str(&vendored_manifest(&files(false, false))).expect("a manifest");
         assert!(!without.features.contains_key("admission"));
         for (feature, enables) in &vendored.features {
             assert_eq!(own.features.get(feature), Some(enables), "{feature}");

@@ -162,19 +162,26 @@ pub(crate) fn kind_module(description: &Description, kind: &Kind) -> String {
     } else {
         "mod admission;\n"
     };
+    let versions: String = kind
+        .versions
+        .iter()
+        .map(|version| format!("pub use generated::{};\n", version.name.value))
+        .collect();
     let is_same = name.module() == handlers::STATES_MODULE;
     let allow = if is_same { handlers::SAME_NAME } else { "" };
     format!(
         "{HEADER}\n\n//! `{name}`: its types, its state machine and its handlers.\n\n\
          {admission}#[rustfmt::skip]\nmod generated;\nmod object;\n{allow}pub mod states;\n\n\
          {condition}pub use generated::machine::{machine};\npub use generated::prelude;\n\
-         pub use generated::types::*;\n{objects}"
+         pub use generated::types::*;\n{versions}{objects}"
     )
 }
 
 /// `src/<kind>/generated/mod.rs`.
-pub(crate) fn generated_module() -> String {
+pub(crate) fn generated_module(kind: &Kind) -> String {
+    let versions = kind.versions.iter().map(|version| ident(version.name.as_str()));
     file(&quote! {
+        #(pub mod #versions;)*
         pub mod kinds;
         pub mod machine;
         pub mod prelude;

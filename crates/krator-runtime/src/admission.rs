@@ -106,7 +106,7 @@ pub struct Doors<M: Machine> {
 #[cfg(feature = "versions")]
 #[derive(Clone, Copy)]
 pub(crate) struct Conversions {
-    /// [`Versions`](crate::versions::Versions) as JSON.
+    /// [`Versions`] as JSON.
     pub text: &'static str,
     /// The functions of the author.
     pub functions: &'static Functions<'static>,
@@ -146,11 +146,14 @@ impl<M: Machine> Doors<M> {
             versions: None,
         }
     }
-    /// Objects are converted between these versions, as JSON; values that a function converts, by `functions`.
+    /// Objects are converted between these versions, which are a [`Versions`](crate::versions::Versions) as JSON.
     #[cfg(feature = "versions")]
     #[must_use]
-    pub fn versions(mut self, text: &'static str, functions: &'static Functions<'static>) -> Self {
-        self.versions = Some(Conversions { text, functions });
+    pub fn versions(mut self, text: &'static str) -> Self {
+        self.versions = Some(Conversions {
+            text,
+            functions: &|_, _, value| value,
+        });
         self
     }
     /// Objects are judged by [`Validate`].

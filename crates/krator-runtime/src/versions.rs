@@ -78,7 +78,9 @@ impl Versions {
         let from = object.get("apiVersion")?.as_str()?;
         let from = from.strip_prefix(&self.group)?.strip_prefix('/')?.to_owned();
         let (source, target) = (self.find(&from)?, self.find(to)?);
-        object.as_object_mut()?.insert("apiVersion".to_owned(), format!("{}/{to}", self.group).into());
+        object
+            .as_object_mut()?
+            .insert("apiVersion".to_owned(), format!("{}/{to}", self.group).into());
         if from == to {
             return Some(object);
         }
@@ -145,7 +147,10 @@ impl Versions {
     /// Takes the annotation off. One that nobody here has written means nothing.
     fn take_rides(&self, object: &mut Value) -> Rides {
         let key = self.annotation();
-        let Some(annotations) = object.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut) else {
+        let Some(annotations) = object
+            .pointer_mut("/metadata/annotations")
+            .and_then(Value::as_object_mut)
+        else {
             return Rides::new();
         };
         let taken = annotations.remove(&key);
@@ -155,7 +160,8 @@ impl Versions {
             metadata.remove("annotations");
         }
         let text = taken.as_ref().and_then(Value::as_str);
-        text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+        text.and_then(|text| serde_json::from_str(text).ok())
+            .unwrap_or_default()
     }
 
     fn put_rides(&self, object: &mut Value, rides: Rides) {

@@ -7,8 +7,8 @@ mod values;
 
 pub(super) use mapping::refuse_optional;
 pub(super) use phrase::kubernetes_reference;
-pub(super) use values::typed_json;
 pub(crate) use phrase::{DEEPEST_PHRASE, type_words};
+pub(super) use values::typed_json;
 
 use std::collections::BTreeMap;
 

@@ -10,8 +10,8 @@ use super::nodes::{Input, entries, limited_list, text};
 use super::paths::Fields;
 use super::resource;
 use super::schema::Types;
-use crate::catalog::keys::VersionKey;
 use crate::catalog::NAME_COLLISION;
+use crate::catalog::keys::VersionKey;
 use crate::finding::{Finding, Spanned};
 use crate::model::{Column, Field, FieldPath, PathRoot, Resource, Scale, Schema, Segment, Shape, Version};
 use crate::names::VersionName;
@@ -74,10 +74,14 @@ fn version<'a>(
     let deprecated = keys.read(VersionKey::Deprecated, text);
     let served = keys.read(VersionKey::Served, super::nodes::boolean);
     let stored = keys.key_span(VersionKey::Stored);
-    let stored = keys.read(VersionKey::Stored, super::constraints::only_true).and(stored);
+    let stored = keys
+        .read(VersionKey::Stored, super::constraints::only_true)
+        .and(stored);
     let written = keys.read_all(VersionKey::Changes, |node| {
         let items = limited_list(node, VersionKey::Changes, "a list of changes").into_iter();
-        items.filter_map(|node| Some((node, Written::read(node, types)?))).collect()
+        items
+            .filter_map(|node| Some((node, Written::read(node, types)?)))
+            .collect()
     });
     let mut changes = Vec::new();
     for (node, written) in written.into_iter().rev() {
@@ -94,9 +98,7 @@ fn version<'a>(
     changes.reverse();
     let (spec, status) = form.parts();
     let all_status = Schema {
-        shape: Shape::Object(
-            status.iter().chain(machine_fields(newest)).cloned().collect(),
-        ),
+        shape: Shape::Object(status.iter().chain(machine_fields(newest)).cloned().collect()),
         ..newest.all_status.clone()
     };
     let fields = Fields {
@@ -158,8 +160,10 @@ impl Form {
 
     /// Lets the paths of columns and others follow a change back. Those that lead to what the older version lacks are gone.
     fn follow(&mut self, change: &Change) {
-        self.columns.retain_mut(|column| follow(&mut column.path.value, change));
-        self.selectable_fields.retain_mut(|path| follow(&mut path.value, change));
+        self.columns
+            .retain_mut(|column| follow(&mut column.path.value, change));
+        self.selectable_fields
+            .retain_mut(|path| follow(&mut path.value, change));
         self.scale = self.scale.take().and_then(|mut scale| {
             let stays = follow(&mut scale.spec.value, change) && follow(&mut scale.status.value, change);
             scale.selector = scale.selector.take_if(|path| follow(&mut path.value, change));

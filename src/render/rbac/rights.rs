@@ -162,6 +162,20 @@ impl Permissions {
             let verbs = ["list", "watch", "patch", "delete"];
             self.add(description, RuleScope::Cluster, target, &verbs);
         }
+        for kind in description.kinds.iter().filter(|kind| kind.converts()) {
+            let name = format!(
+                "{}.{}",
+                kind.resource.plural.as_str(),
+                kind.resource.group.as_str()
+            );
+            let target = RuleTarget::one("apiextensions.k8s.io", "customresourcedefinitions", &name);
+            self.add(
+                description,
+                RuleScope::Cluster,
+                target,
+                &["list", "watch", "patch"],
+            );
+        }
         // The configurations are deleted with the namespace, by its uid.
         let namespace = RuleTarget::one("", "namespaces", operator);
         self.add(description, RuleScope::Cluster, namespace, &["get"]);

@@ -225,10 +225,13 @@ fn doors(kind: &Kind, names: &KindNames) -> Option<TokenStream> {
                 });
             quote!(.scale(&["spec", #(#keys),*]))
         });
-    (!webhooks.is_empty()).then(|| {
+    let versions = kind
+        .converts()
+        .then(|| quote!(.versions(include_str!("versions.json"))));
+    (!webhooks.is_empty() || versions.is_some()).then(|| {
         quote! {
             fn doors() -> rt::Doors<Self> {
-                rt::Doors::closed() #validate #mutate #scale
+                rt::Doors::closed() #validate #mutate #scale #versions
             }
         }
     })

@@ -29,8 +29,8 @@ pub(super) fn names(description: &Description, kind: &Kind) -> BTreeSet<String> 
     writer.taken
 }
 
-/// `src/<kind>/generated/types.rs`.
-pub fn types(description: &Description, kind: &Kind) -> String {
+/// `src/<kind>/generated/types.rs`, or the types of an older version, which are for clients and tests.
+pub fn types(description: &Description, kind: &Kind, is_newest: bool) -> String {
     let names = KindNames::of(kind);
     let KindNames {
         kind: root,
@@ -59,6 +59,18 @@ pub fn types(description: &Description, kind: &Kind) -> String {
     let (spec_fields, status_fields, items) = (spec_fields.tokens, status_fields.tokens, writer.items);
     let about = format!(" The `.status` of `{root}` objects.");
     let allow = allow_complexity();
+    let implementation = is_newest.then(|| {
+        quote! {
+            impl krator_runtime::ObjectStatus for #status {
+                fn machine(&self) -> &krator_runtime::MachineStatus {
+                    &self.#machine_field
+                }
+                fn machine_mut(&mut self) -> &mut krator_runtime::MachineStatus {
+                    &mut self.#machine_field
+                }
+            }
+        }
+    });
     file(&quote! {
         #allow
         use serde::{Deserialize, Serialize};
@@ -82,14 +94,7 @@ pub fn types(description: &Description, kind: &Kind) -> String {
         }
         #status_defaults
 
-        impl krator_runtime::ObjectStatus for #status {
-            fn machine(&self) -> &krator_runtime::MachineStatus {
-                &self.#machine_field
-            }
-            fn machine_mut(&mut self) -> &mut krator_runtime::MachineStatus {
-                &mut self.#machine_field
-            }
-        }
+        #implementation
 
         #(#items)*
     })

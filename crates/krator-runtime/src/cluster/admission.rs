@@ -3,6 +3,8 @@
 //! It has a thread of its own, so that neither a handler of a state holds up the API server nor a handler of a webhook the
 //! objects.
 mod certificates;
+#[cfg(feature = "versions")]
+mod conversion;
 mod in_reviews;
 mod keeper;
 mod reviews;
@@ -21,9 +23,9 @@ use super::{
 use crate::{error::Result, lock::Lock as _};
 use certificates::Names;
 use futures::FutureExt as _;
-use keeper::Keeper;
+use keeper::{Caller, Keeper};
 use kube::Client;
-use reviews::{Door, MUTATE, Respondent, VALIDATE};
+use reviews::{Entry, Respondent};
 use std::{
     path::PathBuf,
     sync::{Arc, Mutex},
@@ -67,8 +69,8 @@ impl Default for WebhookServer {
 #[derive(Clone, Default)]
 pub(in crate::cluster) struct Halls(Arc<Mutex<Vec<Hall>>>);
 
-/// Makes the doors of a kind with a client of the thread that serves them.
-type Hall = Box<dyn FnOnce(&Client) -> Vec<Door> + Send>;
+/// Makes what answers the API server about a kind, with a client of the thread that serves it.
+type Hall = Box<dyn FnOnce(&Client) -> Entry + Send>;
 
 impl Halls {
     pub fn add(&self, hall: Hall) {
@@ -118,9 +120,12 @@ impl WebhookServer {
                 Ok(client) => client,
                 Err(error) => return tracing::error!(%error, "webhooks cannot be served"),
             };
-            let doors: Vec<Door> = halls.into_iter().flat_map(|hall| hall(&client)).collect();
-            let calls = [VALIDATE, MUTATE].map(|webhook| doors.iter().any(|door| door.webhook == webhook));
-            let respondent = Arc::new(Respondent::new(doors, process.metrics));
+            let entries: Vec<Entry> = halls.into_iter().map(|hall| hall(&client)).collect();
+            let callers = Caller::of(&entries, process.operator);
+            let respondent = match Respondent::new(entries, process.metrics) {
+                Ok(respondent) => Arc::new(respondent),
+                Err(error) => return tracing::error!(%error, "webhooks cannot be served"),
+            };
             let mut stop = process.stop;
             let stopped = async move { drop(stop.wait_for(|stop| *stop).await) };
             let serving = serve::serve(listener, Some(tls), respondent, LIMITS, stopped.boxed().shared());
@@ -134,7 +139,7 @@ impl WebhookServer {
                         names: Names::of(process.operator, &process.namespace),
                         namespace: process.namespace,
                         lifetime: self.lifetime,
-                        calls,
+                        callers,
                         clock: process.clock,
                         health: process.health,
                         served,

@@ -311,6 +311,10 @@ where
     ManifestOf<O::Machine>: KubeObject,
 {
     let endpoint = Endpoint::of::<ManifestOf<O::Machine>>();
+    #[cfg(all(feature = "admission", feature = "versions"))]
+    if O::Machine::doors().versions.is_some() {
+        common.health.spares(&endpoint);
+    }
     let objects = shared.own::<ManifestOf<O::Machine>>(&common.namespaces);
     let links = O::Machine::links();
     let (others, caches) = links

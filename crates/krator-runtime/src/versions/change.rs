@@ -31,7 +31,11 @@ pub enum Change {
         /// Its place.
         at: Path,
         /// Its value in objects that are written in the older version.
-        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "written")]
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "written"
+        )]
         default: Option<Value>,
     },
     /// A field that the newer version lacks.
@@ -39,7 +43,11 @@ pub enum Change {
         /// Its place.
         at: Path,
         /// Its value in objects that are written in the newer version.
-        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "written")]
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "written"
+        )]
         default: Option<Value>,
     },
     /// A number that is a duration in the format of Go now.
@@ -73,7 +81,7 @@ pub enum Direction {
 }
 
 /// The functions of the author, by name. A value is `None` where it is absent.
-pub type Functions<'a> = dyn Fn(&str, Direction, Option<Value>) -> Option<Value> + 'a;
+pub type Functions<'a> = dyn Fn(&str, Direction, Option<Value>) -> Option<Value> + Send + Sync + 'a;
 
 impl Change {
     /// Makes the change, or undoes it.
@@ -85,7 +93,12 @@ impl Change {
                 },
                 Direction::Up,
             ) => moved(object, (from, *from_kept), to),
-            (Change::Moved { from, to, to_kept, .. }, Direction::Down) => moved(object, (to, *to_kept), from),
+            (
+                Change::Moved {
+                    from, to, to_kept, ..
+                },
+                Direction::Down,
+            ) => moved(object, (to, *to_kept), from),
             (Change::Values { at, map }, direction) => at_each(object, at, &mut |value| {
                 let found = map.iter().find_map(|(older, newer)| match direction {
                     Direction::Up => (older == value).then_some(newer),

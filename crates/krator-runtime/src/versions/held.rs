@@ -53,7 +53,11 @@ pub(super) enum Held {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         was: Option<String>,
         /// The value; `None` if there is none.
-        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "written")]
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "written"
+        )]
         is: Option<Value>,
     },
     /// Values in fields.
@@ -78,9 +82,12 @@ fn digest(value: &Value) -> String {
             Value::Object(fields) => fields.iter().fold(of_text(place, "{}"), |all, (name, field)| {
                 all ^ of(field, &format!("{place}/{name}"))
             }),
-            Value::Array(items) => items.iter().enumerate().fold(of_text(place, "[]"), |all, (at, item)| {
-                all ^ of(item, &format!("{place}#{at}"))
-            }),
+            Value::Array(items) => items
+                .iter()
+                .enumerate()
+                .fold(of_text(place, "[]"), |all, (at, item)| {
+                    all ^ of(item, &format!("{place}#{at}"))
+                }),
             other => of_text(place, &other.to_string()),
         }
     }
@@ -144,10 +151,14 @@ fn keyed(without: &[Value], whole: &[Value], lists: &Lists) -> Option<Held> {
 /// The differences of a list whose items have no keys; `None` if it has become shorter.
 fn placed(without: &[Value], whole: &[Value], lists: &Lists) -> Option<Held> {
     let rest = whole.get(without.len()..)?;
-    let items = without.iter().zip(whole).enumerate().filter_map(|(at, (without, whole))| {
-        let held = difference(Some(without), Some(whole), lists.item())?;
-        Some((at, digest(without), held))
-    });
+    let items = without
+        .iter()
+        .zip(whole)
+        .enumerate()
+        .filter_map(|(at, (without, whole))| {
+            let held = difference(Some(without), Some(whole), lists.item())?;
+            Some((at, digest(without), held))
+        });
     Some(Held::Places {
         items: items.collect(),
         rest: (!rest.is_empty()).then(|| (without.len(), rest.to_vec())),
@@ -157,12 +168,16 @@ fn placed(without: &[Value], whole: &[Value], lists: &Lists) -> Option<Held> {
 /// The fields by which an item is told apart.
 fn key(item: &Value, names: &[String]) -> Option<Map<String, Value>> {
     let fields = item.as_object()?;
-    let there = names.iter().filter_map(|name| Some((name.clone(), fields.get(name)?.clone())));
+    let there = names
+        .iter()
+        .filter_map(|name| Some((name.clone(), fields.get(name)?.clone())));
     Some(there.collect())
 }
 
 fn find(items: &[Value], key: &Map<String, Value>) -> Option<usize> {
-    items.iter().position(|item| key.iter().all(|(name, value)| item.get(name) == Some(value)))
+    items
+        .iter()
+        .position(|item| key.iter().all(|(name, value)| item.get(name) == Some(value)))
 }
 
 /// Puts back what is held, except where the value that it belongs to has been edited.

@@ -45,32 +45,57 @@ fn object(version: &str, spec: Value) -> Value {
 fn objects() -> Vec<Value> {
     vec![
         object("v1", json!({})),
-        object("v1", json!({
-            "replicas": 3, "hosts": ["a", "b", "c"], "mode": "Idle", "tls": true, "timeout": "1m30.5s", "limits": {"cpu": 1},
-            "rules": [{"name": "x", "weight": 7}, {"name": "y", "weight": 1}],
-        })),
-        object("v1", json!({"hosts": [], "limits": {}, "timeout": "0", "rules": [], "mode": "Turbo"})),
-        object("v1beta1", json!({"size": 1, "host": "a", "mode": "slow", "legacy": "l", "timeout": 5})),
-        object("v1beta1", json!({"legacy": null, "limits": {"cpu": 2}, "rules": [{"id": "x"}, {"id": "y"}]})),
-        object("v1alpha1", json!({"cpu": 2, "ancient": "old", "size": 4, "rules": [{"id": "x"}]})),
+        object(
+            "v1",
+            json!({
+                "replicas": 3, "hosts": ["a", "b", "c"], "mode": "Idle", "tls": true, "timeout": "1m30.5s", "limits": {"cpu": 1},
+                "rules": [{"name": "x", "weight": 7}, {"name": "y", "weight": 1}],
+            }),
+        ),
+        object(
+            "v1",
+            json!({"hosts": [], "limits": {}, "timeout": "0", "rules": [], "mode": "Turbo"}),
+        ),
+        object(
+            "v1beta1",
+            json!({"size": 1, "host": "a", "mode": "slow", "legacy": "l", "timeout": 5}),
+        ),
+        object(
+            "v1beta1",
+            json!({"legacy": null, "limits": {"cpu": 2}, "rules": [{"id": "x"}, {"id": "y"}]}),
+        ),
+        object(
+            "v1alpha1",
+            json!({"cpu": 2, "ancient": "old", "size": 4, "rules": [{"id": "x"}]}),
+        ),
         object("v1alpha1", json!({})),
     ]
 }
 
 fn convert(object: &Value, version: &str) -> Value {
     let to = format!("shops.example.com/{version}");
-    versions().convert(object.clone(), &to, &|_, _, value| value).expect("a version")
+    versions()
+        .convert(object.clone(), &to, &|_, _, value| value)
+        .expect("a version")
 }
 
 const ALL: [&str; 3] = ["v1", "v1beta1", "v1alpha1"];
 
 /// All objects, in each version.
 fn everywhere() -> impl Iterator<Item = (Value, &'static str)> {
-    objects().into_iter().flat_map(|object| ALL.map(|version| (object.clone(), version)))
+    objects()
+        .into_iter()
+        .flat_map(|object| ALL.map(|version| (object.clone(), version)))
 }
 
 fn version_of(object: &Value) -> String {
-    object["apiVersion"].as_str().expect("a version").rsplit('/').next().expect("it has one").to_owned()
+    object["apiVersion"]
+        .as_str()
+        .expect("a version")
+        .rsplit('/')
+        .next()
+        .expect("it has one")
+        .to_owned()
 }
 
 #[test]
@@ -106,18 +131,51 @@ fn an_edit_wins_and_the_rest_is_as_before() {
     // The version that is edited, the field, its new value, and what becomes of the newest object.
     for (version, pointer, new, expected, value) in [
         ("v1beta1", "/spec/size", json!(9), "/spec/replicas", json!(9)),
-        ("v1beta1", "/spec/host", json!("z"), "/spec/hosts", json!(["z", "b", "c"])),
+        (
+            "v1beta1",
+            "/spec/host",
+            json!("z"),
+            "/spec/hosts",
+            json!(["z", "b", "c"]),
+        ),
         ("v1beta1", "/spec/host", Value::Null, "/spec/hosts", Value::Null),
-        ("v1beta1", "/spec/mode", json!("fast"), "/spec/mode", json!("Turbo")),
-        ("v1beta1", "/spec/timeout", json!(91), "/spec/timeout", json!("91s")),
-        ("v1beta1", "/spec/rules/0/id", json!("z"), "/spec/rules/0", json!({"name": "z", "weight": 1})),
-        ("v1alpha1", "/spec/cpu", json!(5), "/spec/limits", json!({"cpu": 5})),
+        (
+            "v1beta1",
+            "/spec/mode",
+            json!("fast"),
+            "/spec/mode",
+            json!("Turbo"),
+        ),
+        (
+            "v1beta1",
+            "/spec/timeout",
+            json!(91),
+            "/spec/timeout",
+            json!("91s"),
+        ),
+        (
+            "v1beta1",
+            "/spec/rules/0/id",
+            json!("z"),
+            "/spec/rules/0",
+            json!({"name": "z", "weight": 1}),
+        ),
+        (
+            "v1alpha1",
+            "/spec/cpu",
+            json!(5),
+            "/spec/limits",
+            json!({"cpu": 5}),
+        ),
         ("v1alpha1", "/spec/cpu", Value::Null, "/spec/limits", Value::Null),
     ] {
         let newest = &objects()[1];
         let mut edited = convert(newest, version);
         let (above, name) = pointer.rsplit_once('/').expect("a field");
-        let fields = edited.pointer_mut(above).and_then(Value::as_object_mut).expect("an object");
+        let fields = edited
+            .pointer_mut(above)
+            .and_then(Value::as_object_mut)
+            .expect("an object");
         match new.is_null() {
             true => drop(fields.remove(name)),
             false => drop(fields.insert(name.to_owned(), new)),
@@ -134,7 +192,10 @@ fn an_edit_wins_and_the_rest_is_as_before() {
         }
         // What the edit has overtaken may still ride along.
         let mut back = convert(&edited, "v1");
-        back["metadata"].as_object_mut().expect("it had some").remove("annotations");
+        back["metadata"]
+            .as_object_mut()
+            .expect("it had some")
+            .remove("annotations");
         assert_eq!(back, wanted, "{version} {pointer}");
     }
 }
@@ -154,9 +215,8 @@ fn every_object_has_an_answer() {
             assert_eq!(there["apiVersion"], format!("shops.example.com/{version}"));
         }
     }
-    let unknown = |from: &str, to: &str| {
-        versions().convert(json!({"apiVersion": from}), to, &|_, _, value| value)
-    };
+    let unknown =
+        |from: &str, to: &str| versions().convert(json!({"apiVersion": from}), to, &|_, _, value| value);
     assert_eq!(unknown("shops.example.com/v2", "shops.example.com/v1"), None);
     assert_eq!(unknown("shops.example.com/v1", "shops.example.com/v2"), None);
     assert_eq!(unknown("example.com/v1", "shops.example.com/v1"), None);
@@ -164,8 +224,18 @@ fn every_object_has_an_answer() {
 
 #[test]
 fn durations_are_counted_in_whole_units() {
-    let spec = |timeout: &str| convert(&object("v1", json!({"timeout": timeout})), "v1beta1")["spec"]["timeout"].clone();
-    for (text, seconds) in [("0", 0), ("90s", 90), ("1h1m1s", 3661), ("1.5m", 90), ("999ms", 0), (".5h", 1800), ("2us", 0)] {
+    let spec = |timeout: &str| {
+        convert(&object("v1", json!({"timeout": timeout})), "v1beta1")["spec"]["timeout"].clone()
+    };
+    for (text, seconds) in [
+        ("0", 0),
+        ("90s", 90),
+        ("1h1m1s", 3661),
+        ("1.5m", 90),
+        ("999ms", 0),
+        (".5h", 1800),
+        ("2us", 0),
+    ] {
         assert_eq!(spec(text), json!(seconds), "{text}");
     }
 }

@@ -13,7 +13,12 @@ use crate::text::shown;
 
 /// Converts a default or an example, as `role` says, by the schema of its type: a string stays a string even where it
 /// looks like a number.
-pub(in crate::model::lower) fn typed_json(role: &str, node: Input<'_>, schema: &Schema, types: &Types<'_>) -> Option<Json> {
+pub(in crate::model::lower) fn typed_json(
+    role: &str,
+    node: Input<'_>,
+    schema: &Schema,
+    types: &Types<'_>,
+) -> Option<Json> {
     // `nullable` may be said where a named type is used.
     let meant = types.resolve(schema);
     if node.is_null() && (schema.nullable || meant.nullable) {

@@ -7,7 +7,6 @@ use super::shapes::{self, Taken, Unfit};
 use crate::catalog::keys::ChangeKey;
 use crate::catalog::{CONVERSION_INVALID, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
-use crate::model::lower::json::json_of;
 use crate::model::lower::keys::Keys;
 use crate::model::lower::nodes::{Input, entries, list, text};
 use crate::model::lower::schema::{Types, typed_json};
@@ -24,7 +23,11 @@ pub(super) enum Written<'a> {
     /// `removed`.
     Removed { at: Path, schema: Box<Schema> },
     /// `retyped`.
-    Retyped { at: Path, from: Box<Schema>, unit: &'static str },
+    Retyped {
+        at: Path,
+        from: Box<Schema>,
+        unit: &'static str,
+    },
     /// `custom`.
     Custom { at: Path, from: Box<Schema> },
 }
@@ -41,7 +44,10 @@ impl<'a> Written<'a> {
                 ChangeKey::Removed,
                 ChangeKey::Retyped,
             ];
-            let mut kinds = KINDS.into_iter().chain([ChangeKey::Custom]).filter(|key| keys.has(*key));
+            let mut kinds = KINDS
+                .into_iter()
+                .chain([ChangeKey::Custom])
+                .filter(|key| keys.has(*key));
             let (Some(kind), None) = (kinds.next(), kinds.next()) else {
                 let message = "a change has one of `renamed`, `moved`, `values`, `added`, `removed`, `retyped` and `custom`";
                 return node.refuse(Finding::new(&WRONG_TYPE, node.span, message));
@@ -90,7 +96,11 @@ impl<'a> Written<'a> {
         let before = root.clone();
         let made = self.made(root, types, version, span);
         let made = made.map_err(|why| {
-            let finding = Finding::new(&CONVERSION_INVALID, span, format!("this change cannot be made: {why}"));
+            let finding = Finding::new(
+                &CONVERSION_INVALID,
+                span,
+                format!("this change cannot be made: {why}"),
+            );
             finding.help("changes lead from this version to the next newer one, in their order")
         });
         match &made {
@@ -128,7 +138,10 @@ impl<'a> Written<'a> {
                     None => types.inlined(&field.schema).default.map(|default| default.value),
                 };
                 if written.is_none() && !field.schema.optional {
-                    return Err("the field is required, so it needs a `default` for objects of this version".to_owned());
+                    return Err(
+                        "the field is required, so it needs a `default` for objects of this version"
+                            .to_owned(),
+                    );
                 }
                 Ok(vec![Change::Added { at, default: written }])
             }
@@ -136,7 +149,10 @@ impl<'a> Written<'a> {
                 let (_, above) = at.split_last().ok_or("the path leads nowhere")?;
                 let default = types.inlined(&schema).default.map(|default| default.value);
                 if default.is_none() && !schema.optional {
-                    return Err("a field that newer versions lack has to be `optional`, or needs a `default`".to_owned());
+                    return Err(
+                        "a field that newer versions lack has to be `optional`, or needs a `default`"
+                            .to_owned(),
+                    );
                 }
                 let parent = shapes::at(types, root, above)?;
                 shapes::put(types, parent, &at[above.len()..], *schema, span)?;
@@ -151,7 +167,10 @@ impl<'a> Written<'a> {
                 if !is_duration || !is_number {
                     return Err("an `integer` becomes a `duration`; anything else is `custom`".to_owned());
                 }
-                let change = Change::Duration { at, unit: unit.to_owned() };
+                let change = Change::Duration {
+                    at,
+                    unit: unit.to_owned(),
+                };
                 schema.shape = Shape::Integer;
                 schema.constraints = from.constraints;
                 let limits = &mut schema.constraints.limits;
@@ -175,7 +194,12 @@ impl<'a> Written<'a> {
 }
 
 /// The units of numbers that become durations.
-const UNITS: [(&str, &str); 4] = [("milliseconds", "ms"), ("seconds", "s"), ("minutes", "m"), ("hours", "h")];
+const UNITS: [(&str, &str); 4] = [
+    ("milliseconds", "ms"),
+    ("seconds", "s"),
+    ("minutes", "m"),
+    ("hours", "h"),
+];
 
 fn nanoseconds(unit: &str) -> i64 {
     match unit {
@@ -192,13 +216,21 @@ fn moved(
     (from, to): (Path, Path),
     span: Span,
 ) -> Result<Vec<Change>, Unfit> {
-    let above = |path: &[Step]| path.iter().rposition(|step| *step == Step::Each).map_or(0, |at| at + 1);
+    let above = |path: &[Step]| {
+        path.iter()
+            .rposition(|step| *step == Step::Each)
+            .map_or(0, |at| at + 1)
+    };
     let shared = above(&to);
     if from.get(..shared) != to.get(..shared) || above(&from) != shared {
         return Err("both paths have to be the same up to the last `[*]`".to_owned());
     }
     let parent = shapes::at(types, root, &to[..shared])?;
-    let Taken { schema, kept, required } = shapes::take(types, parent, &to[shared..])?;
+    let Taken {
+        schema,
+        kept,
+        required,
+    } = shapes::take(types, parent, &to[shared..])?;
     let is_optional = schema.optional;
     let from_kept = shared + shapes::put(types, parent, &from[shared..], schema, span)?;
     renamed_keys(types, root, (&from, &to));
@@ -229,8 +261,15 @@ fn renamed_keys(types: &Types<'_>, root: &mut Schema, (from, to): (&[Step], &[St
     let Ok(list) = shapes::at(types, root, list) else {
         return;
     };
-    let keys = list.extensions.iter_mut().find(|(key, _)| key.value == "x-kubernetes-list-map-keys");
-    for key in keys.into_iter().flat_map(|(_, keys)| keys.as_array_mut()).flatten() {
+    let keys = list
+        .extensions
+        .iter_mut()
+        .find(|(key, _)| key.value == "x-kubernetes-list-map-keys");
+    for key in keys
+        .into_iter()
+        .flat_map(|(_, keys)| keys.as_array_mut())
+        .flatten()
+    {
         if key == new {
             *key = old.as_str().into();
         }
@@ -249,15 +288,32 @@ fn values(
     };
     let pairs: Vec<(Json, Json)> = map
         .iter()
-        .flat_map(|(older, newer)| newer.iter().map(|newer| (older.clone(), Json::from(newer.as_str()))))
+        .flat_map(|(older, newer)| {
+            newer
+                .iter()
+                .map(|newer| (older.clone(), Json::from(newer.as_str())))
+        })
         .collect();
-    if let Some((_, unknown)) = pairs.iter().find(|(_, new)| !newer.iter().any(|value| *new == value.value)) {
+    if let Some((_, unknown)) = pairs
+        .iter()
+        .find(|(_, new)| !newer.iter().any(|value| *new == value.value))
+    {
         return Err(format!("the `enum` has no value {unknown}"));
     }
     let is_mapped = |value: &str| pairs.iter().any(|(_, new)| new == value);
-    let unmapped: Vec<Spanned<String>> = newer.iter().filter(|value| !is_mapped(&value.value)).cloned().collect();
-    if let Some(both) = unmapped.iter().find(|value| map.iter().any(|(older, _)| *older == value.value)) {
-        return Err(format!("`{}` is a value of both versions, and means two things", both.value));
+    let unmapped: Vec<Spanned<String>> = newer
+        .iter()
+        .filter(|value| !is_mapped(&value.value))
+        .cloned()
+        .collect();
+    if let Some(both) = unmapped
+        .iter()
+        .find(|value| map.iter().any(|(older, _)| *older == value.value))
+    {
+        return Err(format!(
+            "`{}` is a value of both versions, and means two things",
+            both.value
+        ));
     }
     if map.iter().all(|(older, _)| older.is_boolean()) {
         if let Some(value) = unmapped.first() {
@@ -287,7 +343,10 @@ fn map(node: Input<'_>) -> Vec<(Json, Vec<String>)> {
             };
             let newer = match entry.value.scalar() {
                 Some(_) => text(entry.value).into_iter().collect(),
-                None => list(entry.value, "a value or a list of values").into_iter().filter_map(text).collect::<Vec<_>>(),
+                None => list(entry.value, "a value or a list of values")
+                    .into_iter()
+                    .filter_map(text)
+                    .collect::<Vec<_>>(),
             };
             (older, newer.into_iter().map(|text| text.value).collect())
         })
@@ -298,7 +357,10 @@ fn map(node: Input<'_>) -> Vec<(Json, Vec<String>)> {
 fn path(node: Input<'_>) -> Option<Path> {
     let written = text(node)?;
     let refuse = |why: &str| {
-        let message = format!("`{}` is not the path of a field", crate::text::shown(&written.value));
+        let message = format!(
+            "`{}` is not the path of a field",
+            crate::text::shown(&written.value)
+        );
         node.refuse(Finding::new(&WRONG_TYPE, written.span, message).help(why))
     };
     let parsed = match FieldPath::parse(&written.value.replace("[0]", "[*]")) {
@@ -310,7 +372,10 @@ fn path(node: Input<'_>) -> Option<Path> {
         PathRoot::Status => "status",
         _ => return refuse("changes are those of `.spec` and `.status`"),
     };
-    let mut items = written.value.match_indices('[').map(|(at, _)| written.value[at..].starts_with("[0]"));
+    let mut items = written
+        .value
+        .match_indices('[')
+        .map(|(at, _)| written.value[at..].starts_with("[0]"));
     let mut path = vec![Step::Field(root.to_owned())];
     for segment in parsed.segments {
         path.push(match segment {
@@ -344,10 +409,13 @@ fn defaults(root: &mut Schema, change: &Change) {
             done.push(steps);
             if let Some(schema) = shapes::find(root, steps) {
                 for value in [&mut schema.default, &mut schema.example].into_iter().flatten() {
-                    let mut object = steps.iter().rev().fold(value.value.take(), |inner, step| match step {
-                        Step::Field(name) => json!({name: inner}),
-                        Step::Index(_) | Step::Each => json!([inner]),
-                    });
+                    let mut object = steps
+                        .iter()
+                        .rev()
+                        .fold(value.value.take(), |inner, step| match step {
+                            Step::Field(name) => json!({name: inner}),
+                            Step::Index(_) | Step::Each => json!([inner]),
+                        });
                     change.apply(&mut object, Direction::Down, &|_, _, value| value);
                     let inner = steps.iter().try_fold(&mut object, |object, step| match step {
                         Step::Field(name) => object.get_mut(name),

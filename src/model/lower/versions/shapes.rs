@@ -33,7 +33,9 @@ fn below<'s>(schema: &'s mut Schema, step: &Step) -> Option<&'s mut Schema> {
     match (step, &mut schema.shape) {
         (Step::Field(name), Shape::Object(fields)) => {
             let mut fields = fields.iter_mut();
-            fields.find(|field| field.name.as_str() == name).map(|field| &mut field.schema)
+            fields
+                .find(|field| field.name.as_str() == name)
+                .map(|field| &mut field.schema)
         }
         (Step::Each | Step::Index(_), Shape::List(inner)) | (Step::Each, Shape::Map(inner)) => Some(inner),
         _ => None,

@@ -1,5 +1,9 @@
 //! Objects that the API server has converted from one version of a kind to another.
-use crate::versions::{Functions, Versions};
+use crate::{
+    admission::Conversions,
+    error::Result,
+    versions::{Functions, Versions},
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -13,7 +17,6 @@ struct ConversionReview {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
 struct ConversionRequest {
     uid: String,
     #[serde(rename = "desiredAPIVersion")]
@@ -22,39 +25,59 @@ struct ConversionRequest {
     objects: Vec<Value>,
 }
 
-/// Converts the objects of these kinds.
+/// Converts the objects of some kinds. It asks nobody, and any object has an answer: a list has none if one of its objects
+/// has none.
+#[derive(Default)]
 pub(super) struct Converter {
-    kinds: Vec<(Versions, Box<Functions<'static>>)>,
+    kinds: Vec<(Versions, &'static Functions<'static>)>,
 }
 
 impl Converter {
+    /// Converts the objects of one more kind.
+    ///
+    /// # Errors
+    ///
+    /// If its versions are no JSON of their form. Generated ones are.
+    pub fn add(&mut self, conversions: Conversions) -> Result<()> {
+        let versions = serde_json::from_str(conversions.text)?;
+        self.kinds.push((versions, conversions.functions));
+        Ok(())
+    }
+
     /// The answer to a review.
     ///
     /// # Errors
     ///
-    /// If it is no review. An object that cannot be converted is an answer.
-    pub fn answer(&self, review: &[u8]) -> serde_json::Result<String> {
+    /// If it is no review. Objects that cannot be converted are an answer.
+    pub fn answer(&self, review: &[u8]) -> Result<String> {
         let ConversionReview { request } = serde_json::from_slice(review)?;
         let objects = request.objects.into_iter();
-        let converted: Result<Vec<Value>, String> =
-            objects.map(|object| self.convert(object, &request.desired)).collect();
+        let converted: Result<Vec<Value>, String> = objects
+            .map(|object| self.convert(object, &request.desired))
+            .collect();
         let mut response = match converted {
             Ok(objects) => json!({"result": {"status": "Success"}, "convertedObjects": objects}),
             Err(why) => json!({"result": {"status": "Failure", "message": why}}),
         };
         response["uid"] = request.uid.into();
-        Ok(json!({
+        let review = json!({
             "apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "response": response,
-        })
-        .to_string())
+        });
+        Ok(review.to_string())
     }
 
     fn convert(&self, object: Value, desired: &str) -> Result<Value, String> {
         let (kind, version) = (object["kind"].as_str(), object["apiVersion"].as_str());
-        let group = version.and_then(|version| version.split_once('/')).map(|(group, _)| group);
+        let group = version
+            .and_then(|version| version.split_once('/'))
+            .map(|(group, _)| group);
         let is_of = |versions: &Versions| kind == Some(&*versions.kind) && group == Some(&*versions.group);
         let found = self.kinds.iter().find(|(versions, _)| is_of(versions));
-        let what = format!("{} of {} to {desired}", kind.unwrap_or("object"), version.unwrap_or("no version"));
+        let what = format!(
+            "{} of {} to {desired}",
+            kind.unwrap_or("object"),
+            version.unwrap_or("no version")
+        );
         let converted = found.and_then(|(versions, functions)| versions.convert(object, desired, functions));
         converted.ok_or_else(|| format!("this operator cannot convert a {what}"))
     }

@@ -1,6 +1,9 @@
 //! Keeps the certificates of the webhooks: in a Secret, which the replicas write under optimistic locking, and in the
 //! configurations by which the API server calls them.
-use super::certificates::{Kept, Names, checked_every};
+use super::{
+    certificates::{Kept, Names, checked_every},
+    reviews::{Entry, MUTATE, VALIDATE},
+};
 use crate::{
     cluster::{
         api::backoff::WatchBackoff,
@@ -15,8 +18,10 @@ use futures::{
     StreamExt as _,
     stream::{BoxStream, select_all},
 };
+#[cfg(feature = "versions")]
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::{
-    ByteString,
+    ByteString, Resource as _,
     api::{
         admissionregistration::v1::{MutatingWebhookConfiguration, ValidatingWebhookConfiguration},
         core::v1::{Namespace, Secret},
@@ -44,33 +49,97 @@ const MADE_AGAIN: Duration = Duration::from_secs(5);
 /// Keeps the certificates of one process.
 pub(super) struct Keeper {
     pub client: Client,
-    /// The name of the operator, which its configurations have, too.
+    /// The name of the operator.
     pub operator: &'static str,
     /// The name of this process.
     pub identity: String,
     pub names: Names,
     pub namespace: String,
     pub lifetime: Duration,
-    /// Whether there are handlers that validate, and some that mutate.
-    pub calls: [bool; 2],
+    /// The objects by which the API server calls.
+    pub callers: Vec<Caller>,
     pub clock: Arc<Clock>,
     pub health: Health,
     /// What the server accepts connections with.
     pub served: watch::Sender<Option<TlsAcceptor>>,
 }
 
-/// The objects that are watched.
-const VALIDATING: usize = 0;
-const MUTATING: usize = 1;
-const SECRET: usize = 2;
+/// An object by which the API server calls the operator, and which says what to trust: a configuration of webhooks, or the
+/// definition of a kind that is converted. It has no type: only a few of its fields matter, and the code that reads all of them
+/// would make operators larger.
+pub(super) struct Caller {
+    resource: ApiResource,
+    name: String,
+}
+
+impl Caller {
+    /// Those of an operator.
+    pub fn of(entries: &[Entry], operator: &str) -> Vec<Self> {
+        let doors = || entries.iter().flat_map(|entry| &entry.doors);
+        let has = |webhook| doors().any(|door| door.webhook == webhook);
+        let configurations = [
+            has(VALIDATE).then(|| ApiResource::erase::<ValidatingWebhookConfiguration>(&())),
+            has(MUTATE).then(|| ApiResource::erase::<MutatingWebhookConfiguration>(&())),
+        ];
+        let configurations = configurations.into_iter().flatten().map(|resource| Self {
+            resource,
+            name: operator.to_owned(),
+        });
+        #[cfg(feature = "versions")]
+        let configurations = configurations.chain(entries.iter().filter_map(|entry| {
+            let resource = ApiResource::erase::<CustomResourceDefinition>(&());
+            let name = entry.versions.as_ref()?.1.clone();
+            Some(Self { resource, name })
+        }));
+        configurations.collect()
+    }
+
+    fn api(&self, client: &Client) -> Api<DynamicObject> {
+        Api::all_with(client.clone(), &self.resource)
+    }
+
+    /// Whether the object is deleted with the operator. A definition is not, as all objects of the kind would be.
+    fn is_owned(&self) -> bool {
+        self.resource.group == ValidatingWebhookConfiguration::GROUP
+    }
+
+    /// Whether the object has the certificates that are to be trusted, and an owner if it is to have one.
+    fn trusts(&self, object: &DynamicObject, bundle: &Value) -> bool {
+        if !self.is_owned() {
+            let conversion = &object.data["spec"]["conversion"];
+            return conversion["strategy"] != "Webhook"
+                || conversion["webhook"]["clientConfig"]["caBundle"] == *bundle;
+        }
+        let mut webhooks = object.data["webhooks"].as_array().into_iter().flatten();
+        object.metadata.owner_references.is_some()
+            && webhooks.all(|webhook| webhook["clientConfig"]["caBundle"] == *bundle)
+    }
+
+    /// What is applied to the object so that it trusts these certificates.
+    fn trusting(&self, object: &DynamicObject, bundle: &Value) -> Value {
+        let config = json!({"caBundle": bundle});
+        let mut body = json!({
+            "apiVersion": self.resource.api_version, "kind": self.resource.kind, "metadata": {"name": self.name},
+        });
+        if self.is_owned() {
+            let webhooks = object.data["webhooks"].as_array().into_iter().flatten();
+            let webhooks = webhooks.map(|webhook| json!({"name": webhook["name"], "clientConfig": config}));
+            body["webhooks"] = webhooks.collect();
+        } else {
+            body["spec"] =
+                json!({"conversion": {"strategy": "Webhook", "webhook": {"clientConfig": config}}});
+        }
+        body
+    }
+}
 
 /// What is known of the cluster.
 #[derive(Default)]
 struct Known {
     /// `None` before it was looked for.
     secret: Option<Option<DynamicObject>>,
-    /// The configurations that validate and mutate.
-    configurations: [Option<DynamicObject>; 2],
+    /// The callers, as far as they are there, in the order of [`Keeper::callers`].
+    callers: BTreeMap<usize, DynamicObject>,
     /// What was read from the Secret, or written to it, last.
     kept: Option<Kept>,
     /// The uid of the namespace.
@@ -79,8 +148,8 @@ struct Known {
     made: Option<Instant>,
 }
 
-/// An object as it was seen; `None` if there is none.
-type Seen = (usize, Option<DynamicObject>);
+/// An object as it was seen; `None` if there is none. It is one of [`Keeper::callers`], or else the Secret.
+type Seen = (Option<usize>, Option<DynamicObject>);
 
 impl Keeper {
     /// Keeps the certificates. The process is not ready before it has one.
@@ -91,8 +160,9 @@ impl Keeper {
         loop {
             tokio::select! {
                 Some(change) = seen.next() => match change {
-                    Ok((SECRET, secret)) => known.secret = Some(secret),
-                    Ok((at, configuration)) => known.configurations[at] = configuration,
+                    Ok((None, secret)) => known.secret = Some(secret),
+                    Ok((Some(at), Some(caller))) => drop(known.callers.insert(at, caller)),
+                    Ok((Some(at), None)) => drop(known.callers.remove(&at)),
                     Err(error) => self.failed(&error, wait.as_ref()),
                 },
                 () = sleep(pause) => {}
@@ -125,9 +195,12 @@ impl Keeper {
     }
 
     fn watch(&self) -> BoxStream<'static, Result<Seen>> {
-        let configurations = [VALIDATING, MUTATING].into_iter().filter(|at| self.calls[*at]);
-        let watched = configurations.chain([SECRET]).map(|at| {
-            let (api, kind, name) = self.watched(at);
+        let secret = (None, self.secrets(), "Secret".to_owned(), self.secret());
+        let callers = self.callers.iter().enumerate().map(|(at, caller)| {
+            let (api, kind) = (caller.api(&self.client), caller.resource.kind.clone());
+            (Some(at), api, kind, caller.name.clone())
+        });
+        let watched = callers.chain([secret]).map(|(at, api, kind, name)| {
             watch_object(api, &name)
                 .backoff(WatchBackoff::default())
                 .map(move |seen| match seen {
@@ -139,26 +212,10 @@ impl Keeper {
         select_all(watched).boxed()
     }
 
-    /// A client for one of the objects that are watched, its kind and its name. They have no types: only a few of their fields
-    /// matter, and the code that reads all of them would make operators larger.
-    fn watched(&self, at: usize) -> (Api<DynamicObject>, String, String) {
-        let (resource, name) = match at {
-            VALIDATING => (
-                ApiResource::erase::<ValidatingWebhookConfiguration>(&()),
-                self.operator.to_owned(),
-            ),
-            MUTATING => (
-                ApiResource::erase::<MutatingWebhookConfiguration>(&()),
-                self.operator.to_owned(),
-            ),
-            _ => (ApiResource::erase::<Secret>(&()), self.secret()),
-        };
-        let client = self.client.clone();
-        let api = match at {
-            SECRET => Api::namespaced_with(client, &self.namespace, &resource),
-            _ => Api::all_with(client, &resource),
-        };
-        (api, resource.kind, name)
+    /// A client for the Secret, which has no type, as [`Caller`]s have none.
+    fn secrets(&self) -> Api<DynamicObject> {
+        let resource = ApiResource::erase::<Secret>(&());
+        Api::namespaced_with(self.client.clone(), &self.namespace, &resource)
     }
 
     /// Does what is to be done now.
@@ -210,7 +267,7 @@ impl Keeper {
 
     /// Writes the Secret, and returns it; `None` if another replica has written it meanwhile.
     async fn write(&self, secret: Option<DynamicObject>, kept: &Kept) -> Result<Option<DynamicObject>> {
-        let (api, _, name) = self.watched(SECRET);
+        let (api, name) = (self.secrets(), self.secret());
         let written = match secret {
             // The right to create can be bound to a name for an apply only. An apply of another replica has another field
             // manager, so the later one is refused.
@@ -233,20 +290,15 @@ impl Keeper {
         }
     }
 
-    /// The configurations that do not have the bundle, or no owner yet.
+    /// The callers that do not trust what is kept.
     fn untrusting<'k>(
-        &self,
+        &'k self,
         known: &'k Known,
         kept: &Kept,
     ) -> impl Iterator<Item = (usize, &'k DynamicObject)> {
-        let bundle = json!(ByteString(kept.bundle().into_bytes()));
-        let configurations = known.configurations.iter().enumerate();
-        let there = configurations.filter_map(|(at, there)| Some((at, there.as_ref()?)));
-        there.filter(move |(_, there)| {
-            let mut webhooks = there.data["webhooks"].as_array().into_iter().flatten();
-            webhooks.any(|webhook| webhook["clientConfig"]["caBundle"] != bundle)
-                || there.metadata.owner_references.is_none()
-        })
+        let bundle = bundle(kept);
+        let there = known.callers.iter().map(|(at, there)| (*at, there));
+        there.filter(move |(at, there)| !self.callers[*at].trusts(there, &bundle))
     }
 
     /// Lets the API server trust what is served, and delete the configurations with the namespace of the operator: without
@@ -255,38 +307,29 @@ impl Keeper {
         let Some(kept) = known.kept.clone() else {
             return Ok(());
         };
-        let untrusting: Vec<(usize, DynamicObject)> = self
-            .untrusting(known, &kept)
-            .map(|(at, configuration)| (at, configuration.clone()))
-            .collect();
+        let untrusting = self.untrusting(known, &kept);
+        let untrusting: Vec<(usize, DynamicObject)> =
+            untrusting.map(|(at, caller)| (at, caller.clone())).collect();
         let mut failed = Ok(());
-        for (at, configuration) in untrusting {
-            let uid = match &known.namespace {
-                Some(uid) => uid.clone(),
-                None => {
-                    let namespaces = ApiResource::erase::<Namespace>(&());
-                    let namespaces = Api::<DynamicObject>::all_with(self.client.clone(), &namespaces);
-                    let uid = namespaces.get(&self.namespace).await?.metadata.uid;
-                    known.namespace.insert(uid.unwrap_or_default()).clone()
-                }
-            };
-            let bundle = json!(ByteString(kept.bundle().into_bytes()));
-            let webhooks = configuration.data["webhooks"].as_array().into_iter().flatten();
-            let webhooks: Vec<Value> = webhooks
-                .map(|webhook| json!({"name": webhook["name"], "clientConfig": {"caBundle": bundle}}))
-                .collect();
-            let owner = json!({"apiVersion": "v1", "kind": "Namespace", "name": self.namespace, "uid": uid});
-            let (api, kind, _) = self.watched(at);
-            let body = json!({
-                "apiVersion": "admissionregistration.k8s.io/v1", "kind": kind,
-                "metadata": {"name": self.operator, "ownerReferences": [owner]}, "webhooks": webhooks,
-            });
+        for (at, object) in untrusting {
+            let caller = &self.callers[at];
+            let mut body = caller.trusting(&object, &bundle(&kept));
+            if caller.is_owned() {
+                let uid = self.namespace_uid(known).await?;
+                let owner =
+                    json!({"apiVersion": "v1", "kind": "Namespace", "name": self.namespace, "uid": uid});
+                body["metadata"]["ownerReferences"] = json!([owner]);
+            }
             let manager = PatchParams::apply(self.operator).force();
-            let applied = api.patch(self.operator, &manager, &Patch::Apply(body)).await;
+            let api = caller.api(&self.client);
+            let (kind, applied) = (
+                &caller.resource.kind,
+                api.patch(&caller.name, &manager, &Patch::Apply(body)).await,
+            );
             match applied {
                 Ok(applied) => {
                     tracing::info!(%kind, "the API server is told which certificates of the webhooks to trust");
-                    known.configurations[at] = Some(applied);
+                    known.callers.insert(at, applied);
                 }
                 Err(error) => {
                     failed = Err(Error::from(error).context(format!("writing the caBundle of the {kind}")));
@@ -296,7 +339,22 @@ impl Keeper {
         failed
     }
 
+    async fn namespace_uid(&self, known: &mut Known) -> Result<String> {
+        if let Some(uid) = &known.namespace {
+            return Ok(uid.clone());
+        }
+        let namespaces = ApiResource::erase::<Namespace>(&());
+        let namespaces = Api::<DynamicObject>::all_with(self.client.clone(), &namespaces);
+        let uid = namespaces.get(&self.namespace).await?.metadata.uid;
+        Ok(known.namespace.insert(uid.unwrap_or_default()).clone())
+    }
+
     fn secret(&self) -> String {
         format!("{}-webhook", self.operator)
     }
+}
+
+/// The certificates to trust, as `caBundle` has them.
+fn bundle(kept: &Kept) -> Value {
+    json!(ByteString(kept.bundle().into_bytes()))
 }

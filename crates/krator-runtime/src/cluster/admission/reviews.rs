@@ -1,5 +1,9 @@
 //! Reviews as the API server sends them, and the answers.
 use super::Hall;
+#[cfg(feature = "versions")]
+use super::conversion::{self, Converter};
+#[cfg(feature = "versions")]
+use crate::admission::Conversions;
 use crate::{
     admission::{AdmissionRequest, AdmissionReview, Answer, Asked, Doors, Operation},
     cluster::{
@@ -19,7 +23,7 @@ use kube::Resource;
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 use tokio::{
-    sync::{Semaphore, watch},
+    sync::{AcquireError, Semaphore, SemaphorePermit, watch},
     time::{Instant, timeout},
 };
 use tracing::Instrument as _;
@@ -41,32 +45,76 @@ pub(in crate::cluster) struct Door {
     answer: Box<dyn Fn(AdmissionRequest) -> BoxFuture<'static, Result<Answer>> + Send + Sync>,
 }
 
+/// What answers the API server about a kind.
+pub(in crate::cluster) struct Entry {
+    /// Its webhooks.
+    pub doors: Vec<Door>,
+    /// Its versions, and the name of its definition.
+    #[cfg(feature = "versions")]
+    pub versions: Option<(Conversions, String)>,
+}
+
 /// Answers the requests of the API server.
 pub(super) struct Respondent {
     doors: BTreeMap<String, Door>,
+    #[cfg(feature = "versions")]
+    converter: Converter,
     metrics: Metrics,
     /// KiB of reviews.
     room: Semaphore,
 }
 
 impl Respondent {
-    pub fn new(doors: Vec<Door>, metrics: Metrics) -> Self {
-        Self {
-            doors: doors.into_iter().map(|door| (door.path.clone(), door)).collect(),
+    /// Answers about these kinds.
+    ///
+    /// # Errors
+    ///
+    /// If the versions of one are no JSON of their form. Generated ones are.
+    pub fn new(entries: Vec<Entry>, metrics: Metrics) -> Result<Self> {
+        #[cfg(feature = "versions")]
+        let converter = {
+            let mut converter = Converter::default();
+            let versions = entries.iter().filter_map(|entry| entry.versions.as_ref());
+            versions
+                .map(|(versions, _)| *versions)
+                .try_for_each(|versions| converter.add(versions))?;
+            converter
+        };
+        let doors = entries.into_iter().flat_map(|entry| entry.doors);
+        Ok(Self {
+            doors: doors.map(|door| (door.path.clone(), door)).collect(),
+            #[cfg(feature = "versions")]
+            converter,
             metrics,
             room: Semaphore::new(REVIEWS as usize),
-        }
+        })
     }
 
-    async fn review(&self, door: &Door, body: Incoming) -> Result<String, (StatusCode, String)> {
+    /// Reads a review, as soon as there is room for it. The room is taken until the permit is dropped.
+    async fn read(&self, body: Incoming) -> Result<(Vec<u8>, SemaphorePermit<'_>), (StatusCode, String)> {
         let longest = u64::try_from(LONGEST_BODY).unwrap_or(u64::MAX);
         let length = body.size_hint().upper().unwrap_or(longest).min(longest);
         let room = u32::try_from(length / 1024 + 1).unwrap_or(REVIEWS);
-        let _room = self.room.acquire_many(room).await;
-        let body = serve::read(body, LONGEST_BODY).await?;
-        let bad = |error: String| (StatusCode::BAD_REQUEST, error);
+        let closed = |error: AcquireError| (StatusCode::SERVICE_UNAVAILABLE, error.to_string());
+        let room = self.room.acquire_many(room).await.map_err(closed)?;
+        Ok((serve::read(body, LONGEST_BODY).await?, room))
+    }
+
+    /// Converts objects between the versions of their kind.
+    #[cfg(feature = "versions")]
+    async fn convert(&self, body: Incoming) -> Result<String, (StatusCode, String)> {
+        let (body, _room) = self.read(body).await?;
+        let (began, _in_flight) = (Instant::now(), self.metrics.asked(conversion::PATH));
+        let answer = self.converter.answer(&body);
+        let code = if answer.is_ok() { "200" } else { "400" };
+        self.metrics.answered(conversion::PATH, code, began.elapsed());
+        answer.map_err(bad_request)
+    }
+
+    async fn review(&self, door: &Door, body: Incoming) -> Result<String, (StatusCode, String)> {
+        let (body, _room) = self.read(body).await?;
         let AdmissionReview { request } =
-            serde_json::from_slice(&body).map_err(|error| bad(error.to_string()))?;
+            serde_json::from_slice(&body).map_err(|error| bad_request(error.into()))?;
         let (kind, name, uid) = (request.kind.clone(), request.name.clone(), request.uid.clone());
         let operation = request.operation.as_str();
         let (began, _in_flight) = (Instant::now(), self.metrics.asked(&door.path));
@@ -103,16 +151,23 @@ impl Respondent {
     }
 }
 
+fn bad_request(error: Error) -> (StatusCode, String) {
+    (StatusCode::BAD_REQUEST, error.to_string())
+}
+
 impl Respond for Respondent {
     async fn respond(&self, _: &Parts) -> Response<String> {
         text(StatusCode::NOT_FOUND, String::new())
     }
 
     async fn change(&self, request: &Parts, body: Incoming) -> Response<String> {
-        let Some(door) = self.doors.get(request.uri.path()) else {
-            return text(StatusCode::NOT_FOUND, String::new());
+        let answer = match self.doors.get(request.uri.path()) {
+            Some(door) => self.review(door, body).boxed(),
+            #[cfg(feature = "versions")]
+            None if request.uri.path() == conversion::PATH => self.convert(body).boxed(),
+            None => return text(StatusCode::NOT_FOUND, String::new()),
         };
-        match timeout(LONGEST, self.review(door, body)).await {
+        match timeout(LONGEST, answer).await {
             Ok(Ok(review)) => serve::answer("application/json", review),
             Ok(Err((status, problem))) => text(status, problem + "\n"),
             Err(_) => text(
@@ -141,7 +196,15 @@ where
     ManifestOf<M>: KubeObject,
 {
     let doors = M::doors();
-    if doors.validate.is_none() && doors.mutate.is_none() {
+    #[cfg(feature = "versions")]
+    let versions = doors.versions.map(|versions| {
+        let definition = format!("{}.{}", ManifestOf::<M>::plural(&()), ManifestOf::<M>::group(&()));
+        (versions, definition)
+    });
+    let is_closed = doors.validate.is_none() && doors.mutate.is_none();
+    #[cfg(feature = "versions")]
+    let is_closed = is_closed && versions.is_none();
+    if is_closed {
         return None;
     }
     let cluster = cluster.with_client();
@@ -163,10 +226,12 @@ where
                 }),
             })
         };
-        [door(MUTATE, mutates), door(VALIDATE, validates)]
-            .into_iter()
-            .flatten()
-            .collect()
+        let doors = [door(MUTATE, mutates), door(VALIDATE, validates)];
+        Entry {
+            doors: doors.into_iter().flatten().collect(),
+            #[cfg(feature = "versions")]
+            versions,
+        }
     }))
 }
 

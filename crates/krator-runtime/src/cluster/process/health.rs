@@ -4,7 +4,7 @@ use super::serve::{Respond, text};
 use crate::{cluster::api::raw::Endpoint, error::Error, lock::Lock as _};
 use http::{Response, StatusCode, request::Parts};
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
@@ -26,12 +26,22 @@ pub(in crate::cluster) struct Health(Arc<Mutex<State>>);
 struct State {
     /// The last number that was given.
     last: u64,
-    /// Conditions that the process still waits for, with the reasons.
-    waits: BTreeMap<u64, (String, String)>,
+    /// Conditions that the process still waits for.
+    waits: BTreeMap<u64, Waiting>,
+    /// The kinds without whose objects the process is ready.
+    spared: BTreeSet<String>,
     /// Problems that do not keep the process from being ready, by their subjects.
     notes: BTreeMap<String, String>,
     /// The event loops, and when each ran last.
     loops: BTreeMap<u64, (String, Instant)>,
+}
+
+/// A condition that the process waits for.
+struct Waiting {
+    name: String,
+    why: String,
+    /// Whether the process is ready without it.
+    is_spared: bool,
 }
 
 /// Something that has to happen once before the process is ready.
@@ -49,10 +59,15 @@ pub(in crate::cluster) struct Heartbeat {
 impl Health {
     /// The process is not ready until this is [`done`](Wait::done).
     pub fn waits_for(&self, name: impl Into<String>) -> Wait {
+        self.waits(name.into(), false)
+    }
+
+    fn waits(&self, name: String, is_spared: bool) -> Wait {
+        let why = "not seen yet".to_owned();
+        let waiting = Waiting { name, why, is_spared };
         let number = self.with(|state| {
             state.last += 1;
-            let wait = (name.into(), "not seen yet".to_owned());
-            state.waits.insert(state.last, wait);
+            state.waits.insert(state.last, waiting);
             state.last
         });
         Wait {
@@ -64,11 +79,19 @@ impl Health {
     /// The process is not ready until the objects of a kind are listed in a namespace; the empty one stands for all.
     pub fn waits_for_listing(&self, kind: &Endpoint, namespace: &str) -> Wait {
         let name = kind.name();
-        self.waits_for(if namespace.is_empty() {
-            name
-        } else {
-            format!("{name} in {namespace}")
-        })
+        let is_spared = self.with(|state| state.spared.contains(&name));
+        let place = match namespace {
+            "" => String::new(),
+            namespace => format!(" in {namespace}"),
+        };
+        self.waits(name + &place, is_spared)
+    }
+
+    /// The process is ready before the objects of a kind are listed. The API server asks it to convert them, and does so only
+    /// where it is ready: it would wait for itself.
+    #[cfg(all(feature = "admission", feature = "versions"))]
+    pub fn spares(&self, kind: &Endpoint) {
+        self.with(|state| state.spared.insert(kind.name()));
     }
 
     /// The process is alive only while this event loop runs.
@@ -106,8 +129,8 @@ impl Health {
     /// Why the process is not ready; nothing if it is.
     pub fn unready(&self) -> Vec<String> {
         self.with(|state| {
-            let waits = state.waits.values();
-            waits.map(|(name, why)| format!("{name}: {why}")).collect()
+            let waits = state.waits.values().filter(|wait| !wait.is_spared);
+            waits.map(Waiting::text).collect()
         })
     }
 
@@ -121,14 +144,22 @@ impl Health {
 
     fn notes(&self) -> String {
         self.with(|state| {
-            let notes = state.notes.iter();
-            notes.map(|(about, note)| format!("{about}: {note}\n")).collect()
+            let waits = state.waits.values().filter(|wait| wait.is_spared);
+            let notes = state.notes.iter().map(|(about, note)| format!("{about}: {note}"));
+            let all = waits.map(Waiting::text).chain(notes);
+            all.map(|line| line + "\n").collect()
         })
     }
 
     fn with<T>(&self, then: impl FnOnce(&mut State) -> T) -> T {
         let mut state: MutexGuard<'_, State> = self.0.locked();
         then(&mut state)
+    }
+}
+
+impl Waiting {
+    fn text(&self) -> String {
+        format!("{}: {}", self.name, self.why)
     }
 }
 
@@ -141,8 +172,8 @@ impl Wait {
     /// It has failed and is tried again. Probes tell why.
     pub fn fails(&self, error: &Error) {
         self.health.with(|state| {
-            if let Some((_, why)) = state.waits.get_mut(&self.number) {
-                *why = reason(error);
+            if let Some(wait) = state.waits.get_mut(&self.number) {
+                wait.why = reason(error);
             }
         });
     }

@@ -1,5 +1,5 @@
 //! Counts what the API server asks the webhooks.
-use super::{Buckets, Families, Histograms, Labels, Metrics, Text, add, histograms};
+use super::{Buckets, Histograms, Labels, Metrics, Text, add, histograms};
 use prometheus_client::{
     metrics::{counter::Counter, family::Family, gauge::Gauge},
     registry::Registry,
@@ -76,8 +76,6 @@ impl Metrics {
         allowed: Option<bool>,
         took: Duration,
     ) {
-        let Families { admissions, .. } = &*self.0;
-        let webhook = ("webhook", Text::from(webhook.to_owned()));
         let (said, code) = match allowed {
             Some(true) => ("true", "200"),
             Some(false) => ("false", "200"),
@@ -85,7 +83,13 @@ impl Metrics {
         };
         let kind = ("kind", kind.to_owned().into());
         let labels = [kind, ("operation", operation.into()), ("allowed", said.into())];
-        admissions.requests.get_or_create(&labels).inc();
+        self.0.admissions.requests.get_or_create(&labels).inc();
+        self.answered(webhook, code, took);
+    }
+    /// A webhook has answered.
+    pub fn answered(&self, webhook: &str, code: &'static str, took: Duration) {
+        let admissions = &self.0.admissions;
+        let webhook = ("webhook", Text::from(webhook.to_owned()));
         let labels = [webhook.clone(), ("code", code.into())];
         admissions.answers.get_or_create(&labels).inc();
         let latencies = admissions.latencies.get_or_create(&[webhook]);
