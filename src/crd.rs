@@ -75,6 +75,8 @@ pub(crate) fn specification(description: &Description, kind: &Kind) -> Json {
     let newest = version(description, kind, None, stored);
     let older = kind.versions.iter();
     let older = older.map(|older| version(description, &kind.in_version(older), Some(older), stored));
+    let mut versions: Vec<Json> = std::iter::once(newest).chain(older).collect();
+    tell_selectable_fields_apart(&mut versions);
     object_of([
         (
             "conversion",
@@ -83,8 +85,29 @@ pub(crate) fn specification(description: &Description, kind: &Kind) -> Json {
         ("group", Some(resource.group.as_str().into())),
         ("names", Some(names)),
         ("scope", Some(scope.into())),
-        ("versions", Some(std::iter::once(newest).chain(older).collect())),
+        ("versions", Some(versions.into())),
     ])
+}
+
+/// Of selectable fields that are the same in all versions, the API server says that there has to be a schema for them, as soon
+/// as the schemas differ. In another order they are not the same. One that has no order is left out of the oldest version.
+fn tell_selectable_fields_apart(versions: &mut [Json]) {
+    if versions
+        .windows(2)
+        .all(|pair| pair[0]["schema"] == pair[1]["schema"])
+    {
+        return;
+    }
+    let [newest, .., oldest] = versions else {
+        return;
+    };
+    let fields = oldest.get_mut("selectableFields");
+    if let Some(Json::Array(fields)) = fields.filter(|fields| newest["selectableFields"] == **fields) {
+        fields.rotate_left(1);
+        if fields.len() == 1 {
+            fields.clear();
+        }
+    }
 }
 
 /// How the API server converts objects: it asks the operator, which writes the `caBundle`.

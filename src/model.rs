@@ -186,7 +186,7 @@ impl Description {
     }
 
     /// A schema's shape, seen through names: never [`Shape::Named`].
-    pub(crate) fn resolve<'a>(&'a self, schema: &'a Schema) -> &'a Schema {
+    pub fn resolve<'a>(&'a self, schema: &'a Schema) -> &'a Schema {
         let mut schema = schema;
         // Lowering refuses recursive types; the limit keeps this loop finite even so.
         for _ in 0..=self.types.len() {

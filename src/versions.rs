@@ -1,6 +1,6 @@
 //! The conversions between the versions of a kind, as the runtime, the API server of `krator dev` and the tests make them.
 
-use krator_runtime::versions::{Lists, Older, Shape as Form, Versions};
+use krator_runtime::versions::{Older, Outline, Shape as Form, Versions};
 
 use crate::model::{Description, Kind, Schema, Shape};
 
@@ -25,35 +25,42 @@ pub fn of(description: &Description, kind: &Kind) -> Option<Versions> {
 fn form(description: &Description, name: &str, spec: &Schema) -> Form {
     Form {
         name: name.to_owned(),
-        lists: lists(description, spec).unwrap_or_default(),
+        spec: outline(description, spec).unwrap_or_default(),
     }
 }
 
-/// The lists at and below a schema whose items have keys; `None` if there are none.
-fn lists(description: &Description, schema: &Schema) -> Option<Lists> {
+/// What has to be known of the values of a schema; `None` if nothing has to be.
+fn outline(description: &Description, schema: &Schema) -> Option<Outline> {
     let said = |name: &str| {
         description
             .chain(schema)
             .find_map(|schema| schema.extension(name))
     };
-    let mut lists = Lists::default();
+    let default = description
+        .chain(schema)
+        .find_map(|schema| schema.default.as_ref());
+    let mut outline = Outline {
+        default: default.map(|default| default.value.clone()),
+        ..Outline::default()
+    };
     if said("x-kubernetes-list-type").is_some_and(|list| list == "map")
         && let Some(names) = said("x-kubernetes-list-map-keys").and_then(|names| names.as_array())
     {
         let names = names.iter().filter_map(|name| name.as_str().map(str::to_owned));
-        lists.keys = names.collect();
+        outline.keys = names.collect();
     }
     match &description.resolve(schema).shape {
         Shape::Object(fields) => {
             let fields = fields.iter();
-            let below = fields
-                .filter_map(|field| Some((field.name.to_string(), self::lists(description, &field.schema)?)));
-            lists.fields = below.collect();
+            let known = fields.filter_map(|field| {
+                Some((field.name.to_string(), self::outline(description, &field.schema)?))
+            });
+            outline.fields = known.collect();
         }
         Shape::List(inner) | Shape::Map(inner) => {
-            lists.each = self::lists(description, inner).map(Box::new);
+            outline.each = self::outline(description, inner).map(Box::new);
         }
         _ => {}
     }
-    (!lists.is_empty()).then_some(lists)
+    (!outline.is_empty()).then_some(outline)
 }

@@ -19,6 +19,8 @@ pub struct Version {
     pub stored: Option<Span>,
     /// What makes an object of the next newer version of one of this version, in this order.
     pub changes: Vec<Spanned<Change>>,
+    /// Rules of the next newer version about what has changed, which this version lacks.
+    pub lost: Vec<Spanned<String>>,
     /// `.spec` in this version.
     pub spec: Schema,
     /// The fields of the description in `.status` in this version.

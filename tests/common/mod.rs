@@ -12,6 +12,8 @@ pub mod hostile_names;
 pub mod hostile_texts;
 pub mod operator;
 pub mod random_description;
+pub mod random_value;
+pub mod random_versions;
 pub mod regenerate;
 pub mod unreadable;
 pub mod website;

@@ -8,7 +8,7 @@ mod common;
 #[allow(unused_imports, reason = "as above")]
 use common::{
     block, case_file, code_case, descriptions, dice, documents, edit_case, hostile_names, hostile_texts,
-    operator, random_description, regenerate, unreadable, website, yaml,
+    operator, random_description, random_value, random_versions, regenerate, unreadable, website, yaml,
 };
 
 /// The command under test.
@@ -18,6 +18,8 @@ const REPOSITORY: &str = env!("CARGO_MANIFEST_DIR");
 // A generated operator, built, tested and run on the embedded API server.
 #[cfg(feature = "dev")]
 mod first_operator;
+// The laws of conversions between versions.
+mod versions;
 // The documents of this repository: their links, their picture and their lists of files.
 mod repo_docs;
 // The code in the documents: commands, descriptions and handlers.

@@ -5,12 +5,13 @@
 //! conversion and the one back change nothing. What somebody edits in between wins: see [`held`].
 mod change;
 mod held;
+mod outline;
 mod path;
 #[cfg(test)]
 mod tests;
 
 pub use change::{Change, Direction, Functions};
-pub use held::Lists;
+pub use outline::Outline;
 pub use path::{Path, Step, path_text};
 
 use held::{Held, difference, put_back};
@@ -38,9 +39,9 @@ pub struct Versions {
 pub struct Shape {
     /// The name of the version.
     pub name: String,
-    /// The lists in `.spec` whose items have keys.
-    #[serde(default, skip_serializing_if = "Lists::is_empty")]
-    pub lists: Lists,
+    /// What has to be known of its `.spec`.
+    #[serde(default, skip_serializing_if = "Outline::is_empty")]
+    pub spec: Outline,
 }
 
 /// An older version.
@@ -111,14 +112,14 @@ impl Versions {
             let mut back = object.clone();
             self.step(&mut back, (next, at), functions);
             let shape = self.shape(at);
-            if let Some(held) = difference(back.get("spec"), before.as_ref(), &shape.lists) {
+            if let Some(held) = difference(back.get("spec"), before.as_ref(), &shape.spec) {
                 rides.insert(shape.name.clone(), held);
             }
             at = next;
         }
     }
 
-    /// Makes the changes between a version and the one beside it, or undoes them.
+    /// Makes the changes between a version and the one beside it, or undoes them, and fills in the defaults of the latter.
     fn step(&self, object: &mut Value, (from, to): (usize, usize), functions: &Functions<'_>) {
         let changes = &self.older[from.max(to) - 1].changes;
         if from > to {
@@ -129,6 +130,9 @@ impl Versions {
             for change in changes.iter().rev() {
                 change.apply(object, Direction::Down, functions);
             }
+        }
+        if let Some(spec) = object.get_mut("spec") {
+            self.shape(to).spec.fill(spec);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Reads `versions`, and makes of the newest version how each older one looks.
 
+mod bounds;
 mod change;
 mod shapes;
 
@@ -83,9 +84,9 @@ fn version<'a>(
             .filter_map(|node| Some((node, Written::read(node, types)?)))
             .collect()
     });
-    let mut changes = Vec::new();
+    let (mut changes, mut lost) = (Vec::new(), Vec::new());
     for (node, written) in written.into_iter().rev() {
-        match written.undo(&mut form.root, types, name.value.as_str(), node.span) {
+        match written.undo(&mut form.root, types, name.value.as_str(), node.span, &mut lost) {
             Ok(made) => {
                 for change in made.into_iter().rev() {
                     form.follow(&change);
@@ -116,6 +117,7 @@ fn version<'a>(
         served: served.is_none_or(|served| served.value),
         stored,
         changes,
+        lost,
         spec,
         status,
         columns: form.columns.clone(),

@@ -162,7 +162,7 @@ fn replace(object: &mut Value, at: &[Step], new: &mut dyn FnMut(Option<Value>) -
     });
 }
 
-/// How many whole units there are in a duration in the format of Go, without a sign.
+/// How many whole units there are in a duration in the format of Go, without a sign; at most as many as Go can count.
 fn count(text: &str, unit: &str) -> Option<i64> {
     let mut nanoseconds: i128 = 0;
     let mut rest = if text == "0" { "" } else { text };
@@ -172,11 +172,16 @@ fn count(text: &str, unit: &str) -> Option<i64> {
         let (unit, next) = after.split_at(after.find(is_number).unwrap_or(after.len()));
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
         let digits: String = fraction.chars().chain("000000000".chars()).take(9).collect();
-        let billionths = format!("0{whole}{digits}").parse::<i128>().ok()?;
-        nanoseconds += billionths.checked_mul(length(unit)?)? / 1_000_000_000;
+        if fraction.contains('.') {
+            return None;
+        }
+        // It has nothing but digits, so more than fit are what fails.
+        let billionths = format!("0{whole}{digits}").parse().unwrap_or(i128::MAX);
+        let part = billionths.saturating_mul(length(unit)?) / 1_000_000_000;
+        nanoseconds = nanoseconds.saturating_add(part);
         rest = next;
     }
-    i64::try_from(nanoseconds / length(unit)?).ok()
+    i64::try_from(nanoseconds.min(i64::MAX.into()) / length(unit)?).ok()
 }
 
 /// The length of a unit in nanoseconds.

@@ -3,45 +3,11 @@
 //!
 //! Each value that is put back has the digest of what was there without it. Where something else is there by then, somebody
 //! has edited the object in the other version, and the edit wins.
-use super::change::written;
+use super::{Outline, change::written};
 use crate::spec_digest::of_text;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-
-/// The lists at and below a value whose items have keys.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Lists {
-    /// The fields by which the items of the list are told apart. They have none if it is empty, or the value is no list.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub keys: Vec<String>,
-    /// What is below the fields of an object.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub fields: BTreeMap<String, Lists>,
-    /// What is below each item of a list, and each value of a map.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub each: Option<Box<Lists>>,
-}
-
-impl Lists {
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.keys.is_empty() && self.fields.is_empty() && self.each.is_none()
-    }
-
-    fn field(&self, name: &str) -> &Lists {
-        self.fields.get(name).unwrap_or_else(|| self.item())
-    }
-
-    fn item(&self) -> &Lists {
-        const NONE: &Lists = &Lists {
-            keys: Vec::new(),
-            fields: BTreeMap::new(),
-            each: None,
-        };
-        self.each.as_deref().unwrap_or(NONE)
-    }
-}
 
 /// What has to be put back at a place and below.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -95,7 +61,7 @@ fn digest(value: &Value) -> String {
 }
 
 /// What has to be put back into `without` so that it becomes `whole`; `None` if nothing has to be.
-pub(super) fn difference(without: Option<&Value>, whole: Option<&Value>, lists: &Lists) -> Option<Held> {
+pub(super) fn difference(without: Option<&Value>, whole: Option<&Value>, outline: &Outline) -> Option<Held> {
     if without == whole {
         return None;
     }
@@ -103,15 +69,15 @@ pub(super) fn difference(without: Option<&Value>, whole: Option<&Value>, lists: 
         (Some(Value::Object(from)), Some(Value::Object(to))) => {
             let names = from.keys().chain(to.keys());
             let fields = names.filter_map(|name| {
-                let held = difference(from.get(name), to.get(name), lists.field(name))?;
+                let held = difference(from.get(name), to.get(name), outline.field(name))?;
                 Some((name.clone(), held))
             });
             Held::Fields(fields.collect())
         }
         (Some(Value::Array(from)), Some(Value::Array(to))) => {
-            let held = match lists.keys.is_empty() {
-                false => keyed(from, to, lists),
-                true => placed(from, to, lists),
+            let held = match outline.keys.is_empty() {
+                false => keyed(from, to, outline),
+                true => placed(from, to, outline),
             };
             held.unwrap_or_else(|| value(without, whole))
         }
@@ -119,16 +85,32 @@ pub(super) fn difference(without: Option<&Value>, whole: Option<&Value>, lists: 
     })
 }
 
+/// The value with its fields in order, so that the same object has the same annotation whoever has written it.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let fields: BTreeMap<&String, Value> =
+                fields.iter().map(|(name, value)| (name, sorted(value))).collect();
+            fields
+                .into_iter()
+                .map(|(name, value)| (name.clone(), value))
+                .collect()
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
+}
+
 fn value(without: Option<&Value>, whole: Option<&Value>) -> Held {
     Held::Value {
         was: without.map(digest),
-        is: whole.cloned(),
+        is: whole.map(sorted),
     }
 }
 
 /// The differences of a list whose items have keys; `None` if putting them back would not give `whole`.
-fn keyed(without: &[Value], whole: &[Value], lists: &Lists) -> Option<Held> {
-    let names = &lists.keys;
+fn keyed(without: &[Value], whole: &[Value], outline: &Outline) -> Option<Held> {
+    let names = &outline.keys;
     let of_whole = whole.iter().map(|item| key(item, names));
     let of_whole: Vec<Map<String, Value>> = of_whole.collect::<Option<_>>()?;
     let mut held = Vec::new();
@@ -140,7 +122,7 @@ fn keyed(without: &[Value], whole: &[Value], lists: &Lists) -> Option<Held> {
     }
     for (item, key) in whole.iter().zip(of_whole) {
         let found = find(without, &key).map(|at| &without[at]);
-        held.extend(difference(found, Some(item), lists.item()).map(|held| (key, held)));
+        held.extend(difference(found, Some(item), outline.item()).map(|held| (key, held)));
     }
     let held = Held::Items(held);
     let mut restored = Some(Value::Array(without.to_vec()));
@@ -149,19 +131,19 @@ fn keyed(without: &[Value], whole: &[Value], lists: &Lists) -> Option<Held> {
 }
 
 /// The differences of a list whose items have no keys; `None` if it has become shorter.
-fn placed(without: &[Value], whole: &[Value], lists: &Lists) -> Option<Held> {
+fn placed(without: &[Value], whole: &[Value], outline: &Outline) -> Option<Held> {
     let rest = whole.get(without.len()..)?;
     let items = without
         .iter()
         .zip(whole)
         .enumerate()
         .filter_map(|(at, (without, whole))| {
-            let held = difference(Some(without), Some(whole), lists.item())?;
+            let held = difference(Some(without), Some(whole), outline.item())?;
             Some((at, digest(without), held))
         });
     Some(Held::Places {
         items: items.collect(),
-        rest: (!rest.is_empty()).then(|| (without.len(), rest.to_vec())),
+        rest: (!rest.is_empty()).then(|| (without.len(), rest.iter().map(sorted).collect())),
     })
 }
 

@@ -14,9 +14,9 @@ fn versions() -> Versions {
     of(json!({
         "group": "shops.example.com",
         "kind": "Shop",
-        "newest": {"name": "v1", "lists": {"fields": {"rules": {"keys": ["name"]}}}},
+        "newest": {"name": "v1", "spec": {"fields": {"rules": {"keys": ["name"]}}}},
         "older": [
-            {"name": "v1beta1", "lists": {"fields": {"rules": {"keys": ["id"]}}}, "changes": [
+            {"name": "v1beta1", "spec": {"fields": {"rules": {"keys": ["id"]}}}, "changes": [
                 {"moved": {"from": path("spec.size"), "fromKept": 1, "to": path("spec.replicas"), "toKept": 1}},
                 {"moved": {"from": path("spec.host"), "fromKept": 1, "to": path("spec.hosts.0"), "toKept": 1}},
                 {"values": {"at": path("spec.mode"), "map": [["fast", "Turbo"], ["slow", "Eco"], ["slow", "Idle"]]}},
@@ -26,7 +26,7 @@ fn versions() -> Versions {
                 {"moved": {"from": path("spec.rules.*.id"), "fromKept": 3, "to": path("spec.rules.*.name"), "toKept": 3}},
                 {"added": {"at": path("spec.rules.*.weight"), "default": 1}},
             ]},
-            {"name": "v1alpha1", "lists": {"fields": {"rules": {"keys": ["id"]}}}, "changes": [
+            {"name": "v1alpha1", "spec": {"fields": {"rules": {"keys": ["id"]}}}, "changes": [
                 {"moved": {"from": path("spec.cpu"), "fromKept": 1, "to": path("spec.limits.cpu"), "toKept": 1}},
                 {"removed": {"at": path("spec.ancient"), "default": "x"}},
                 {"added": {"at": path("spec.legacy")}},

@@ -3,6 +3,7 @@
 use krator_runtime::versions::{Change, Direction, Path, Step, path_text};
 use serde_json::{Value as Json, json};
 
+use super::bounds::{self, Lost};
 use super::shapes::{self, Taken, Unfit};
 use crate::catalog::keys::ChangeKey;
 use crate::catalog::{CONVERSION_INVALID, WRONG_TYPE};
@@ -92,9 +93,16 @@ impl<'a> Written<'a> {
         types: &Types<'_>,
         version: &str,
         span: Span,
+        lost: &mut Lost,
     ) -> Result<Vec<Change>, Finding> {
         let before = root.clone();
         let made = self.made(root, types, version, span);
+        let made = made.and_then(|changes| {
+            let all = || changes.iter().rev();
+            all().try_for_each(|change| bounds::may_ride(types, &before, change))?;
+            all().for_each(|change| bounds::leave_out(types, &before, root, change, lost));
+            Ok(changes)
+        });
         let made = made.map_err(|why| {
             let finding = Finding::new(
                 &CONVERSION_INVALID,
@@ -167,17 +175,20 @@ impl<'a> Written<'a> {
                 if !is_duration || !is_number {
                     return Err("an `integer` becomes a `duration`; anything else is `custom`".to_owned());
                 }
+                let limits = &mut schema.constraints.limits;
+                let older = &from.constraints;
+                if !limits.is_empty() || !older.limits.is_empty() || !older.one_of.is_empty() {
+                    return Err("a duration and a number with bounds would not have the same ones".to_owned());
+                }
                 let change = Change::Duration {
                     at,
                     unit: unit.to_owned(),
                 };
                 schema.shape = Shape::Integer;
-                schema.constraints = from.constraints;
-                let limits = &mut schema.constraints.limits;
                 // More of them would be longer than a duration can be.
                 let most = i64::MAX / nanoseconds(unit);
-                limits.entry("minimum").or_insert(Spanned::new(json!(0), span));
-                limits.entry("maximum").or_insert(Spanned::new(json!(most), span));
+                limits.insert("minimum", Spanned::new(json!(0), span));
+                limits.insert("maximum", Spanned::new(json!(most), span));
                 Ok(vec![change])
             }
             Written::Custom { at, from } => {
@@ -219,12 +230,16 @@ fn moved(
     let above = |path: &[Step]| {
         path.iter()
             .rposition(|step| *step == Step::Each)
-            .map_or(0, |at| at + 1)
+            .map_or(1, |at| at + 1)
     };
     let shared = above(&to);
     if from.get(..shared) != to.get(..shared) || above(&from) != shared {
-        return Err("both paths have to be the same up to the last `[*]`".to_owned());
+        let why = "both paths have to be in the spec or in the status, and the same up to the last `[*]`";
+        return Err(why.to_owned());
     }
+    // The objects and lists around both places are there or not for both of them.
+    let both = from[..from.len() - 1].iter().zip(&to[..to.len() - 1]);
+    let shared = both.take_while(|(from, to)| from == to).count().max(shared);
     let parent = shapes::at(types, root, &to[..shared])?;
     let Taken {
         schema,

@@ -130,6 +130,9 @@ pub(super) fn put(
     };
     if below(schema, step).is_some() && !rest.is_empty() {
         let inner = below(schema, step).ok_or_else(String::new)?;
+        if inner.optional && !new.optional && types.inlined(&new).default.is_none() {
+            return Err(format!("{} may be absent, and the field may not", shown(step)));
+        }
         return Ok(put(types, inner, rest, new, span)? + 1);
     }
     let (Step::Field(name), Shape::Object(fields)) = (step, &mut schema.shape) else {

@@ -1,0 +1,240 @@
+//! What a version demands that an older one cannot keep.
+//!
+//! Each object of one version has to be a valid object of the other. A change that cannot promise that is refused where the
+//! reason is a bound of the field itself. A rule of an object around it, which may be broken by objects of the older version
+//! that know nothing of it, is left out there, and a finding says so.
+
+use krator_runtime::versions::{Change, Path, Step, path_text};
+use krator_schema::cel;
+
+use super::shapes::Unfit;
+use crate::finding::Spanned;
+use crate::model::lower::schema::Types;
+use crate::model::{Schema, Shape};
+
+/// Rules that an older version lacks, as the newer one has them.
+pub(super) type Lost = Vec<Spanned<String>>;
+
+/// The place of a change in the newer version, and how many steps of it the older version has, too.
+fn newer(change: &Change) -> (&Path, usize) {
+    match change {
+        Change::Moved { to, to_kept, .. } => (to, *to_kept),
+        Change::Added { at, .. } | Change::Removed { at, .. } => (at, at.len() - 1),
+        Change::Values { at, .. } | Change::Duration { at, .. } | Change::Custom { at, .. } => (at, at.len()),
+    }
+}
+
+/// Whether one of the versions can hold something of the value that the other cannot, so that it rides in an annotation.
+fn rides(change: &Change) -> bool {
+    let has_index = |path: &Path| path.iter().any(|step| matches!(step, Step::Index(_)));
+    match change {
+        Change::Moved { from, to, .. } => has_index(from) || has_index(to),
+        Change::Values { map, .. } => {
+            let mut older: Vec<String> = map.iter().map(|(older, _)| older.to_string()).collect();
+            let count = older.len();
+            older.sort();
+            older.dedup();
+            older.len() < count
+        }
+        Change::Added { .. } | Change::Removed { .. } | Change::Duration { .. } | Change::Custom { .. } => {
+            true
+        }
+    }
+}
+
+/// Refuses a change whose value would ride in an annotation and must not. `before` is the newer version.
+pub(super) fn may_ride(types: &Types<'_>, before: &Schema, change: &Change) -> Result<(), Unfit> {
+    if !rides(change) {
+        return Ok(());
+    }
+    let (place, kept) = newer(change);
+    if place.first() == Some(&Step::Field("status".to_owned())) {
+        return Err(
+            "nothing of the status may be in one version only: a field of it is `renamed` or `moved`, or its `values` have \
+             other names, one for each"
+                .to_owned(),
+        );
+    }
+    let mut schema = types.inlined(before);
+    for (at, step) in place.iter().enumerate() {
+        let is_told_apart = is_told_apart(&schema, &place[at..]);
+        if is_told_apart && !matches!(change, Change::Moved { .. }) {
+            return Err(
+                "the items of the list are told apart by this, so each has to keep a value of its own"
+                    .to_owned(),
+            );
+        }
+        let Some(below) = below(&schema, step) else { break };
+        schema = types.inlined(below);
+        let is_below = at >= kept.min(place.len() - 1);
+        if schema.change.is_some() || is_below && has_bound_field(types, &schema) {
+            let field = path_text(&place[..=at]);
+            return Err(format!(
+                "`{field}` is bound to its value, and a part of it would ride in an annotation, which clients can write"
+            ));
+        }
+        if place
+            .get(at + 1)
+            .is_some_and(|step| matches!(step, Step::Index(_)))
+        {
+            list_takes_any(&schema)?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a list that could not hold one item and others that ride.
+fn list_takes_any(list: &Schema) -> Result<(), Unfit> {
+    let kind = list
+        .extension("x-kubernetes-list-type")
+        .and_then(|kind| kind.as_str());
+    if let Some(kind @ ("set" | "map")) = kind {
+        return Err(format!(
+            "the first item of a list of the type `{kind}` could be the same as another one"
+        ));
+    }
+    let least = list
+        .constraints
+        .limits
+        .get("minItems")
+        .and_then(|least| least.value.as_u64());
+    match least {
+        Some(2..) => {
+            Err("the list has to have more items than the one of the older version: `minItems`".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether the items of a list are told apart by what the steps lead to.
+fn is_told_apart(list: &Schema, steps: &[Step]) -> bool {
+    let kind = list
+        .extension("x-kubernetes-list-type")
+        .and_then(|kind| kind.as_str());
+    match (kind, steps) {
+        (Some("set"), [Step::Each]) => true,
+        (Some("map"), [Step::Each, Step::Field(name)]) => {
+            let keys = list
+                .extension("x-kubernetes-list-map-keys")
+                .and_then(|keys| keys.as_array());
+            keys.is_some_and(|keys| keys.iter().any(|key| key == name))
+        }
+        _ => false,
+    }
+}
+
+fn has_bound_field(types: &Types<'_>, schema: &Schema) -> bool {
+    let schema = types.inlined(schema);
+    let is_bound = |schema: &Schema| schema.change.is_some() || has_bound_field(types, schema);
+    match &schema.shape {
+        Shape::Object(fields) => fields.iter().any(|field| is_bound(&field.schema)),
+        Shape::List(inner) | Shape::Map(inner) => is_bound(inner),
+        _ => false,
+    }
+}
+
+fn below<'s>(schema: &'s Schema, step: &Step) -> Option<&'s Schema> {
+    match (step, &schema.shape) {
+        (Step::Field(name), Shape::Object(fields)) => {
+            let field = fields.iter().find(|field| field.name.as_str() == name);
+            field.map(|field| &field.schema)
+        }
+        (Step::Each | Step::Index(_), Shape::List(inner)) | (Step::Each, Shape::Map(inner)) => Some(inner),
+        _ => None,
+    }
+}
+
+/// Leaves out what the older version cannot keep of the rules around a change. `before` is the newer version.
+pub(super) fn leave_out(
+    types: &Types<'_>,
+    before: &Schema,
+    root: &mut Schema,
+    change: &Change,
+    lost: &mut Lost,
+) {
+    let (place, kept) = newer(change);
+    // A rule of the list or map itself may be about each item and name none.
+    let named = (0..kept.min(place.len() - 1) + 1)
+        .rev()
+        .find(|at| matches!(place[*at], Step::Field(_)));
+    let named = named.unwrap_or(0);
+    let names: Vec<&str> = place[named..]
+        .iter()
+        .filter_map(|step| match step {
+            Step::Field(name) => Some(name.as_str()),
+            Step::Each | Step::Index(_) => None,
+        })
+        .collect();
+    let counts = !matches!(
+        change,
+        Change::Values { .. } | Change::Duration { .. } | Change::Custom { .. }
+    );
+    for depth in 1..=kept {
+        if let Some(schema) = super::shapes::find(root, &place[..depth]) {
+            let about: &dyn Fn(&str) -> bool =
+                &|text| depth > named || names.iter().any(|name| mentions(text, name));
+            take_rules(schema, about, counts, lost);
+        }
+    }
+    if let Change::Moved { from, from_kept, .. } = change {
+        for depth in 1..=*from_kept {
+            if let Some(schema) = super::shapes::find(root, &from[..depth]) {
+                take_rules(schema, &|_| false, true, lost);
+            }
+        }
+    }
+    // The objects and lists that only the newer version has.
+    let mut gone = types.inlined(before);
+    for (at, step) in place.iter().enumerate() {
+        let Some(inner) = below(&gone, step) else { break };
+        gone = types.inlined(inner);
+        if at >= kept && at + 1 < place.len() {
+            take_rules(&mut gone, &|_| true, true, lost);
+        }
+    }
+}
+
+/// Takes those rules off a schema that are about something, and the number of fields if it `counts`.
+fn take_rules(schema: &mut Schema, about: &dyn Fn(&str) -> bool, counts: bool, lost: &mut Lost) {
+    schema.validations.retain(|validation| {
+        let texts = [
+            Some(&validation.rule),
+            validation.message_expression.as_ref(),
+            validation.field_path.as_ref(),
+        ];
+        let is_lost = texts.into_iter().flatten().any(|text| about(&text.value));
+        if is_lost {
+            lost.push(validation.rule.clone());
+        }
+        !is_lost
+    });
+    schema.extensions.retain(|(key, value)| {
+        let is_schema = matches!(key.value.as_str(), "allOf" | "anyOf" | "oneOf" | "not");
+        let is_lost = is_schema && about(&value.to_string());
+        if is_lost {
+            lost.push(key.clone());
+        }
+        !is_lost
+    });
+    if counts && matches!(schema.shape, Shape::Object(_)) {
+        for keyword in ["minProperties", "maxProperties"] {
+            if let Some(limit) = schema.constraints.limits.remove(keyword) {
+                lost.push(Spanned::new(keyword.to_owned(), limit.span));
+            }
+        }
+    }
+}
+
+/// Whether a rule names a field. One that names something else like it is taken for one that does.
+fn mentions(text: &str, name: &str) -> bool {
+    let escaped = cel::escape(name);
+    let names = [Some(name), escaped.as_deref()];
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    names.into_iter().flatten().any(|name| {
+        let mut found = text.match_indices(name);
+        found.any(|(at, _)| {
+            let (before, after) = (&text[..at], &text[at + name.len()..]);
+            !before.ends_with(is_part) && !after.starts_with(is_part)
+        })
+    })
+}
