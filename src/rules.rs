@@ -7,6 +7,7 @@ mod boolean_in_spec;
 mod broad_access;
 mod choke_point;
 mod conflicting_rename;
+mod conversion_invalid;
 mod costly_rule;
 mod delete_interrupts_once;
 mod deletion_escape;
@@ -50,6 +51,7 @@ mod unreachable_state;
 mod unreached_change;
 mod unsafe_webhook;
 mod unused_allow;
+mod version_lacks_rule;
 
 // Shared by several rules.
 mod deletion_path;
@@ -75,6 +77,7 @@ static CHECKS: &[Check] = &[
     broad_access::CHECK,
     choke_point::CHECK,
     conflicting_rename::CHECK,
+    conversion_invalid::CHECK,
     costly_rule::CHECK,
     delete_interrupts_once::CHECK,
     deletion_escape::CHECK,
@@ -117,6 +120,7 @@ static CHECKS: &[Check] = &[
     unreached_change::CHECK,
     unsafe_webhook::CHECK,
     unused_allow::CHECK,
+    version_lacks_rule::CHECK,
 ];
 
 /// How a rule is checked.
@@ -195,17 +199,19 @@ impl Subject<'_> {
 
     /// The schema of the kind's objects, with its path in the CRD.
     fn schema(&self) -> (&krator_schema::Schema, Path) {
-        let version = &self.definition().versions[0];
-        let path = Path::root()
-            .field("spec")
-            .field("versions")
-            .index(0)
-            .field("schema")
-            .field("openAPIV3Schema");
-        let schema = version.schema.as_ref();
-        // `crd::definition` writes one version, which has a schema.
-        let schema = schema.and_then(|schema| schema.open_api_v3_schema.as_ref());
-        (schema.expect("the CRD has a schema"), path)
+        // `crd::definition` writes at least one version.
+        self.schemas().next().expect("the CRD has a schema")
+    }
+
+    /// The schema of the objects of each version, the newest first, with its path in the CRD.
+    fn schemas(&self) -> impl Iterator<Item = (&krator_schema::Schema, Path)> {
+        let versions = Path::root().field("spec").field("versions");
+        let parts = self.definition().versions.iter().enumerate();
+        parts.filter_map(move |(at, version)| {
+            let path = versions.index(at).field("schema").field("openAPIV3Schema");
+            let schema = version.schema.as_ref()?.open_api_v3_schema.as_ref()?;
+            Some((schema, path))
+        })
     }
 
     /// The place in the description of a part of the CRD.

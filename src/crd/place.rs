@@ -4,11 +4,14 @@ use krator_schema::{Path, Segment};
 
 use super::changes;
 use crate::finding::Span;
-use crate::model::{Description, Kind, Schema, Shape, Validation};
+use crate::model::{Description, Kind, Schema, Shape, Validation, Version};
 
 /// The place in the description that has to change where the API server refuses this part of the CRD of a kind.
 pub(crate) fn place(description: &Description, kind: &Kind, path: &Path) -> Span {
     let segments = path.segments();
+    if let Some(older) = older_of(kind, segments) {
+        return place(description, &kind.in_version(older), &rest_of(segments));
+    }
     let below_schema = segments.iter().position(|step| is_field(step, "openAPIV3Schema"));
     match below_schema {
         Some(at) => {
@@ -17,6 +20,21 @@ pub(crate) fn place(description: &Description, kind: &Kind, path: &Path) -> Span
         }
         None => in_definition(kind, segments),
     }
+}
+
+/// The older version that a path leads to.
+fn older_of<'k>(kind: &'k Kind, segments: &[Segment]) -> Option<&'k Version> {
+    let at = segments.iter().position(|step| is_field(step, "versions"))?;
+    match segments.get(at + 1)? {
+        Segment::Index(index) => kind.versions.get(index.checked_sub(1)?),
+        _ => None,
+    }
+}
+
+/// The path below a version.
+fn rest_of(segments: &[Segment]) -> Path {
+    let below = segments.iter().skip_while(|step| !is_field(step, "versions"));
+    below.skip(2).cloned().collect()
 }
 
 /// The type of a value in an object of the kind, by the path of the value: as near as the description says it. None for

@@ -21,11 +21,13 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     {
         return Vec::new();
     }
-    let (root, path) = subject.schema();
     let hit = |found: &cel::CelProblem| {
         let problem = &found.problem;
         let message = format!("the API server would not compile this: {}", problem.detail);
         RuleHit::of_document(Finding::new(&INVALID_RULE, subject.place(&problem.path), message))
     };
-    cel::check_rules(root, &path).iter().map(hit).collect()
+    let problems = subject
+        .schemas()
+        .flat_map(|(root, path)| cel::check_rules(root, &path));
+    problems.map(|problem| hit(&problem)).collect()
 }

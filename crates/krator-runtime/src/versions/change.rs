@@ -118,7 +118,9 @@ impl Change {
                 replace(object, at, &mut |_| None);
             }
             (Change::Duration { at, unit }, Direction::Up) => at_each(object, at, &mut |value| {
-                if let Some(number) = value.as_i64() {
+                // JSON has one type of numbers, and 30.0 is an integer to the API server.
+                let whole = |number: f64| (number.fract() == 0.0).then_some(number as i64);
+                if let Some(number) = value.as_i64().or_else(|| value.as_f64().and_then(whole)) {
                     *value = format!("{number}{unit}").into();
                 }
             }),

@@ -44,16 +44,15 @@ fn rides(change: &Change) -> bool {
 
 /// Refuses a change whose value would ride in an annotation and must not. `before` is the newer version.
 pub(super) fn may_ride(types: &Types<'_>, before: &Schema, change: &Change) -> Result<(), Unfit> {
+    let (place, kept) = newer(change);
+    let is_elsewhere = |from: &Path| from[..from.len() - 1] != place[..place.len() - 1];
+    let is_moved = matches!(change, Change::Moved { from, .. } if is_elsewhere(from));
+    if place.first() == Some(&Step::Field("status".to_owned())) && (is_moved || rides(change)) {
+        let why = "a field of the status is `renamed`, or its `values` have other names, one for each: all of it is in both versions";
+        return Err(why.to_owned());
+    }
     if !rides(change) {
         return Ok(());
-    }
-    let (place, kept) = newer(change);
-    if place.first() == Some(&Step::Field("status".to_owned())) {
-        return Err(
-            "nothing of the status may be in one version only: a field of it is `renamed` or `moved`, or its `values` have \
-             other names, one for each"
-                .to_owned(),
-        );
     }
     let mut schema = types.inlined(before);
     for (at, step) in place.iter().enumerate() {

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use super::bounds::{self, Lost};
 use super::shapes::{self, Taken, Unfit};
 use crate::catalog::keys::ChangeKey;
-use crate::catalog::{CONVERSION_INVALID, WRONG_TYPE};
+use crate::catalog::{CONVERSION_INVALID, LOSSY_CONVERSION, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::lower::keys::Keys;
 use crate::model::lower::nodes::{Input, entries, list, text};
@@ -96,23 +96,30 @@ impl<'a> Written<'a> {
         lost: &mut Lost,
     ) -> Result<Vec<Change>, Finding> {
         let before = root.clone();
-        let made = self.made(root, types, version, span);
+        let unfit = |why: Unfit| {
+            let message = format!("this change cannot be made: {why}");
+            let finding = Finding::new(&CONVERSION_INVALID, span, message);
+            finding.help("changes lead from this version to the next newer one, in their order")
+        };
+        let lossy = |why: Unfit| {
+            Finding::new(
+                &LOSSY_CONVERSION,
+                span,
+                format!("this change can lose something: {why}"),
+            )
+        };
+        let made = self.made(root, types, version, span).map_err(unfit);
         let made = made.and_then(|changes| {
-            let all = || changes.iter().rev();
-            all().try_for_each(|change| bounds::may_ride(types, &before, change))?;
-            all().for_each(|change| bounds::leave_out(types, &before, root, change, lost));
+            let mut all = changes.iter();
+            all.try_for_each(|change| bounds::may_ride(types, &before, change))
+                .map_err(lossy)?;
             Ok(changes)
         });
-        let made = made.map_err(|why| {
-            let finding = Finding::new(
-                &CONVERSION_INVALID,
-                span,
-                format!("this change cannot be made: {why}"),
-            );
-            finding.help("changes lead from this version to the next newer one, in their order")
-        });
         match &made {
-            Ok(changes) => changes.iter().rev().for_each(|change| defaults(root, change)),
+            Ok(changes) => changes.iter().rev().for_each(|change| {
+                bounds::leave_out(types, &before, root, change, lost);
+                defaults(root, change);
+            }),
             Err(_) => *root = before,
         }
         made
@@ -194,7 +201,7 @@ impl<'a> Written<'a> {
             Written::Custom { at, from } => {
                 let schema = shapes::at(types, root, &at)?;
                 *schema = Schema {
-                    optional: schema.optional,
+                    optional: from.optional || schema.optional || schema.default.is_some(),
                     ..*from
                 };
                 let function = format!("{version}{}", path_text(&at));
@@ -431,7 +438,8 @@ fn defaults(root: &mut Schema, change: &Change) {
                             Step::Field(name) => json!({name: inner}),
                             Step::Index(_) | Step::Each => json!([inner]),
                         });
-                    change.apply(&mut object, Direction::Down, &|_, _, value| value);
+                    // What a function makes of it is not known here.
+                    change.apply(&mut object, Direction::Down, &|_, _, _| None);
                     let inner = steps.iter().try_fold(&mut object, |object, step| match step {
                         Step::Field(name) => object.get_mut(name),
                         Step::Index(_) | Step::Each => object.get_mut(0),

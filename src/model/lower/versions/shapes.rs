@@ -88,12 +88,14 @@ pub(super) fn take(types: &Types<'_>, schema: &mut Schema, path: &[Step]) -> Res
             }
         }
         rest => {
+            let may_be_made = may_be_made(types, inner, step);
             let mut taken = take(types, inner, rest)?;
             taken.schema.optional |= inner.optional || may_be_empty(inner);
             let is_empty = matches!(&inner.shape, Shape::Object(fields) if fields.is_empty())
                 || matches!(&inner.shape, Shape::List(items) if matches!(&items.shape, Shape::Object(fields) if fields.is_empty()));
             taken.required.iter_mut().for_each(|(steps, _)| *steps += 1);
             if taken.kept > 0 || !is_empty {
+                may_be_made?;
                 taken.kept += 1;
                 return Ok(taken);
             }
@@ -107,6 +109,26 @@ pub(super) fn take(types: &Types<'_>, schema: &mut Schema, path: &[Step]) -> Res
         fields.retain(|field| field.name.as_str() != name);
     }
     Ok(taken)
+}
+
+fn is_required(types: &Types<'_>, schema: &Schema) -> bool {
+    !schema.optional && types.inlined(schema).default.is_none()
+}
+
+/// Refuses an object that may be absent in one version, while a value that is elsewhere makes it one without required fields.
+fn may_be_made(types: &Types<'_>, schema: &Schema, step: &Step) -> Result<(), Unfit> {
+    let Shape::Object(fields) = &schema.shape else {
+        return Ok(());
+    };
+    let required = fields.iter().find(|field| is_required(types, &field.schema));
+    match required.filter(|_| !is_required(types, schema)) {
+        None => Ok(()),
+        Some(field) => Err(format!(
+            "{} may be absent, and has a required field `{}`",
+            shown(step),
+            field.name.value
+        )),
+    }
 }
 
 /// Whether a value may be a list without a first item.
@@ -130,9 +152,13 @@ pub(super) fn put(
     };
     if below(schema, step).is_some() && !rest.is_empty() {
         let inner = below(schema, step).ok_or_else(String::new)?;
-        if inner.optional && !new.optional && types.inlined(&new).default.is_none() {
-            return Err(format!("{} may be absent, and the field may not", shown(step)));
+        if inner.optional && is_required(types, &new) {
+            return Err(format!(
+                "{} may be absent, and the field in it may not",
+                shown(step)
+            ));
         }
+        may_be_made(types, inner, step)?;
         return Ok(put(types, inner, rest, new, span)? + 1);
     }
     let (Step::Field(name), Shape::Object(fields)) = (step, &mut schema.shape) else {
