@@ -167,9 +167,6 @@ pub(crate) fn validate(object: &Json, old: Option<&Json>) -> Result<Vec<FieldErr
             errors.push(FieldError::invalid(field, new, "field is immutable"));
         }
     }
-    if errors.is_empty() && at(object, &["spec", "conversion", "strategy"]) == "Webhook" {
-        return Err(Refusal::not_built("Conversion webhooks"));
-    }
     // Objects could not be updated any more once somebody has created them.
     let schemas = definition
         .versions

@@ -14,10 +14,11 @@ pub use scale::ScaleFields;
 use crate::field_set::FieldSet;
 use crate::refusal::Refusal;
 use crate::types::Type;
+use conflicts::Failure;
 use entries::{Entry, Managed};
 use serde_json::{Map, Value as Json, json};
 use std::borrow::Cow;
-use tracking::{Failure, Tracking};
+use tracking::Tracking;
 
 /// The writer of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]

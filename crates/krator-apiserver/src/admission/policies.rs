@@ -142,7 +142,10 @@ fn evaluate(
     let spec = at(policy, &["spec"]);
     let compiled = configuration::compiled(state, policy, "", spec)?;
     let namespace = matching::namespace_object(state, about);
-    let objects = [about.in_version(object, matched), about.in_version(old, matched)];
+    let objects = [
+        about.in_version(object, matched)?,
+        about.in_version(old, matched)?,
+    ];
     let request = about.request(matched);
     let scope = configuration::scope(&compiled, state, about, &request, objects.each_ref(), &namespace);
     let ignores = text(spec, "failurePolicy") == "Ignore";

@@ -67,7 +67,8 @@ pub(crate) fn update(
         edit = Edit::Replace(object);
     }
     let stored = state.store.get(&kind.id, key).map(Arc::clone);
-    let served = stored.as_deref().map(|stored| kind.to_served(stored));
+    let read = stored.as_deref().map(|stored| kind.read(stored)).transpose()?;
+    let served = read.as_deref().map(|read| kind.to_served(read));
     let live = served.as_deref();
     let is_main = options.subresource == Subresource::None;
     let rules = kind.rules();
@@ -353,7 +354,13 @@ fn store(
         .unwrap_or(0);
     let ends = is_deleting(live) && grace == 0 && !waits(&object);
     let is_same = object == *live;
-    let object = kind.to_stored(object);
+    let object = kind.to_stored(object)?;
+    // A conversion may have lost something of what is stored.
+    let is_same = if kind.is_custom() {
+        object == **stored
+    } else {
+        is_same
+    };
     if ends && !options.dry_run {
         // Watches see the state that was stored last.
         state.store.remove(&kind.id, key);
