@@ -34,6 +34,12 @@ pub(crate) fn default(object: &mut Json) {
     let spec = fields_mut(fields_mut(object).entry("spec").or_insert_with(|| json!({})));
     spec.entry("conversion")
         .or_insert_with(|| json!({"strategy": "None"}));
+    let service = spec
+        .get_mut("conversion")
+        .and_then(|it| it.pointer_mut("/webhook/clientConfig/service"));
+    if let Some(Json::Object(service)) = service {
+        service.entry("port").or_insert_with(|| 443.into());
+    }
     let names = fields_mut(spec.entry("names").or_insert_with(|| json!({})));
     let kind = names.get("kind").and_then(Json::as_str).unwrap_or_default();
     let (singular, list) = (kind.to_lowercase(), format!("{kind}List"));

@@ -1,8 +1,12 @@
 //! The kinds that are served: those of Kubernetes itself, and those that CRDs define.
 
+mod defined;
+
+pub(crate) use defined::rank;
+
 use crate::{
-    builtin::{self, Builtin, NameRule, ServedKind, ServedSubresource},
-    conversion::{Convert, Converter},
+    builtin::{self, Builtin, NameRule, ServedKind},
+    conversion::Convert,
     custom::{Custom, Versions},
     definitions,
     field_set::FieldSet,
@@ -12,7 +16,7 @@ use crate::{
     store::ResourceId,
     types::{Type, Types},
 };
-use krator_schema::{Definition, Version};
+use krator_schema::Definition;
 use serde_json::Value as Json;
 use std::{
     borrow::Cow,
@@ -30,6 +34,8 @@ pub(crate) struct Kind {
     pub served: ServedKind,
     pub origin: Origin,
     pub types: Type,
+    /// The warning about each request, if the version is deprecated.
+    pub deprecation: Option<String>,
 }
 
 impl Deref for Kind {
@@ -70,17 +76,6 @@ pub(crate) fn type_of(group: &str, version: &str, kind: &str) -> Type {
         None => Type::of_custom_resource(None),
     }
 }
-
-const CUSTOM_VERBS: [&str; 8] = [
-    "delete",
-    "deletecollection",
-    "get",
-    "list",
-    "patch",
-    "create",
-    "update",
-    "watch",
-];
 
 impl Kind {
     /// `apps/v1`, as `apiVersion` has it.
@@ -338,36 +333,7 @@ impl Kinds {
     /// Serves the versions of a CRD, of which `spec` is what was written, instead of those that were served of it before.
     pub fn define(&mut self, definition: &Definition, spec: &Json) {
         self.remove(&definition.group, &definition.names.plural);
-        let named = |version: &Version| api_version(&definition.group, &version.name);
-        let all: BTreeMap<String, Arc<Custom>> = definition
-            .versions
-            .iter()
-            .map(|version| {
-                let custom = Custom::new(version.clone(), schema_of(spec, &version.name));
-                (named(version), Arc::new(custom))
-            })
-            .collect();
-        let types: BTreeMap<String, Type> = all
-            .iter()
-            .map(|(version, custom)| {
-                let schema = Some(&custom.written).filter(|schema| schema.is_object());
-                (version.clone(), Type::of_custom_resource(schema))
-            })
-            .collect();
-        let stored = definition.versions.iter().find(|version| version.storage);
-        let converter = Converter::new(spec, all.keys().cloned().collect(), self.convert.as_ref());
-        let versions = Arc::new(Versions {
-            all,
-            stored: stored.map(named).unwrap_or_default(),
-            converter: converter.clone(),
-        });
-        for version in definition.versions.iter().filter(|version| version.served) {
-            let name = named(version);
-            let origin = Origin::Custom(Arc::clone(&versions.all[&name]), Arc::clone(&versions));
-            let type_ = types[&name]
-                .clone()
-                .with_versions(types.clone(), converter.clone());
-            let kind = of_definition(definition, version, origin, type_);
+        for kind in defined::kinds(definition, spec, self.convert.as_ref()) {
             self.all.insert(place(&kind), Arc::new(kind));
         }
     }
@@ -395,52 +361,6 @@ fn of_builtin(builtin: &'static Builtin) -> Kind {
         types: type_of(&served.group, &served.version, &served.kind),
         served,
         origin: Origin::Builtin(builtin),
-    }
-}
-
-/// The schema of a version as it was written.
-fn schema_of(spec: &Json, version: &str) -> Json {
-    let versions = at(spec, &["versions"]).as_array().into_iter().flatten();
-    let mut written = versions.filter(|it| at(it, &["name"]) == version);
-    let written = written.next();
-    written.map_or(Json::Null, |version| {
-        at(version, &["schema", "openAPIV3Schema"]).clone()
-    })
-}
-
-fn of_definition(definition: &Definition, version: &Version, origin: Origin, types: Type) -> Kind {
-    let names = &definition.names;
-    let subresource = |name: &str, group: &str, version: &str, kind: &str| ServedSubresource {
-        name: name.to_owned(),
-        group: group.to_owned(),
-        version: version.to_owned(),
-        kind: kind.to_owned(),
-        verbs: ["get", "patch", "update"].map(str::to_owned).to_vec(),
-    };
-    let below = version.subresources.as_ref();
-    let status = below.and_then(|all| all.status.as_ref());
-    let status = status.map(|_| subresource("status", &definition.group, &version.name, &names.kind));
-    let scale = below.and_then(|all| all.scale.as_ref());
-    let scale = scale.map(|_| subresource("scale", "autoscaling", "v1", "Scale"));
-    Kind {
-        id: ResourceId {
-            group: definition.group.clone(),
-            resource: names.plural.clone(),
-        },
-        served: ServedKind {
-            group: definition.group.clone(),
-            version: version.name.clone(),
-            kind: names.kind.clone(),
-            list_kind: names.list_kind.clone(),
-            resource: names.plural.clone(),
-            singular: names.singular.clone(),
-            short_names: names.short_names.clone(),
-            categories: names.categories.clone(),
-            namespaced: definition.scope == "Namespaced",
-            verbs: CUSTOM_VERBS.map(str::to_owned).to_vec(),
-            subresources: status.into_iter().chain(scale).collect(),
-        },
-        types,
-        origin,
+        deprecation: None,
     }
 }

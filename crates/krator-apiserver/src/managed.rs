@@ -123,7 +123,7 @@ pub fn keep_times(live: &Json, new: &mut Json) {
 }
 
 /// Whether two objects are the same but for their `managedFields`.
-fn are_same_but_managed(a: &Json, b: &Json) -> bool {
+pub fn are_same_but_managed(a: &Json, b: &Json) -> bool {
     let same_metadata = |a: &Json, b: &Json| match (a, b) {
         (Json::Object(a), Json::Object(b)) => are_same_but(a, b, "managedFields"),
         _ => a == b,

@@ -118,7 +118,7 @@ impl Attributes<'_> {
     /// # Errors
     ///
     /// If it cannot be converted.
-    pub(super) fn in_version(&self, object: Option<&Json>, matched: &Matched) -> Result<Json, Refusal> {
+    pub(super) fn in_version(&self, object: Option<&Json>, matched: &Matched) -> Result<Json, String> {
         let Some(object) = object.filter(|object| object.is_object()) else {
             return Ok(Json::Null);
         };
@@ -126,10 +126,7 @@ impl Attributes<'_> {
         let version = api_version(&self.kind.group, &matched.version);
         match self.kind.versions().filter(|_| is_other) {
             // What the other version does not know is only left out when the object is stored.
-            Some(versions) => versions
-                .converter
-                .convert(object, &version)
-                .map_err(Refusal::internal),
+            Some(versions) => versions.converter.convert(object, &version),
             None => Ok(object.clone()),
         }
     }

@@ -87,7 +87,7 @@ pub(super) fn mutate(
 
 /// What a patch makes of an object, with the defaults of its kind.
 fn patched(about: &Attributes<'_>, object: &Json, change: &Json, matched: &Matched) -> Result<Json, Refusal> {
-    let shown = about.in_version(Some(object), matched)?;
+    let shown = in_version(about, Some(object), matched)?;
     let mut made = patch::json_patch(&shown, change).map_err(|refusal| internal(&refusal.message))?;
     if about.subresource == "scale" {
         return Ok(made);
@@ -104,6 +104,11 @@ fn patched(about: &Attributes<'_>, object: &Json, change: &Json, matched: &Match
         .map_err(|refusal| internal(&refusal.message))?;
     about.kind.default(&mut made);
     Ok(made)
+}
+
+/// An object in the version that the rule of a webhook has matched.
+fn in_version(about: &Attributes<'_>, object: Option<&Json>, matched: &Matched) -> Result<Json, Refusal> {
+    about.in_version(object, matched).map_err(|why| internal(&why))
 }
 
 /// Lets webhooks judge a write.
@@ -148,7 +153,7 @@ fn hook<'a>(
     };
     if list(webhook, "matchConditions").next().is_some() {
         let compiled = configuration::compiled(state, configuration, text(webhook, "name"), webhook)?;
-        let [object, old] = objects.map(|object| about.in_version(object, &matched));
+        let [object, old] = objects.map(|object| in_version(about, object, &matched));
         let shown = [object?, old?];
         let request = about.request(&matched);
         let scope = configuration::scope(&compiled, state, about, &request, shown.each_ref(), &Json::Null);
@@ -177,7 +182,7 @@ fn ask(
     let Hook { webhook, matched } = hook;
     let name = text(webhook, "name");
     let mut request = about.request(matched);
-    let [object, old] = objects.map(|object| about.in_version(object, matched));
+    let [object, old] = objects.map(|object| in_version(about, object, matched));
     request["object"] = object?;
     request["oldObject"] = old?;
     let client = at(webhook, &["clientConfig"]);

@@ -173,6 +173,7 @@ fn edited(
     );
     let is_tracked = matches!(edit, Edit::Tracked(_) | Edit::Apply { .. });
     let is_read = matches!(edit, Edit::Replace(_));
+    let applies = matches!(edit, Edit::Apply { .. });
     // The API server shows a strategic patch itself, and of others what they make.
     let shown = match &edit {
         Edit::StrategicPatch(patch) => Some(crate::values::plain(patch)),
@@ -195,7 +196,11 @@ fn edited(
         _ => decode(&mut state.session, kind, made, twice, options.unknown)?,
     };
     let ends_tracking = at(&object, &["metadata", "managedFields"]) == &Json::Array(Vec::new());
-    kind.default(&mut object);
+    // An object that was converted lacks the defaults of its version, and an apply that changes nothing adds none.
+    let is_same = applies && live.is_some_and(|live| managed::are_same_but_managed(live, &object));
+    if !is_same {
+        kind.default(&mut object);
+    }
     if ends_tracking {
         set_meta(&mut object, "managedFields", Json::Array(Vec::new()));
     }
