@@ -1,8 +1,33 @@
 //! The conversions between the versions of a kind, as the runtime, the API server of `krator dev` and the tests make them.
 
-use krator_runtime::versions::{Older, Outline, Shape as Form, Versions};
+use krator_runtime::versions::{Functions, Older, Outline, Shape as Form, Versions};
+use serde_json::Value as Json;
 
 use crate::model::{Description, Kind, Schema, Shape};
+
+/// The versions of all kinds whose objects are not the same in all of them.
+pub fn all(description: &Description) -> Vec<Versions> {
+    let kinds = description.kinds.iter();
+    kinds.filter_map(|kind| of(description, kind)).collect()
+}
+
+/// Makes of an object of one of these kinds the same object in another version, as the webhook of an operator does.
+///
+/// # Errors
+///
+/// If the object is of none of these kinds or versions.
+pub fn convert(
+    kinds: &[Versions],
+    object: &Json,
+    to: &str,
+    functions: &Functions<'_>,
+) -> Result<Json, String> {
+    let kind = object.get("kind").and_then(Json::as_str).unwrap_or_default();
+    let is_of = |versions: &&Versions| versions.kind == kind && to.split('/').next() == Some(&versions.group);
+    let versions = kinds.iter().find(is_of);
+    let converted = versions.and_then(|versions| versions.convert(object.clone(), to, functions));
+    converted.ok_or_else(|| format!("no conversion of {kind:?} to {to} is known"))
+}
 
 /// The versions of a kind; `None` if objects are the same in all of them.
 pub fn of(description: &Description, kind: &Kind) -> Option<Versions> {

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use crate::drift::{Breaking, Options};
 use crate::text::printable;
+use crate::versions;
 use crate::workspace::Workspace;
 use anyhow::{Context, bail};
 use tokio::time::Instant;
@@ -331,6 +332,11 @@ impl Session {
     async fn define(&mut self) -> anyhow::Result<()> {
         let path = self.folder.join("deploy/crd.yaml");
         let definitions = fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        if let Cluster::Embedded(embedded) = &self.cluster
+            && let Some(description) = Workspace::open(&self.folder)?.description().sound()
+        {
+            embedded.convert(versions::all(description));
+        }
         if self.definitions.as_ref() == Some(&definitions) {
             return Ok(());
         }

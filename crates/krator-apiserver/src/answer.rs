@@ -191,7 +191,7 @@ fn columns(kind: &Kind) -> Vec<Json> {
             .iter()
             .map(|it| column(&it.name, &it.type_, &it.format, &it.description, it.priority))
             .collect(),
-        Origin::Custom(custom) => {
+        Origin::Custom(custom, _) => {
             let name = column("Name", "string", "name", NAME, 0);
             let own = &custom.version.additional_printer_columns;
             if own.is_empty() {
@@ -215,7 +215,7 @@ fn columns(kind: &Kind) -> Vec<Json> {
 fn cells(kind: &Kind, object: &Json, now: jiff::Timestamp) -> Vec<Json> {
     let custom = match &kind.origin {
         Origin::Builtin(builtin) => return builtin.cells(&kind.to_served(object), now.as_second()),
-        Origin::Custom(custom) => custom,
+        Origin::Custom(custom, _) => custom,
     };
     let name = at(object, &["metadata", "name"]).clone();
     let own = &custom.version.additional_printer_columns;

@@ -1,6 +1,7 @@
 //! Custom resources: pruned, completed, checked and scaled, after `pkg/registry/customresource` of `k8s.io/apiextensions-apiserver`.
 
 use crate::{
+    conversion::Converter,
     object::{at, fields_mut, set},
     refusal::{FieldError, Refusal},
     request::Subresource,
@@ -10,8 +11,55 @@ use krator_schema::{
     cel::{Outcome, Rules},
 };
 use serde_json::Value as Json;
+use std::{collections::BTreeMap, sync::Arc};
 
-/// A served version of a custom resource.
+/// The versions of a custom resource, those that are not served too, and how objects get from one to another.
+#[derive(Debug)]
+pub(crate) struct Versions {
+    /// By `apiVersion`.
+    pub all: BTreeMap<String, Arc<Custom>>,
+    /// The `apiVersion` in which objects are stored.
+    pub stored: String,
+    pub converter: Converter,
+}
+
+impl Versions {
+    /// An object in another version, without what the schema of that version does not know. It gets no defaults.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be converted.
+    pub fn convert(&self, object: &Json, to: &str) -> Result<Json, Refusal> {
+        let object = self.converter.convert(object, to).map_err(Refusal::failed)?;
+        Ok(match self.all.get(to) {
+            Some(version) => version.decode(object).0,
+            None => object,
+        })
+    }
+
+    /// An object as a real server reads it from etcd: pruned and completed by the version that it is in.
+    pub fn read(&self, object: Json) -> Json {
+        let version = at(&object, &["apiVersion"]).as_str().unwrap_or_default();
+        let Some(version) = self.all.get(version) else {
+            return object;
+        };
+        let (mut object, _) = version.decode(object);
+        version.default(&mut object);
+        object
+    }
+
+    /// An object as it is stored. It has the defaults of the stored version, because a real server fills them in whenever it
+    /// reads what it has stored.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be converted.
+    pub fn to_stored(&self, object: &Json) -> Result<Json, Refusal> {
+        Ok(self.read(self.convert(object, &self.stored)?))
+    }
+}
+
+/// A version of a custom resource.
 #[derive(Debug)]
 pub(crate) struct Custom {
     /// The version as the CRD defines it.

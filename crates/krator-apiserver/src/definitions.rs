@@ -34,6 +34,12 @@ pub(crate) fn default(object: &mut Json) {
     let spec = fields_mut(fields_mut(object).entry("spec").or_insert_with(|| json!({})));
     spec.entry("conversion")
         .or_insert_with(|| json!({"strategy": "None"}));
+    let service = spec
+        .get_mut("conversion")
+        .and_then(|it| it.pointer_mut("/webhook/clientConfig/service"));
+    if let Some(Json::Object(service)) = service {
+        service.entry("port").or_insert_with(|| 443.into());
+    }
     let names = fields_mut(spec.entry("names").or_insert_with(|| json!({})));
     let kind = names.get("kind").and_then(Json::as_str).unwrap_or_default();
     let (singular, list) = (kind.to_lowercase(), format!("{kind}List"));
@@ -166,9 +172,6 @@ pub(crate) fn validate(object: &Json, old: Option<&Json>) -> Result<Vec<FieldErr
             let field = path.trim_start_matches('/').replace('/', ".");
             errors.push(FieldError::invalid(field, new, "field is immutable"));
         }
-    }
-    if errors.is_empty() && at(object, &["spec", "conversion", "strategy"]) == "Webhook" {
-        return Err(Refusal::not_built("Conversion webhooks"));
     }
     // Objects could not be updated any more once somebody has created them.
     let schemas = definition

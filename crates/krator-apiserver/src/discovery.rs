@@ -1,6 +1,6 @@
 //! The documents by which clients learn what is served, after `k8s.io/apiserver/pkg/endpoints/discovery`.
 
-use crate::kinds::{Kind, Kinds};
+use crate::kinds::{Kind, Kinds, rank};
 use serde_json::{Value as Json, json};
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -10,24 +10,6 @@ const AGGREGATED: &str = "g=apidiscovery.k8s.io";
 /// Whether a client asks for everything in one document.
 pub(crate) fn is_aggregated(accept: &str) -> bool {
     accept.contains(AGGREGATED)
-}
-
-/// The version of a kind that is newer comes first: releases before betas, then by number.
-fn rank(version: &str) -> (u8, u64, String) {
-    let digits = |text: &str| {
-        text.chars()
-            .take_while(char::is_ascii_digit)
-            .collect::<String>()
-            .parse()
-            .unwrap_or(0_u64)
-    };
-    let number = digits(version.trim_start_matches('v'));
-    let stage = match version {
-        version if version.contains("alpha") => 2,
-        version if version.contains("beta") => 1,
-        _ => 0,
-    };
-    (stage, u64::MAX - number, version.to_owned())
 }
 
 /// A version of a group, with its kinds.

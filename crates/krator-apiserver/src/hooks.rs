@@ -188,14 +188,12 @@ fn settle(state: &mut State, kind: &Kind, object: &Arc<Json>) {
 /// read once for each change of the schema.
 fn read_again(state: &mut State, definition: &Definition) {
     let of = id(&definition.group, &definition.names.plural);
-    let storage = definition.versions.iter().find(|version| version.storage);
-    let kind = storage.and_then(|version| state.kinds.find(&of.group, &version.name, &of.resource));
-    // A version that is stored and not served has no kind: nobody reads its objects by it.
-    let Some(kind) = kind.cloned() else { return };
-    state.store.read_again(&of, |object| {
-        let read = kind.decode(object.clone());
-        let mut object = read.map_or_else(|_| object.clone(), |(object, _)| object);
-        kind.default(&mut object);
-        object
-    });
+    let kind = state.kinds.any(&of).cloned();
+    // Nobody reads the objects of a resource that is not served.
+    let Some(versions) = kind.as_ref().and_then(|kind| kind.versions()) else {
+        return;
+    };
+    state
+        .store
+        .read_again(&of, |object| versions.read(object.clone()));
 }

@@ -1,8 +1,13 @@
 //! The kinds that are served: those of Kubernetes itself, and those that CRDs define.
 
+mod defined;
+
+pub(crate) use defined::rank;
+
 use crate::{
-    builtin::{self, Builtin, NameRule, ServedKind, ServedSubresource},
-    custom::Custom,
+    builtin::{self, Builtin, NameRule, ServedKind},
+    conversion::Convert,
+    custom::{Custom, Versions},
     definitions,
     field_set::FieldSet,
     object::at,
@@ -29,6 +34,8 @@ pub(crate) struct Kind {
     pub served: ServedKind,
     pub origin: Origin,
     pub types: Type,
+    /// The warning about each request, if the version is deprecated.
+    pub deprecation: Option<String>,
 }
 
 impl Deref for Kind {
@@ -43,7 +50,7 @@ impl Deref for Kind {
 #[derive(Debug)]
 pub(crate) enum Origin {
     Builtin(&'static Builtin),
-    Custom(Box<Custom>),
+    Custom(Arc<Custom>, Arc<Versions>),
 }
 
 /// The types of Kubernetes' own kinds.
@@ -70,17 +77,6 @@ pub(crate) fn type_of(group: &str, version: &str, kind: &str) -> Type {
     }
 }
 
-const CUSTOM_VERBS: [&str; 8] = [
-    "delete",
-    "deletecollection",
-    "get",
-    "list",
-    "patch",
-    "create",
-    "update",
-    "watch",
-];
-
 impl Kind {
     /// `apps/v1`, as `apiVersion` has it.
     pub fn api_version(&self) -> String {
@@ -96,7 +92,7 @@ impl Kind {
     pub fn about_kind(&self, name: &str) -> About {
         match &self.origin {
             Origin::Builtin(kind) => kind.about_invalid(name),
-            Origin::Custom(_) => About::new(&self.group, &self.kind, name),
+            Origin::Custom(..) => About::new(&self.group, &self.kind, name),
         }
     }
 
@@ -104,30 +100,65 @@ impl Kind {
         self.rules()?.stored_as.as_ref()
     }
 
-    /// A stored object in the version that is served here. All versions of a custom resource have the same fields.
-    pub fn to_served<'a>(&self, stored: &'a Json) -> Cow<'a, Json> {
-        if let Some(form) = self.stored_as() {
-            return Cow::Owned((form.to_served)(stored));
-        }
+    /// A stored object as it is read for a request: a custom resource in the version that is served here, and another object as
+    /// it is.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be converted.
+    pub fn read<'a>(&self, stored: &'a Json) -> Result<Cow<'a, Json>, Refusal> {
         let version = self.api_version();
-        if at(stored, &["apiVersion"]) == version.as_str() {
-            return Cow::Borrowed(stored);
+        match self.versions() {
+            Some(versions) if at(stored, &["apiVersion"]) != version.as_str() => {
+                versions.convert(stored, &version).map(Cow::Owned)
+            }
+            _ => Ok(Cow::Borrowed(stored)),
         }
-        let mut object = stored.clone();
-        crate::object::set(&mut object, "apiVersion", version.into());
-        Cow::Owned(object)
+    }
+
+    /// As [`read`](Self::read), of an object that others may have, too.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be converted.
+    pub fn read_shared(&self, stored: &Arc<Json>) -> Result<Arc<Json>, Refusal> {
+        Ok(match self.read(stored)? {
+            Cow::Borrowed(_) => Arc::clone(stored),
+            Cow::Owned(object) => Arc::new(object),
+        })
+    }
+
+    /// An object that was read, in the version that is served here.
+    pub fn to_served<'a>(&self, read: &'a Json) -> Cow<'a, Json> {
+        match self.stored_as() {
+            Some(form) => Cow::Owned((form.to_served)(read)),
+            None => Cow::Borrowed(read),
+        }
     }
 
     /// A served object as it is stored.
-    pub fn to_stored(&self, served: Json) -> Json {
-        match self.stored_as() {
-            Some(form) => (form.to_stored)(&served),
-            None => served,
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be converted.
+    pub fn to_stored(&self, served: Json) -> Result<Json, Refusal> {
+        match (&self.origin, self.stored_as()) {
+            (Origin::Custom(_, versions), _) => versions.to_stored(&served),
+            (_, Some(form)) => Ok((form.to_stored)(&served)),
+            _ => Ok(served),
+        }
+    }
+
+    /// The versions of a custom resource.
+    pub fn versions(&self) -> Option<&Arc<Versions>> {
+        match &self.origin {
+            Origin::Custom(_, versions) => Some(versions),
+            Origin::Builtin(_) => None,
         }
     }
 
     pub fn is_custom(&self) -> bool {
-        matches!(self.origin, Origin::Custom(_))
+        matches!(self.origin, Origin::Custom(..))
     }
 
     /// The rules of a kind of Kubernetes itself. Definitions and custom resources have their own.
@@ -157,7 +188,7 @@ impl Kind {
     pub fn decode(&self, object: Json) -> Result<(Json, Vec<String>), Refusal> {
         match &self.origin {
             Origin::Builtin(kind) => kind.decode(&object),
-            Origin::Custom(kind) => Ok(kind.decode(object)),
+            Origin::Custom(kind, _) => Ok(kind.decode(object)),
         }
     }
 
@@ -165,7 +196,7 @@ impl Kind {
         match &self.origin {
             Origin::Builtin(_) if self.is_definition() => definitions::default(object),
             Origin::Builtin(kind) => kind.default(object),
-            Origin::Custom(kind) => kind.default(object),
+            Origin::Custom(kind, _) => kind.default(object),
         }
     }
 
@@ -173,7 +204,7 @@ impl Kind {
         match &self.origin {
             Origin::Builtin(_) if self.is_definition() => definitions::prepare(object, None),
             Origin::Builtin(kind) => kind.prepare_create(object, now),
-            Origin::Custom(kind) => kind.prepare_create(object),
+            Origin::Custom(kind, _) => kind.prepare_create(object),
         }
     }
 
@@ -183,7 +214,7 @@ impl Kind {
                 definitions::prepare(new, Some(old));
             }
             Origin::Builtin(kind) => kind.prepare_update(new, old, subresource),
-            Origin::Custom(kind) => kind.prepare_update(new, old, subresource),
+            Origin::Custom(kind, _) => kind.prepare_update(new, old, subresource),
         }
     }
 
@@ -195,7 +226,7 @@ impl Kind {
     ) -> Result<Vec<FieldError>, Refusal> {
         match &self.origin {
             Origin::Builtin(kind) => Ok(kind.validate_create(object)),
-            Origin::Custom(kind) => kind.validate(object, None, of_metadata),
+            Origin::Custom(kind, _) => kind.validate(object, None, of_metadata),
         }
     }
 
@@ -209,7 +240,7 @@ impl Kind {
     ) -> Result<Vec<FieldError>, Refusal> {
         match &self.origin {
             Origin::Builtin(kind) => Ok(kind.validate_update(new, old, subresource)),
-            Origin::Custom(kind) => kind.validate(new, Some(old), of_metadata),
+            Origin::Custom(kind, _) => kind.validate(new, Some(old), of_metadata),
         }
     }
 
@@ -217,7 +248,7 @@ impl Kind {
     pub fn validate_name(&self, name: &str, is_prefix: bool) -> Vec<String> {
         let rule = match &self.origin {
             Origin::Builtin(kind) => kind.rules.names,
-            Origin::Custom(_) => NameRule::Subdomain,
+            Origin::Custom(..) => NameRule::Subdomain,
         };
         rule.check(name, is_prefix)
     }
@@ -226,7 +257,7 @@ impl Kind {
     pub fn ignored(&self, subresource: Subresource) -> FieldSet {
         let paths = match (subresource, &self.origin) {
             (Subresource::Status, _) if self.is_custom() || self.is_definition() => vec!["spec", "metadata"],
-            (Subresource::None, Origin::Custom(kind)) if kind.has_status() => vec!["status"],
+            (Subresource::None, Origin::Custom(kind, _)) if kind.has_status() => vec!["status"],
             (_, Origin::Builtin(kind)) => kind.reset_fields(subresource),
             _ => Vec::new(),
         };
@@ -242,7 +273,7 @@ impl Kind {
     pub fn selectable(&self, object: &Json, field: &str) -> Result<String, String> {
         let custom = match &self.origin {
             Origin::Builtin(kind) => return kind.selectable_field(object, field),
-            Origin::Custom(custom) => custom,
+            Origin::Custom(custom, _) => custom,
         };
         let mut own = custom.version.selectable_fields.iter();
         let may = match field {
@@ -263,55 +294,53 @@ impl Kind {
 
 /// All kinds, by group, version and resource.
 #[derive(Default)]
-pub(crate) struct Kinds(BTreeMap<(String, String, String), Arc<Kind>>);
+pub(crate) struct Kinds {
+    all: BTreeMap<(String, String, String), Arc<Kind>>,
+    /// What stands for the conversion webhooks of definitions.
+    pub convert: Option<Arc<Convert>>,
+}
 
 impl Kinds {
     /// The kinds of Kubernetes itself.
     pub fn builtin() -> Self {
         let kinds = builtin::all().iter().map(|kind| Arc::new(of_builtin(kind)));
-        Self(kinds.map(|kind| (place(&kind), kind)).collect())
+        Self {
+            all: kinds.map(|kind| (place(&kind), kind)).collect(),
+            convert: None,
+        }
     }
 
     pub fn find(&self, group: &str, version: &str, resource: &str) -> Option<&Arc<Kind>> {
-        self.0
+        self.all
             .get(&(group.to_owned(), version.to_owned(), resource.to_owned()))
     }
 
     /// The kind of an object by its `apiVersion` and `kind`.
     pub fn of_object(&self, api_version: &str, kind: &str) -> Option<&Arc<Kind>> {
-        let mut kinds = self.0.values();
+        let mut kinds = self.all.values();
         kinds.find(|known| known.kind == kind && known.api_version() == api_version)
     }
 
-    /// Any served version of a resource: its objects are the same in all of them.
+    /// Any served version of a resource.
     pub fn any(&self, id: &ResourceId) -> Option<&Arc<Kind>> {
-        self.0.values().find(|kind| kind.id == *id)
+        self.all.values().find(|kind| kind.id == *id)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Kind>> {
-        self.0.values()
+        self.all.values()
     }
 
     /// Serves the versions of a CRD, of which `spec` is what was written, instead of those that were served of it before.
     pub fn define(&mut self, definition: &Definition, spec: &Json) {
         self.remove(&definition.group, &definition.names.plural);
-        let served = definition.versions.iter().filter(|version| version.served);
-        let kinds: Vec<Kind> = served
-            .map(|version| of_definition(definition, version, spec))
-            .collect();
-        let types: BTreeMap<String, Type> = kinds
-            .iter()
-            .map(|kind| (kind.api_version(), kind.types.clone()))
-            .collect();
-        for mut kind in kinds {
-            kind.types = kind.types.with_versions(types.clone());
-            self.0.insert(place(&kind), Arc::new(kind));
+        for kind in defined::kinds(definition, spec, self.convert.as_ref()) {
+            self.all.insert(place(&kind), Arc::new(kind));
         }
     }
 
     /// Serves a custom resource no more.
     pub fn remove(&mut self, group: &str, resource: &str) {
-        self.0
+        self.all
             .retain(|_, kind| kind.id.group != group || kind.id.resource != resource || !kind.is_custom());
     }
 }
@@ -332,50 +361,6 @@ fn of_builtin(builtin: &'static Builtin) -> Kind {
         types: type_of(&served.group, &served.version, &served.kind),
         served,
         origin: Origin::Builtin(builtin),
-    }
-}
-
-fn of_definition(definition: &Definition, version: &krator_schema::Version, spec: &Json) -> Kind {
-    let names = &definition.names;
-    let versions = at(spec, &["versions"]).as_array().into_iter().flatten();
-    let mut written = versions.filter(|it| it.get("name") == Some(&Json::from(version.name.as_str())));
-    let written = written
-        .next()
-        .map(|version| at(version, &["schema", "openAPIV3Schema"]).clone());
-    let subresource = |name: &str, group: &str, version: &str, kind: &str| ServedSubresource {
-        name: name.to_owned(),
-        group: group.to_owned(),
-        version: version.to_owned(),
-        kind: kind.to_owned(),
-        verbs: ["get", "patch", "update"].map(str::to_owned).to_vec(),
-    };
-    let below = version.subresources.as_ref();
-    let status = below.and_then(|all| all.status.as_ref());
-    let status = status.map(|_| subresource("status", &definition.group, &version.name, &names.kind));
-    let scale = below.and_then(|all| all.scale.as_ref());
-    let scale = scale.map(|_| subresource("scale", "autoscaling", "v1", "Scale"));
-    Kind {
-        id: ResourceId {
-            group: definition.group.clone(),
-            resource: names.plural.clone(),
-        },
-        served: ServedKind {
-            group: definition.group.clone(),
-            version: version.name.clone(),
-            kind: names.kind.clone(),
-            list_kind: names.list_kind.clone(),
-            resource: names.plural.clone(),
-            singular: names.singular.clone(),
-            short_names: names.short_names.clone(),
-            categories: names.categories.clone(),
-            namespaced: definition.scope == "Namespaced",
-            verbs: CUSTOM_VERBS.map(str::to_owned).to_vec(),
-            subresources: status.into_iter().chain(scale).collect(),
-        },
-        types: Type::of_custom_resource(written.as_ref().filter(|schema| schema.is_object())),
-        origin: Origin::Custom(Box::new(Custom::new(
-            version.clone(),
-            written.unwrap_or_default(),
-        ))),
+        deprecation: None,
     }
 }

@@ -14,6 +14,7 @@ mod protobuf;
 mod body;
 mod store;
 mod values;
+mod conversion;
 mod types;
 mod field_set;
 mod typed;
@@ -49,6 +50,7 @@ mod local;
 mod serving;
 
 pub use children::Children;
+pub use conversion::Convert;
 pub use faults::Faults;
 pub use local::Refused;
 pub use server::{Body, Builder, Server};

@@ -70,7 +70,8 @@ pub(crate) struct Listed {
 ///
 /// # Errors
 ///
-/// If the parameters cannot be read, or ask for a version that is not remembered or not there yet.
+/// If the parameters cannot be read, or ask for a version that is not remembered or not there yet, or if an object cannot be
+/// converted.
 pub(crate) fn list(
     state: &State,
     kind: &Kind,
@@ -103,11 +104,16 @@ pub(crate) fn list(
     let rest = objects
         .into_iter()
         .filter(|(key, _)| start.as_ref().is_none_or(|start| key > start));
-    let mut rest = rest
-        .map(|(_, object)| object)
-        .filter(|object| selection.selects(kind, object));
-    let objects: Vec<Arc<Json>> = rest.by_ref().take(limit.unwrap_or(usize::MAX)).collect();
-    let remaining = rest.count();
+    let mut selected = Vec::new();
+    for (_, object) in rest {
+        let object = read(kind, &object)?;
+        if selection.selects(kind, &object) {
+            selected.push(object);
+        }
+    }
+    let remaining = selected.len().saturating_sub(limit.unwrap_or(usize::MAX));
+    selected.truncate(selected.len() - remaining);
+    let objects = selected;
     let mut metadata = json!({"resourceVersion": shown.to_string()});
     if let (Some(last), 1..) = (objects.last(), remaining) {
         let next = Continue {
@@ -121,6 +127,19 @@ pub(crate) fn list(
         }
     }
     Ok(Listed { objects, metadata })
+}
+
+/// A stored object as lists and watches have it.
+///
+/// # Errors
+///
+/// If it cannot be converted: a real server then cannot fill its cache.
+pub(crate) fn read(kind: &Kind, stored: &Arc<Json>) -> Result<Arc<Json>, Refusal> {
+    kind.read_shared(stored).map_err(|refusal| {
+        let (version, name, why) = (kind.api_version(), &kind.kind, refusal.message);
+        let why = format!("storage is (re)initializing: failed to list {version}, Kind={name}: {why}");
+        Refusal::too_many_requests(why, 1)
+    })
 }
 
 /// Refuses a version that is not there yet.

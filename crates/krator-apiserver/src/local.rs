@@ -100,6 +100,28 @@ impl Server {
         stored.map(|(_, object)| Arc::clone(object)).collect()
     }
 
+    /// The objects of a resource in a version that is served, in the order of their namespaces and names.
+    ///
+    /// # Errors
+    ///
+    /// If an object cannot be converted to the version.
+    pub fn objects_in(&self, group: &str, version: &str, resource: &str) -> Result<Vec<Arc<Json>>, Refused> {
+        let kind = lock(&self.state).kinds.find(group, version, resource).cloned();
+        let objects = self.objects(group, resource).into_iter();
+        let read = |object| {
+            kind.as_ref()
+                .map_or_else(|| Ok(Arc::clone(&object)), |kind| kind.read_shared(&object))
+        };
+        objects
+            .map(|object| {
+                read(object).map_err(|refusal| Refused {
+                    code: refusal.code,
+                    message: refusal.message,
+                })
+            })
+            .collect()
+    }
+
     /// Tells of each change of any object: the value is the version that it made.
     pub fn versions(&self) -> watch::Receiver<u64> {
         lock(&self.state).store.versions()

@@ -14,10 +14,11 @@ pub use scale::ScaleFields;
 use crate::field_set::FieldSet;
 use crate::refusal::Refusal;
 use crate::types::Type;
+use conflicts::Failure;
 use entries::{Entry, Managed};
 use serde_json::{Map, Value as Json, json};
 use std::borrow::Cow;
-use tracking::{Failure, Tracking};
+use tracking::Tracking;
 
 /// The writer of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,7 +123,7 @@ pub fn keep_times(live: &Json, new: &mut Json) {
 }
 
 /// Whether two objects are the same but for their `managedFields`.
-fn are_same_but_managed(a: &Json, b: &Json) -> bool {
+pub fn are_same_but_managed(a: &Json, b: &Json) -> bool {
     let same_metadata = |a: &Json, b: &Json| match (a, b) {
         (Json::Object(a), Json::Object(b)) => are_same_but(a, b, "managedFields"),
         _ => a == b,

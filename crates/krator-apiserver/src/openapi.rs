@@ -101,7 +101,7 @@ const METADATA: &str = "Standard object's metadata. More info: \
     https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 
 fn schema_of(kind: &Kind) -> Json {
-    let Origin::Custom(custom) = &kind.origin else {
+    let Origin::Custom(custom, _) = &kind.origin else {
         return Json::Null;
     };
     let mut schema = custom.written.clone();

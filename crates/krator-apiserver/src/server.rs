@@ -241,6 +241,9 @@ impl Server {
             .find(&target.group, &target.version, &target.resource)
             .map(Arc::clone);
         let kind = kind.ok_or_else(Refusal::no_such_path)?;
+        if let Some(warning) = &kind.deprecation {
+            state.session.warn(warning.clone());
+        }
         let verb = target.verb(&request.method, &request.query);
         routes::check(&kind, &target, verb, &request.method, &request.headers)?;
         if verb == "patch" {

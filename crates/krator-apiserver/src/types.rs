@@ -7,6 +7,7 @@ mod custom;
 
 pub(crate) use openapi::referred;
 
+use crate::conversion::Converter;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,7 +48,15 @@ pub struct Type {
     arena: Arc<Arena>,
     root: TypeId,
     empty: Arc<Json>,
-    versions: Arc<BTreeMap<String, Type>>,
+    versions: Option<Arc<Versions>>,
+}
+
+/// The versions of a custom resource.
+#[derive(Debug)]
+struct Versions {
+    /// The types by `apiVersion`.
+    types: BTreeMap<String, Type>,
+    converter: Converter,
 }
 
 impl Type {
@@ -56,13 +65,12 @@ impl Type {
         custom::read(schema)
     }
 
-    /// Adds the types that the same objects have in other versions, by `apiVersion`. Field managers remember in which
-    /// version they wrote; the entries of managers whose version is not known are dropped, as the API server drops those
-    /// of versions that are no longer served. Conversion is that of strategy `None`: only `apiVersion` changes.
+    /// Adds the types that the same objects have in all versions of their definition, by `apiVersion`, and what converts them:
+    /// field managers remember in which version they wrote.
     #[must_use]
-    pub fn with_versions(self, versions: BTreeMap<String, Type>) -> Self {
+    pub(crate) fn with_versions(self, types: BTreeMap<String, Type>, converter: Converter) -> Self {
         Self {
-            versions: Arc::new(versions),
+            versions: Some(Arc::new(Versions { types, converter })),
             ..self
         }
     }
@@ -82,9 +90,18 @@ impl Type {
         &self.empty
     }
 
-    /// The type of the same kind in another version.
-    pub(crate) fn version(&self, api_version: &str) -> Option<&Type> {
-        self.versions.get(api_version)
+    /// An object in another version, with its type there. There is none for versions of Kubernetes' own kinds, whose
+    /// field managers the API server forgets; those of custom resources it converts.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be converted.
+    pub(crate) fn convert(&self, object: &Json, to: &str) -> Result<Option<(Json, &Type)>, String> {
+        let Some(versions) = &self.versions else {
+            return Ok(None);
+        };
+        let converted = versions.converter.convert(object, to)?;
+        Ok(versions.types.get(to).map(|type_| (converted, type_)))
     }
 
     pub(crate) fn arena(&self) -> &Arena {

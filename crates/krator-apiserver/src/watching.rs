@@ -3,7 +3,7 @@
 use crate::{
     answer::{self, Include},
     kinds::Kind,
-    listing::Selection,
+    listing::{self, Selection},
     negotiation::Form,
     parameters::{ListParameters, version_number},
     refusal::Refusal,
@@ -14,6 +14,7 @@ use bytes::Bytes;
 use futures::Stream;
 use serde_json::Value as Json;
 use std::{
+    borrow::Cow,
     collections::VecDeque,
     sync::{Arc, Mutex},
     time::Duration,
@@ -74,7 +75,7 @@ impl Watch {
     ///
     /// # Errors
     ///
-    /// If the request cannot be read.
+    /// If the request cannot be read, or an object cannot be converted.
     pub fn begin(
         state: &State,
         kind: &Arc<Kind>,
@@ -109,7 +110,7 @@ impl Watch {
         };
         if starts_empty {
             if parameters.sends_initial != Some(false) {
-                watch.send_all(state);
+                watch.send_all(state)?;
             }
             if sends_initial {
                 let object = answer::bookmark(kind, watch.version, true);
@@ -122,14 +123,16 @@ impl Watch {
         Ok(watch)
     }
 
-    fn send_all(&mut self, state: &State) {
+    fn send_all(&mut self, state: &State) -> Result<(), Refusal> {
         let kind = Arc::clone(&self.kind);
         let namespace = self.selection.namespace.clone();
         for (_, object) in state.store.list(&kind.id, &namespace) {
-            if self.selection.selects(&kind, object) {
-                self.waiting.push_back(Waiting::Initial(Arc::clone(object)));
+            let object = listing::read(&kind, object)?;
+            if self.selection.selects(&kind, &object) {
+                self.waiting.push_back(Waiting::Initial(object));
             }
         }
+        Ok(())
     }
 
     /// Takes what has happened since.
@@ -149,47 +152,58 @@ impl Watch {
     }
 
     /// What is sent of an event, if anything.
-    fn written(&mut self, waiting: Waiting) -> Option<Bytes> {
-        match waiting {
+    ///
+    /// # Errors
+    ///
+    /// If the object cannot be converted.
+    fn written(&mut self, waiting: Waiting) -> Result<Option<Bytes>, Refusal> {
+        Ok(match waiting {
             Waiting::Line(line) => Some(line),
             Waiting::Initial(object) => Some(self.object("ADDED", &object)),
-            Waiting::Change(change) => self.change(&change),
-        }
+            Waiting::Change(change) => return self.change(&change),
+        })
     }
 
     /// An object that begins or ends to be selected is added or deleted, as far as this watch knows.
-    fn change(&mut self, change: &Change) -> Option<Bytes> {
-        let selects = |object: &Json| self.selection.selects(&self.kind, object);
-        let before = change.before.as_deref().is_some_and(selects);
-        let after = !change.deleted && selects(&change.after);
-        match (before, after) {
+    fn change(&mut self, change: &Change) -> Result<Option<Bytes>, Refusal> {
+        let kind = Arc::clone(&self.kind);
+        let selects = |object: &Json| self.selection.selects(&kind, object);
+        let last = change
+            .before
+            .as_deref()
+            .map(|object| kind.read(object))
+            .transpose()?;
+        let object = kind.read(&change.after)?;
+        let before = last.as_deref().is_some_and(selects);
+        let after = !change.deleted && selects(&object);
+        Ok(match (before, after) {
             (false, false) => None,
-            (false, true) => Some(self.whole("ADDED", change)),
-            (true, true) => Some(self.whole("MODIFIED", change)),
-            (true, false) if change.deleted => Some(self.whole("DELETED", change)),
+            (false, true) => Some(self.whole("ADDED", change, &object)),
+            (true, true) => Some(self.whole("MODIFIED", change, &object)),
+            (true, false) if change.deleted => Some(self.whole("DELETED", change, &object)),
             (true, false) => {
-                let mut last = change.before.as_deref().cloned().unwrap_or_default();
+                let mut last = last.map(Cow::into_owned).unwrap_or_default();
                 crate::object::set_meta(&mut last, "resourceVersion", change.version.to_string().into());
                 Some(self.object("DELETED", &last))
             }
-        }
+        })
     }
 
     /// Whole objects are written once for all watches of a version.
-    fn whole(&mut self, what: &'static str, change: &Change) -> Bytes {
+    fn whole(&mut self, what: &'static str, change: &Change, object: &Json) -> Bytes {
         if self.form != Form::Objects {
-            return self.object(what, &change.after);
+            return self.object(what, object);
         }
         let kind = &self.kind;
         let written = change.written.get_or_init(|| Written {
             what,
             version: kind.version.clone(),
-            line: line(what, &kind.to_served(&change.after)),
+            line: line(what, &kind.to_served(object)),
         });
         if written.what == what && written.version == kind.version {
             written.line.clone()
         } else {
-            self.object(what, &change.after)
+            self.object(what, object)
         }
     }
 
@@ -219,7 +233,8 @@ impl Watch {
     async fn next(&mut self, state: &Mutex<State>) -> Option<Bytes> {
         loop {
             while let Some(waiting) = self.waiting.pop_front() {
-                if let Some(line) = self.written(waiting) {
+                // A real server closes a watch of objects that it cannot convert.
+                if let Some(line) = self.written(waiting).ok()? {
                     return Some(line);
                 }
             }

@@ -175,7 +175,7 @@ async fn what_cannot_be_read_is_refused_at_once() {
 
 #[tokio::test]
 async fn webhooks_deny_warn_and_change() {
-    let (server, webhook) = (Server::start(), Webhook::start().await);
+    let (server, webhook) = (Server::start(), Webhook::start(None).await);
     register(
         &server,
         &webhook,
@@ -227,7 +227,7 @@ async fn webhooks_deny_warn_and_change() {
 
 #[tokio::test]
 async fn a_webhook_that_hangs_holds_nobody_else() {
-    let (server, webhook) = (Server::start(), Webhook::start().await);
+    let (server, webhook) = (Server::start(), Webhook::start(None).await);
     let hurried = json!({"timeoutSeconds": 1});
     register(&server, &webhook, "validatingwebhookconfigurations", hurried).await;
     let begun = Instant::now();
@@ -250,7 +250,7 @@ async fn a_webhook_that_hangs_holds_nobody_else() {
 
 #[tokio::test]
 async fn services_are_out_of_reach() {
-    let (server, webhook) = (Server::start(), Webhook::start().await);
+    let (server, webhook) = (Server::start(), Webhook::start(None).await);
     let service = json!({"clientConfig": {"service": {"namespace": "park", "name": "moose", "path": "/x"}}});
     register(&server, &webhook, "validatingwebhookconfigurations", service).await;
     let (code, answer, _) = ask(&server, "POST", MAPS, map("a", "")).await;

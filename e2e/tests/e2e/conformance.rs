@@ -10,6 +10,7 @@ mod kubectl;
 mod masked;
 mod random;
 mod records;
+mod versions;
 #[path = "../../../crates/krator-apiserver/tests/support/webhook.rs"]
 mod webhook;
 
@@ -71,6 +72,7 @@ async fn real(cluster: &Cluster) -> Client {
 async fn run(client: Client, webhook: &Webhook, cases: &[Case]) -> Vec<String> {
     let target = Arc::new(Target::new(client, webhook));
     target.define(DEFINITIONS).await;
+    target.define(&versions::definitions(webhook)).await;
     let runs = cases.iter().enumerate().map(|(number, case)| {
         let target = Arc::clone(&target);
         async move { target.run(number, case).await }
@@ -89,9 +91,10 @@ fn both_servers_answer_alike() {
     let runtime = runtime();
     let Some(cluster) = real_cluster() else { return };
     let cases = cases::all();
-    let webhook = runtime.block_on(Webhook::start());
+    let webhook = runtime.block_on(Webhook::start(Some(versions::convert())));
     let embedded = runtime.block_on(async {
-        let server = krator_apiserver::Server::builder().rbac(true).start();
+        let builder = krator_apiserver::Server::builder().rbac(true);
+        let server = builder.convert(versions::convert()).start();
         run(Client::new(server, "default"), &webhook, &cases).await
     });
     let real = runtime.block_on(async { run(real(&cluster).await, &webhook, &cases).await });

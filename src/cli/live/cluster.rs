@@ -4,14 +4,17 @@ use std::fs;
 use std::io::Write as _;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, bail};
 use krator_apiserver::{Builder, Server, Serving, Snapshot};
+use krator_runtime::versions::Versions;
 use serde::Deserialize as _;
 use serde_json::Value as Json;
 use tokio::process::Command;
 
 use crate::cli::against;
+use crate::versions;
 
 /// The field manager of what krator applies.
 const MANAGER: &str = "krator";
@@ -71,7 +74,7 @@ impl Cluster {
         }
     }
 
-    /// The stored objects of a resource, named as `moose.v1.animals.com`.
+    /// The objects of a resource, named as `moose.v1.animals.com`.
     ///
     /// # Errors
     ///
@@ -80,9 +83,8 @@ impl Cluster {
         match self {
             Cluster::Embedded(embedded) => {
                 let mut parts = resource.splitn(3, '.');
-                let (plural, _, group) = (parts.next(), parts.next(), parts.next());
-                let (plural, group) = (plural.unwrap_or_default(), group.unwrap_or_default());
-                let objects = embedded.server.objects(group, plural);
+                let [plural, version, group] = [(); 3].map(|()| parts.next().unwrap_or_default());
+                let objects = embedded.server.objects_in(group, version, plural)?;
                 Ok(objects.iter().map(|object| Json::clone(object)).collect())
             }
             Cluster::Configured => against::stored(resource),
@@ -133,7 +135,12 @@ pub struct Embedded {
     snapshot: Option<PathBuf>,
     /// Whether it began without objects.
     is_new: bool,
+    /// What it knows about conversions.
+    versions: SharedVersions,
 }
+
+/// The versions of the kinds of an operator, which change as its description does.
+type SharedVersions = Arc<Mutex<Vec<Versions>>>;
 
 impl Embedded {
     /// Starts a server without objects, which are gone at its end. Its kubeconfig is written to a folder.
@@ -182,7 +189,14 @@ impl Embedded {
 
     async fn serve(builder: Builder, folder: &Path) -> anyhow::Result<Self> {
         // Roles decide, as in a cluster: the user of the kubeconfig may do everything, and whom it acts as, what roles say.
-        let server = builder.rbac(true).start();
+        let versions = SharedVersions::default();
+        let known = Arc::clone(&versions);
+        let convert = move |object: &Json, to: &str| {
+            let known = known.lock().unwrap_or_else(PoisonError::into_inner);
+            // Functions of the author are not called here: fields that they convert keep their values.
+            versions::convert(&known, object, to, &|_, _, value| value)
+        };
+        let server = builder.rbac(true).convert(Arc::new(convert)).start();
         let address = (Ipv4Addr::LOCALHOST, 0).into();
         let serving = server
             .serve(address)
@@ -198,7 +212,13 @@ impl Embedded {
             kubeconfig,
             snapshot: None,
             is_new: true,
+            versions,
         })
+    }
+
+    /// Converts objects of these kinds from now on, as the operator does it in a cluster.
+    pub fn convert(&self, versions: Vec<Versions>) {
+        *self.versions.lock().unwrap_or_else(PoisonError::into_inner) = versions;
     }
 
     /// The server itself.

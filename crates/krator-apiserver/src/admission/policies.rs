@@ -142,10 +142,19 @@ fn evaluate(
     let spec = at(policy, &["spec"]);
     let compiled = configuration::compiled(state, policy, "", spec)?;
     let namespace = matching::namespace_object(state, about);
-    let objects = [about.in_version(object, matched), about.in_version(old, matched)];
+    let ignores = text(spec, "failurePolicy") == "Ignore";
+    let objects = match [object, old].map(|object| about.in_version(object, matched)) {
+        [Ok(object), Ok(old)] => [object, old],
+        [Err(_), _] | [_, Err(_)] if ignores => return Ok(Vec::new()),
+        [Err(why), _] | [_, Err(why)] => {
+            return Ok(vec![Denial {
+                reason: String::new(),
+                message: format!("failed to configure binding: failed to convert object version: {why}"),
+            }]);
+        }
+    };
     let request = about.request(matched);
     let scope = configuration::scope(&compiled, state, about, &request, objects.each_ref(), &namespace);
-    let ignores = text(spec, "failurePolicy") == "Ignore";
     match compiled.conditions(&scope)? {
         Conditions::Hold => {}
         Conditions::DoNotHold => return Ok(Vec::new()),

@@ -2,7 +2,7 @@
 
 use super::GROUP;
 use crate::{
-    kinds::Kind,
+    kinds::{Kind, api_version},
     object::{meta, set},
     refusal::{Cause, Refusal},
     store::Key,
@@ -114,13 +114,21 @@ impl Attributes<'_> {
     }
 
     /// An object in the version that a rule has matched.
-    pub(super) fn in_version(&self, object: Option<&Json>, matched: &Matched) -> Json {
-        let mut object = object.cloned().unwrap_or_default();
-        if object.is_object() && self.subresource != "scale" && matched.version != self.kind.version {
-            let version = crate::kinds::api_version(&self.kind.group, &matched.version);
-            set(&mut object, "apiVersion", version.into());
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be converted.
+    pub(super) fn in_version(&self, object: Option<&Json>, matched: &Matched) -> Result<Json, String> {
+        let Some(object) = object.filter(|object| object.is_object()) else {
+            return Ok(Json::Null);
+        };
+        let is_other = self.subresource != "scale" && matched.version != self.kind.version;
+        let version = api_version(&self.kind.group, &matched.version);
+        match self.kind.versions().filter(|_| is_other) {
+            // What the other version does not know is only left out when the object is stored.
+            Some(versions) => versions.converter.convert(object, &version),
+            None => Ok(object.clone()),
         }
-        object
     }
 
     /// A refusal that names the object as far as it has a name.

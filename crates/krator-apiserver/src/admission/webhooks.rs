@@ -87,13 +87,16 @@ pub(super) fn mutate(
 
 /// What a patch makes of an object, with the defaults of its kind.
 fn patched(about: &Attributes<'_>, object: &Json, change: &Json, matched: &Matched) -> Result<Json, Refusal> {
-    let shown = about.in_version(Some(object), matched);
+    let shown = in_version(about, Some(object), matched)?;
     let mut made = patch::json_patch(&shown, change).map_err(|refusal| internal(&refusal.message))?;
     if about.subresource == "scale" {
         return Ok(made);
     }
-    if shown["apiVersion"] != object["apiVersion"] {
-        made["apiVersion"] = object["apiVersion"].clone();
+    if let Some(versions) = about.kind.versions()
+        && shown["apiVersion"] != object["apiVersion"]
+    {
+        let converted = versions.convert(&versions.read(made), &about.kind.api_version());
+        made = converted.map_err(|refusal| internal(&refusal.message))?;
     }
     let (mut made, _) = about
         .kind
@@ -101,6 +104,11 @@ fn patched(about: &Attributes<'_>, object: &Json, change: &Json, matched: &Match
         .map_err(|refusal| internal(&refusal.message))?;
     about.kind.default(&mut made);
     Ok(made)
+}
+
+/// An object in the version that the rule of a webhook has matched.
+fn in_version(about: &Attributes<'_>, object: Option<&Json>, matched: &Matched) -> Result<Json, Refusal> {
+    about.in_version(object, matched).map_err(|why| internal(&why))
 }
 
 /// Lets webhooks judge a write.
@@ -145,7 +153,8 @@ fn hook<'a>(
     };
     if list(webhook, "matchConditions").next().is_some() {
         let compiled = configuration::compiled(state, configuration, text(webhook, "name"), webhook)?;
-        let shown = objects.map(|object| about.in_version(object, &matched));
+        let [object, old] = objects.map(|object| in_version(about, object, &matched));
+        let shown = [object?, old?];
         let request = about.request(&matched);
         let scope = configuration::scope(&compiled, state, about, &request, shown.each_ref(), &Json::Null);
         match compiled.conditions(&scope)? {
@@ -173,9 +182,9 @@ fn ask(
     let Hook { webhook, matched } = hook;
     let name = text(webhook, "name");
     let mut request = about.request(matched);
-    let [object, old] = objects.map(|object| about.in_version(object, matched));
-    request["object"] = object;
-    request["oldObject"] = old;
+    let [object, old] = objects.map(|object| in_version(about, object, matched));
+    request["object"] = object?;
+    request["oldObject"] = old?;
     let client = at(webhook, &["clientConfig"]);
     let seconds = at(webhook, &["timeoutSeconds"]).as_u64().unwrap_or(10);
     let question = Question {

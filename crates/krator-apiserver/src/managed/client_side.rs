@@ -2,9 +2,9 @@
 //! `lastappliedupdater.go` of `k8s.io/apimachinery`: the annotation with the last applied configuration tells which
 //! conflicts of `kubectl apply --server-side` are with kubectl itself, and it is kept up to date.
 
-use super::conflicts::Conflict;
+use super::conflicts::{Conflict, Failure};
 use super::entries::Managed;
-use super::tracking::{Failure, Tracking};
+use super::tracking::Tracking;
 use crate::field_set::FieldSet;
 use crate::typed::{Duplicates, compare, field_set, validate};
 use crate::values;

@@ -11,6 +11,20 @@ pub(super) struct Conflict {
     pub(super) path: Vec<PathElement>,
 }
 
+/// Why an apply fails.
+pub(super) enum Failure {
+    /// Other managers own fields that it changes.
+    Conflicts(Vec<Conflict>),
+    /// Everything else.
+    Refused(Refusal),
+}
+
+impl From<String> for Failure {
+    fn from(why: String) -> Self {
+        Self::Refused(super::failed(why))
+    }
+}
+
 /// The refusal of an apply with these conflicts.
 pub(super) fn refusal(mut conflicts: Vec<Conflict>) -> Refusal {
     conflicts.sort_by_cached_key(|conflict| conflict.manager.identifier());

@@ -15,7 +15,8 @@ const SCALE: &str = "autoscaling/v1";
 pub struct ScaleFields {
     /// The version of the object that is written through `/scale`.
     pub api_version: String,
-    /// The path of the replicas in each version of the object, such as `["spec", "replicas"]`.
+    /// The path of the replicas in each version of the object, such as `["spec", "replicas"]`. It is empty where a version has
+    /// none.
     pub replicas: BTreeMap<String, Vec<String>>,
 }
 
@@ -33,7 +34,10 @@ impl ScaleFields {
         let managed = decode(object)?;
         let mut of_scale = Managed::default();
         for (key, of) in &managed.fields {
-            if self.path(&of.api_version).is_some_and(|path| of.set.has(&path)) {
+            if self
+                .path(&of.api_version)
+                .is_some_and(|path| !path.is_empty() && of.set.has(&path))
+            {
                 let set = VersionedSet {
                     set: in_scale(),
                     api_version: SCALE.to_owned(),
@@ -62,7 +66,7 @@ impl ScaleFields {
                 continue;
             };
             // A manager that owns the replicas of the object and not of the Scale has lost them.
-            if of.set.has(&path) && of_scale.remove(&key).is_none() {
+            if !path.is_empty() && of.set.has(&path) && of_scale.remove(&key).is_none() {
                 let mut taken = FieldSet::default();
                 taken.insert(&path);
                 of.set = of.set.difference(&taken);

@@ -2,6 +2,7 @@
 //! 0.36.3: what is expected is what it answered, with `now` for times.
 
 use super::*;
+use crate::conversion::Converter;
 use serde_json::json;
 
 const NOW: &str = "2026-01-31T12:00:00Z";
@@ -191,14 +192,25 @@ fn managers_in_other_versions_keep_their_fields_only_if_the_version_is_known() {
         &none,
     )
     .expect("a new object");
+    let mut live_in_v2 = live;
+    live_in_v2["apiVersion"] = json!("g/v2");
     let managers = |type_: &Type| {
-        let object = apply(Some(&live), &config, type_, &by_v2, false, NOW, &none).expect("other fields");
-        entries_of(&object).map(|entries| entries.len())
+        let object = apply(Some(&live_in_v2), &config, type_, &by_v2, false, NOW, &none)?;
+        Ok::<_, Refusal>(entries_of(&object).map(|entries| entries.len()))
     };
-    assert_eq!(managers(&v1), Some(1));
+    // Kubernetes' own kinds forget such managers, and custom resources cannot be applied.
+    assert_eq!(managers(&v1).ok(), Some(Some(1)));
+    let of_definition = |names: &[&str]| {
+        let types = names.iter().map(|name| ((*name).to_owned(), v1.clone()));
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        let converter = Converter::new(&json!({}), names, None);
+        v1.clone().with_versions(types.collect(), converter)
+    };
+    assert_eq!(managers(&of_definition(&["g/v1", "g/v2"])).ok(), Some(Some(2)));
+    let unknown = managers(&of_definition(&["g/v2"])).expect_err("a version that is not known");
     assert_eq!(
-        managers(&v1.clone().with_versions([("g/v1".to_owned(), v1.clone())].into())),
-        Some(2)
+        (unknown.code, unknown.message.as_str()),
+        (500, "request to convert CR to an invalid group/version: g/v1")
     );
 }
 

@@ -2,7 +2,7 @@
 //! `managedfieldsupdater.go`, `buildmanagerinfo.go`, `capmanagers.go` and `skipnonapplied.go` of
 //! `k8s.io/apimachinery/pkg/util/managedfields/internal`.
 
-use super::conflicts::Conflict;
+use super::conflicts::Failure;
 use super::entries::{APPLY, Managed, ManagerKey, UPDATE};
 use super::updater::Updater;
 use super::{Manager, empty, failed, kind_text};
@@ -30,19 +30,11 @@ pub(super) struct Tracking<'a> {
     pub(super) ignored: &'a FieldSet,
 }
 
-/// Why an apply fails.
-pub(super) enum Failure {
-    /// Other managers own fields that it changes.
-    Conflicts(Vec<Conflict>),
-    /// Everything else.
-    Refused(Refusal),
-}
-
 impl Tracking<'_> {
     /// The managers after an object was replaced by a new one.
     ///
     /// # Errors
-    /// Which object does not have its type.
+    /// Which object does not have its type, or cannot be converted to the version of a manager.
     pub(super) fn update(
         &self,
         live: &Json,
@@ -69,7 +61,7 @@ impl Tracking<'_> {
             subresource: String::new(),
         };
         let Managed { fields, mut times } = managed;
-        let mut fields = self.updater().update(live, new, fields, &current);
+        let mut fields = self.updater().update(live, new, fields, &current)?;
         if let Some(mut changed) = fields.remove(&current) {
             changed.set = changed.set.difference(&NEVER_OWNED);
             if !changed.set.is_empty() {
@@ -110,10 +102,7 @@ impl Tracking<'_> {
         self.check_applied(live, config).map_err(Failure::Refused)?;
         let key = self.key(&self.by.name, APPLY);
         let Managed { fields, mut times } = managed;
-        let (object, mut fields) = self
-            .updater()
-            .apply(live, config, fields, &key, force)
-            .map_err(Failure::Conflicts)?;
+        let (object, mut fields) = self.updater().apply(live, config, fields, &key, force)?;
         if let Some(of) = fields.get_mut(&key) {
             of.set = of.set.difference(&NEVER_OWNED);
             if of.set.is_empty() {
@@ -151,6 +140,7 @@ impl Tracking<'_> {
             type_: self.type_,
             api_version: &self.by.api_version,
             ignored: self.ignored,
+            ignores_everywhere: self.by.subresource == "status",
         }
     }
 

@@ -1,12 +1,14 @@
 //! The effect of a write on the sets of all managers, after `merge/update.go` of structured-merge-diff.
 
-use super::conflicts::Conflict;
+use super::conflicts::{Conflict, Failure};
 use super::entries::{ManagerKey, Managers, VersionedSet};
 use crate::field_set::FieldSet;
-use crate::typed::{Comparison, compare, field_set, merge, reconcile, remove};
+use crate::object::at;
+use crate::typed::{Comparison, Duplicates, compare, field_set, merge, reconcile, remove, validate};
 use crate::types::Type;
 use crate::values;
 use serde_json::Value as Json;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Updates sets of managers. Objects are of one version; managers may have written in others.
@@ -15,19 +17,24 @@ pub(super) struct Updater<'a> {
     pub(super) api_version: &'a str,
     /// The fields of the version of the object that nobody owns.
     pub(super) ignored: &'a FieldSet,
+    /// Whether nobody owns these fields in the other versions, either.
+    pub(super) ignores_everywhere: bool,
 }
 
 impl Updater<'_> {
     /// The managers after a new object has replaced the live one. The sets of the others lose what has changed.
+    ///
+    /// # Errors
+    /// If an object cannot be converted to the version of a manager.
     pub(super) fn update(
         &self,
         live: &Json,
         new: &Json,
         managers: Managers,
         manager: &ManagerKey,
-    ) -> Managers {
-        let managers = self.reconcile(managers);
-        let (mut managers, _, compared) = self.changed(live, new, managers, manager);
+    ) -> Result<Managers, String> {
+        let managers = self.reconcile(live, managers)?;
+        let (mut managers, _, compared) = self.changed(live, new, managers, manager)?;
         let before = managers.remove(manager).map(|of| of.set).unwrap_or_default();
         let set = before
             .difference(&compared.removed)
@@ -37,13 +44,14 @@ impl Updater<'_> {
         if !set.is_empty() {
             managers.insert(manager.clone(), self.versioned(set, false));
         }
-        managers
+        Ok(managers)
     }
 
     /// The object after a configuration was applied to it, and its managers. There is no object if nothing changes.
     ///
     /// # Errors
-    /// The fields of other managers that change, if that is not forced.
+    /// The fields of other managers that change, if that is not forced, or why an object cannot be converted to the version
+    /// of a manager.
     pub(super) fn apply(
         &self,
         live: &Json,
@@ -51,18 +59,20 @@ impl Updater<'_> {
         managers: Managers,
         manager: &ManagerKey,
         force: bool,
-    ) -> Result<(Option<Json>, Managers), Vec<Conflict>> {
-        let mut managers = self.reconcile(managers);
+    ) -> Result<(Option<Json>, Managers), Failure> {
+        let mut managers = self.reconcile(live, managers)?;
         let merged = merge(self.type_, live, config);
         let set = field_set(self.type_, config).recursive_difference(self.ignored);
         // Fields that are applied again are known already.
         let last = managers.remove(manager);
         let last = last.filter(|last| last.api_version != self.api_version || !last.set.is_subset(&set));
         managers.insert(manager.clone(), self.versioned(set, true));
-        let new = self.prune(merged, &managers, last.as_ref());
-        let (managers, conflicts, _) = self.changed(live, &new, managers, manager);
+        let pruned = self.prune(&merged, &managers, last.as_ref());
+        let new = pruned.map_err(|why| format!("failed to prune fields: {why}"))?;
+        let new = new.unwrap_or(merged);
+        let (managers, conflicts, _) = self.changed(live, &new, managers, manager)?;
         if !force && !conflicts.is_empty() {
-            return Err(conflicts);
+            return Err(Failure::Conflicts(conflicts));
         }
         Ok(((!values::equal(live, &new)).then_some(new), managers))
     }
@@ -75,21 +85,59 @@ impl Updater<'_> {
         }
     }
 
-    /// The type of the object in a version; none if the version is no longer known.
-    fn type_in(&self, api_version: &str) -> Option<&Type> {
-        if api_version == self.api_version {
-            return Some(self.type_);
+    /// An object in a version, with its type there; none if the version is no longer known.
+    fn converted<'b>(
+        &'b self,
+        object: &'b Json,
+        to: &str,
+    ) -> Result<Option<(Cow<'b, Json>, &'b Type)>, String> {
+        let from = at(object, &["apiVersion"]).as_str().unwrap_or(self.api_version);
+        if from == to && to == self.api_version {
+            return Ok(Some((Cow::Borrowed(object), self.type_)));
         }
-        self.type_.version(api_version)
+        // A real server always goes by the version of the request.
+        let mut object = Cow::Borrowed(object);
+        if from != to && from != self.api_version {
+            match self.type_.convert(&object, self.api_version)? {
+                Some((hub, _)) => object = Cow::Owned(hub),
+                None => return Ok(None),
+            }
+        }
+        if to == self.api_version {
+            validate(self.type_, &object, Duplicates::Refused)?;
+            return Ok(Some((object, self.type_)));
+        }
+        let Some((object, type_)) = self.type_.convert(&object, to)? else {
+            return Ok(None);
+        };
+        validate(type_, &object, Duplicates::Refused)?;
+        Ok(Some((Cow::Owned(object), type_)))
     }
 
     /// Adapts the sets to what has become atomic since they were written, and drops those of unknown versions.
-    fn reconcile(&self, managers: Managers) -> Managers {
-        let known = managers.into_iter().filter_map(|(key, of)| {
-            let set = reconcile(self.type_in(&of.api_version)?, of.set);
-            Some((key, VersionedSet { set, ..of }))
-        });
-        known.collect()
+    fn reconcile(&self, live: &Json, managers: Managers) -> Result<Managers, String> {
+        let mut known = Managers::new();
+        for (key, of) in managers {
+            if let Some((_, type_)) = self.converted(live, &of.api_version)? {
+                let set = reconcile(type_, of.set);
+                known.insert(key, VersionedSet { set, ..of });
+            }
+        }
+        Ok(known)
+    }
+
+    /// The comparison of two objects in a version. None if it is not known.
+    fn compared(&self, live: &Json, new: &Json, version: &str) -> Result<Option<Comparison>, String> {
+        let Some((live, type_)) = self.converted(live, version)? else {
+            return Ok(None);
+        };
+        let new = self.converted(new, version);
+        let new = new.map_err(|why| format!("failed to convert new object: {why}"))?;
+        let compared = new.map(|(new, _)| compare(type_, &live, &new));
+        Ok(compared.map(|compared| match self.ignores_everywhere {
+            true => compared.without(self.ignored),
+            false => compared,
+        }))
     }
 
     /// Takes from the other managers what the manager has changed. What it has changed that was not its own is in
@@ -100,24 +148,26 @@ impl Updater<'_> {
         new: &Json,
         managers: Managers,
         manager: &ManagerKey,
-    ) -> (Managers, Vec<Conflict>, Comparison) {
+    ) -> Result<(Managers, Vec<Conflict>, Comparison), String> {
         // The comparisons by version, each with what the manager has written.
         let mut versions: BTreeMap<String, (Comparison, FieldSet)> = BTreeMap::new();
         let with_written = |compared: Comparison| {
             let written = compared.modified.clone().union(compared.added.clone());
             (compared, written)
         };
-        let compared_now = || compare(self.type_, live, new).without(self.ignored);
+        let own = compare(self.type_, live, new).without(self.ignored);
+        versions.insert(self.api_version.to_owned(), with_written(own));
         let mut out = Managers::new();
         let mut conflicts = Vec::new();
         for (key, mut of) in managers {
             if key != *manager {
-                let (compared, written) = versions.entry(of.api_version.clone()).or_insert_with(|| {
-                    with_written(match self.type_.version(&of.api_version) {
-                        Some(type_) if of.api_version != self.api_version => compare(type_, live, new),
-                        _ => compared_now(),
-                    })
-                });
+                if !versions.contains_key(&of.api_version) {
+                    let Some(compared) = self.compared(live, new, &of.api_version)? else {
+                        continue;
+                    };
+                    versions.insert(of.api_version.clone(), with_written(compared));
+                }
+                let (compared, written) = &versions[&of.api_version];
                 let taken = of.set.intersection(written);
                 if !taken.is_empty() {
                     conflicts.extend(taken.paths().into_iter().map(|path| Conflict {
@@ -134,36 +184,51 @@ impl Updater<'_> {
                 out.insert(key, of);
             }
         }
-        let compared = versions.remove(self.api_version);
-        let compared = compared.map_or_else(compared_now, |(compared, _)| compared);
-        (out, conflicts, compared)
+        let own = versions.remove(self.api_version);
+        Ok((
+            out,
+            conflicts,
+            own.map(|(compared, _)| compared).unwrap_or_default(),
+        ))
     }
 
-    /// Removes what the manager has applied last time and does not apply any more, unless somebody else owns it.
-    fn prune(&self, merged: Json, managers: &Managers, last: Option<&VersionedSet>) -> Json {
+    /// The object without what the manager has applied last time and does not apply any more, unless somebody else owns it.
+    /// None if it stays as it is.
+    fn prune(
+        &self,
+        merged: &Json,
+        managers: &Managers,
+        last: Option<&VersionedSet>,
+    ) -> Result<Option<Json>, String> {
         let Some(last) = last.filter(|last| !last.set.is_empty()) else {
-            return merged;
+            return Ok(None);
         };
-        let Some(type_) = self.type_in(&last.api_version) else {
-            return merged;
+        let Some((whole, type_)) = self.converted(merged, &last.api_version)? else {
+            return Ok(None);
         };
         let named = |type_: &Type, set: &FieldSet| set.with_named_fields(type_.arena(), type_.root());
-        let mut pruned = remove(type_, &merged, &named(type_, &last.set));
+        let fields = |type_: &Type, object: &Json| named(type_, &field_set(type_, object));
+        let mut pruned = remove(type_, &whole, &named(type_, &last.set));
+        let mut current = Cow::Borrowed(&*whole);
         for (version, owned) in owned_by_version(managers, &last.api_version) {
-            let Some(type_) = self.type_in(version) else {
+            let Some((now, type_)) = self.converted(&current, version)? else {
                 continue;
             };
-            let kept = named(type_, &field_set(type_, &pruned)).union(named(type_, &owned));
-            pruned = remove(
-                type_,
-                &merged,
-                &named(type_, &field_set(type_, &merged)).difference(&kept),
-            );
+            let Some((left, _)) = self.converted(&pruned, version)? else {
+                continue;
+            };
+            let kept = fields(type_, &left).union(named(type_, &owned));
+            pruned = remove(type_, &now, &fields(type_, &now).difference(&kept));
+            current = Cow::Owned(now.into_owned());
         }
         // Fields of other managers stay, even within a field that this manager owned.
-        let gone =
-            named(type_, &field_set(type_, &merged)).difference(&named(type_, &field_set(type_, &pruned)));
-        remove(type_, &merged, &gone.intersection(&named(type_, &last.set)))
+        let Some((left, _)) = self.converted(&pruned, &last.api_version)? else {
+            return Ok(None);
+        };
+        let gone = fields(type_, &whole).difference(&fields(type_, &left));
+        let pruned = remove(type_, &whole, &gone.intersection(&named(type_, &last.set)));
+        let pruned = self.converted(&pruned, self.api_version)?;
+        Ok(pruned.map(|(pruned, _)| pruned.into_owned()))
     }
 }
 

@@ -108,18 +108,13 @@ pub(super) fn insert(
         return Err(Refusal::failed(why));
     }
     set_meta(&mut object, "resourceVersion", Json::Null);
+    let object = kind.to_stored(object)?;
     if state.store.get(&kind.id, &key).is_some() {
         let refusal = Refusal::already_exists(kind.about(&key.name));
         return Err(match meta(&object, "generateName") {
             "" => refusal,
             _ => refusal.for_want_of_a_name(),
         });
-    }
-    let mut object = kind.to_stored(object);
-    if kind.is_custom() {
-        // A real server fills in defaults whenever it reads what it has stored, so that a status, which nobody can
-        // create, is there if it has a default.
-        kind.default(&mut object);
     }
     if options.dry_run {
         return Ok(Arc::new(object));

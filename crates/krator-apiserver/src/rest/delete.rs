@@ -252,7 +252,7 @@ pub(crate) fn admit(
         dry_run: options.dry_run,
         options: Some(&options.sent),
     };
-    admission::delete(state, &about, &kind.to_served(live))
+    admission::delete(state, &about, &kind.to_served(&*kind.read(live)?))
 }
 
 /// Takes a finalizer away, and the object with the last one.
@@ -338,7 +338,7 @@ fn set_finalizers(object: &mut Json, finalizers: Vec<String>) {
 fn grace_period(kind: &Kind, live: &Json, options: &DeleteOptions) -> Option<i64> {
     match &kind.origin {
         Origin::Builtin(builtin) => builtin.grace_seconds(live, options.grace),
-        Origin::Custom(_) => None,
+        Origin::Custom(..) => None,
     }
 }
 

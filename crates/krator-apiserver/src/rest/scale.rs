@@ -2,11 +2,12 @@
 
 use super::{
     Edit, Options, Written,
-    scaled::{VERSION, paths, scale_of},
+    scaled::{VERSION, paths, scale_of, steps},
     update,
 };
 use crate::{
     admission::{self, Operation},
+    custom::Custom,
     kinds::{Kind, scale_type},
     managed::{self, Manager, ScaleFields},
     object::{at, fields_mut, set_meta},
@@ -26,7 +27,7 @@ use std::{collections::BTreeMap, sync::Arc};
 pub(crate) fn read_scale(state: &State, kind: &Kind, key: &Key) -> Result<Json, Refusal> {
     let object = state.store.get(&kind.id, key);
     let object = object.ok_or_else(|| Refusal::not_found(kind.about(&key.name)))?;
-    Ok(scale_of(kind, object))
+    Ok(scale_of(kind, &*kind.read(object)?))
 }
 
 /// Changes how many replicas an object wants.
@@ -43,13 +44,11 @@ pub(crate) fn write_scale(
 ) -> Result<Written, Refusal> {
     let live = state.store.get(&kind.id, key).map(Arc::clone);
     let live = live.ok_or_else(|| Refusal::not_found(kind.about(&key.name)))?;
+    let live = kind.read(&live)?;
     let [path, _] = paths(kind);
     let fields = ScaleFields {
         api_version: kind.api_version(),
-        replicas: BTreeMap::from([(
-            kind.api_version(),
-            path.iter().map(|part| (*part).to_owned()).collect(),
-        )]),
+        replicas: replicas_by_version(kind),
     };
     let before = fields.to_scale(&live, &scale_of(kind, &live))?;
     let after = edited(&before, edit, options)?;
@@ -76,9 +75,27 @@ pub(crate) fn write_scale(
     *place = wanted.into();
     let written = update(state, kind, key, (Edit::Tracked(object), Vec::new()), options)?;
     Ok(Written {
-        object: Arc::new(scale_of(kind, &written.object)),
+        object: Arc::new(scale_of(kind, &*kind.read(&written.object)?)),
         ..written
     })
+}
+
+/// The path of the replicas in each version of a kind; empty where a version has none.
+fn replicas_by_version(kind: &Kind) -> BTreeMap<String, Vec<String>> {
+    let path = |steps: Vec<&str>| steps.into_iter().map(str::to_owned).collect();
+    let of_custom = |custom: &Custom| {
+        custom
+            .scale()
+            .map_or_else(Vec::new, |scale| path(steps(&scale.spec_replicas_path)))
+    };
+    match kind.versions() {
+        Some(versions) => {
+            let all = versions.all.iter();
+            all.map(|(version, custom)| (version.clone(), of_custom(custom)))
+                .collect()
+        }
+        None => BTreeMap::from([(kind.api_version(), path(paths(kind)[0].clone()))]),
+    }
 }
 
 /// The `Scale` that the edit makes, with its field managers.

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 pub(super) const VERSION: &str = "autoscaling/v1";
 
 /// The steps of a path such as `.spec.replicas`.
-fn steps(path: &str) -> Vec<&str> {
+pub(super) fn steps(path: &str) -> Vec<&str> {
     path.split('.').filter(|part| !part.is_empty()).collect()
 }
 
@@ -17,7 +17,7 @@ fn steps(path: &str) -> Vec<&str> {
 pub(super) fn paths(kind: &Kind) -> [Vec<&str>; 2] {
     match &kind.origin {
         Origin::Builtin(_) => [vec!["spec", "replicas"], vec!["status", "replicas"]],
-        Origin::Custom(custom) => match custom.scale() {
+        Origin::Custom(custom, _) => match custom.scale() {
             Some(scale) => [
                 steps(&scale.spec_replicas_path),
                 steps(&scale.status_replicas_path),
@@ -30,7 +30,7 @@ pub(super) fn paths(kind: &Kind) -> [Vec<&str>; 2] {
 fn selector(kind: &Kind, object: &Json) -> String {
     match &kind.origin {
         Origin::Builtin(builtin) => builtin.selector_text(object),
-        Origin::Custom(custom) => {
+        Origin::Custom(custom, _) => {
             let path = custom
                 .scale()
                 .and_then(|scale| scale.label_selector_path.as_deref());

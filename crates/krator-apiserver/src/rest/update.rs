@@ -67,7 +67,8 @@ pub(crate) fn update(
         edit = Edit::Replace(object);
     }
     let stored = state.store.get(&kind.id, key).map(Arc::clone);
-    let served = stored.as_deref().map(|stored| kind.to_served(stored));
+    let read = stored.as_deref().map(|stored| kind.read(stored)).transpose()?;
+    let served = read.as_deref().map(|read| kind.to_served(read));
     let live = served.as_deref();
     let is_main = options.subresource == Subresource::None;
     let rules = kind.rules();
@@ -172,6 +173,7 @@ fn edited(
     );
     let is_tracked = matches!(edit, Edit::Tracked(_) | Edit::Apply { .. });
     let is_read = matches!(edit, Edit::Replace(_));
+    let applies = matches!(edit, Edit::Apply { .. });
     // The API server shows a strategic patch itself, and of others what they make.
     let shown = match &edit {
         Edit::StrategicPatch(patch) => Some(crate::values::plain(patch)),
@@ -194,7 +196,11 @@ fn edited(
         _ => decode(&mut state.session, kind, made, twice, options.unknown)?,
     };
     let ends_tracking = at(&object, &["metadata", "managedFields"]) == &Json::Array(Vec::new());
-    kind.default(&mut object);
+    // An object that was converted lacks the defaults of its version, and an apply that changes nothing adds none.
+    let is_same = applies && live.is_some_and(|live| managed::are_same_but_managed(live, &object));
+    if !is_same {
+        kind.default(&mut object);
+    }
     if ends_tracking {
         set_meta(&mut object, "managedFields", Json::Array(Vec::new()));
     }
@@ -353,7 +359,13 @@ fn store(
         .unwrap_or(0);
     let ends = is_deleting(live) && grace == 0 && !waits(&object);
     let is_same = object == *live;
-    let object = kind.to_stored(object);
+    let object = kind.to_stored(object)?;
+    // A conversion may have lost something of what is stored.
+    let is_same = if kind.is_custom() {
+        object == **stored
+    } else {
+        is_same
+    };
     if ends && !options.dry_run {
         // Watches see the state that was stored last.
         state.store.remove(&kind.id, key);

@@ -5,6 +5,7 @@ use crate::{
     audit::Audit,
     children::{self, Children},
     controllers,
+    conversion::Convert,
     faults::{Faults, Plan},
     rbac,
     snapshot::Snapshot,
@@ -19,7 +20,7 @@ use std::{
 use tokio::sync::Semaphore;
 
 /// The options of a server. [`Server::builder`] makes one.
-#[derive(Debug, Default)]
+#[derive(Default)]
 #[must_use = "the server is made by `start`"]
 pub struct Builder {
     rbac: bool,
@@ -27,6 +28,7 @@ pub struct Builder {
     faults: Option<Plan>,
     snapshot: Option<Snapshot>,
     children: Option<Children>,
+    convert: Option<Arc<Convert>>,
 }
 
 impl Builder {
@@ -69,6 +71,15 @@ impl Builder {
         }
     }
 
+    /// Converts custom resources instead of the webhooks that their definitions name, which the server never calls. Without it,
+    /// a conversion fails as it does where nobody answers for the webhook.
+    pub fn convert(self, convert: Arc<Convert>) -> Self {
+        Self {
+            convert: Some(convert),
+            ..self
+        }
+    }
+
     /// Starts the server, with the namespaces, roles and bindings that every cluster has.
     ///
     /// # Panics
@@ -76,6 +87,7 @@ impl Builder {
     /// Outside of a runtime of tokio, which runs its garbage collector.
     pub fn start(self) -> Server {
         let mut state = State::new();
+        state.kinds.convert = self.convert;
         rbac::seed(&mut state);
         if let Some(snapshot) = self.snapshot {
             snapshot.restore(&mut state);

@@ -37,11 +37,19 @@ impl Call<'_> {
     fn shown(&self, status: StatusCode, object: &Json) -> Result<Response<Body>, Refusal> {
         negotiation::check_table(&self.form, &self.request.query)?;
         let kind = at_kind(object);
+        let is_object = kind == self.kind.kind;
+        let read;
+        let object = match is_object {
+            true => {
+                read = self.kind.read(object)?;
+                &*read
+            }
+            false => object,
+        };
         if kind == "Status" {
             return Ok(answered(status, object));
         }
         // Reviews and scales are no objects of the kind.
-        let is_object = kind == self.kind.kind;
         let is_custom = self.kind.is_custom() && is_object;
         let place = if is_object {
             self.kind.id.group.as_str()

@@ -3,7 +3,6 @@
 
 use super::{Type, openapi};
 use serde_json::{Value as Json, json};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The OpenAPI schemas of ObjectMeta and of what it contains.
@@ -29,7 +28,7 @@ pub(super) fn read(schema: Option<&Json>) -> Type {
         root: names[ROOT],
         arena: Arc::new(arena),
         empty: Arc::new(json!({})),
-        versions: Arc::new(BTreeMap::new()),
+        versions: None,
     }
 }
 

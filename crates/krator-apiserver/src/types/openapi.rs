@@ -19,7 +19,7 @@ pub(super) fn read(documents: &[Json]) -> Types {
     let components = components(documents);
     let (arena, names) = arena(&components);
     let arena = Arc::new(arena);
-    let (empty, no_versions) = (Arc::new(Json::Null), Arc::new(BTreeMap::new()));
+    let empty = Arc::new(Json::Null);
     let mut kinds = BTreeMap::new();
     for (name, schema) in &components {
         for kind in kinds_of(schema) {
@@ -27,7 +27,7 @@ pub(super) fn read(documents: &[Json]) -> Types {
                 arena: Arc::clone(&arena),
                 root: names[name],
                 empty: Arc::clone(&empty),
-                versions: Arc::clone(&no_versions),
+                versions: None,
             };
             kinds.insert(kind, of_kind);
         }

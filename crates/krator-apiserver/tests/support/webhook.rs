@@ -1,4 +1,4 @@
-//! A webhook on this machine, over HTTPS, that does what the label `webhook` of an object says.
+//! A webhook on this machine, over HTTPS, that does what the label `webhook` of an object says, and converts objects.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::{Request, Response, StatusCode};
@@ -9,6 +9,7 @@ use hyper::{
     service::service_fn,
 };
 use hyper_util::rt::TokioIo;
+use krator_apiserver::Convert;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use serde_json::{Value as Json, json};
 use std::{convert::Infallible, sync::Arc, time::Duration};
@@ -28,8 +29,8 @@ pub struct Webhook {
 }
 
 impl Webhook {
-    /// Starts a webhook.
-    pub async fn start() -> Self {
+    /// Starts a webhook, which may also convert objects.
+    pub async fn start(convert: Option<Arc<Convert>>) -> Self {
         let (authority, certificate, key) = certificates();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = rustls::ServerConfig::builder_with_provider(provider)
@@ -42,7 +43,7 @@ impl Webhook {
             .expect("the certificate is new");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("https://{}", listener.local_addr().expect("it listens"));
-        tokio::spawn(accept(listener, TlsAcceptor::from(Arc::new(config))));
+        tokio::spawn(accept(listener, TlsAcceptor::from(Arc::new(config)), convert));
         Self {
             url,
             bundle: STANDARD.encode(authority),
@@ -68,27 +69,31 @@ fn certificates() -> (
     (authority, certificate.der().clone(), key)
 }
 
-async fn accept(listener: TcpListener, acceptor: TlsAcceptor) {
+async fn accept(listener: TcpListener, acceptor: TlsAcceptor, convert: Option<Arc<Convert>>) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             continue;
         };
-        let acceptor = acceptor.clone();
+        let (acceptor, convert) = (acceptor.clone(), convert.clone());
         tokio::spawn(async move {
             // A client that does not trust it goes away.
             let Ok(stream) = acceptor.accept(stream).await else {
                 return;
             };
+            let answer = service_fn(move |request| answer(request, convert.clone()));
             drop(
                 http1::Builder::new()
-                    .serve_connection(TokioIo::new(stream), service_fn(answer))
+                    .serve_connection(TokioIo::new(stream), answer)
                     .await,
             );
         });
     }
 }
 
-async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+async fn answer(
+    request: Request<Incoming>,
+    convert: Option<Arc<Convert>>,
+) -> Result<Response<Full<Bytes>>, Infallible> {
     let body = request
         .into_body()
         .collect()
@@ -96,6 +101,12 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Inf
         .expect("the server sends all")
         .to_bytes();
     let review: Json = serde_json::from_slice(&body).expect("the server sends JSON");
+    if review["kind"] == "ConversionReview" {
+        let convert = convert.expect("a webhook for definitions is one that converts");
+        let review = converted(&review, &*convert).to_string();
+        let response = Response::builder().header("content-type", "application/json");
+        return Ok(response.body(Full::from(review)).expect("a response"));
+    }
     let request = &review["request"];
     let object = if request["object"].is_null() {
         &request["oldObject"]
@@ -142,6 +153,11 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Inf
             &mut response,
             json!([{"op": "add", "path": "/metadata/annotations", "value": {"patched": "yes"}}]),
         ),
+        // Only objects of some versions have this field.
+        "replicas" => patch(
+            &mut response,
+            json!([{"op": "replace", "path": "/spec/replicas", "value": 4}]),
+        ),
         "bad-patch" => patch(&mut response, json!([{"op": "remove", "path": "/nowhere"}])),
         "hang" => tokio::time::sleep(Duration::from_secs(30)).await,
         "500" => status = StatusCode::INTERNAL_SERVER_ERROR,
@@ -164,6 +180,21 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Inf
     };
     let response = Response::builder().status(status).header("content-type", form);
     Ok(response.body(Full::from(body)).expect("a response"))
+}
+
+/// The answer to a ConversionReview.
+fn converted(review: &Json, convert: &Convert) -> Json {
+    let request = &review["request"];
+    let to = request["desiredAPIVersion"].as_str().unwrap_or_default();
+    let objects = request["objects"].as_array().into_iter().flatten();
+    let objects: Result<Vec<Json>, String> = objects.map(|object| convert(object, to)).collect();
+    let response = match objects {
+        Ok(objects) => {
+            json!({"uid": request["uid"], "result": {"status": "Success"}, "convertedObjects": objects})
+        }
+        Err(why) => json!({"uid": request["uid"], "result": {"status": "Failure", "message": why}}),
+    };
+    json!({"apiVersion": review["apiVersion"], "kind": review["kind"], "response": response})
 }
 
 fn patch(response: &mut Json, patch: Json) {

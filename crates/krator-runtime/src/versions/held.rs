@@ -165,11 +165,7 @@ fn find(items: &[Value], key: &Map<String, Value>) -> Option<usize> {
 /// Puts back what is held, except where the value that it belongs to has been edited.
 pub(super) fn put_back(value: &mut Option<Value>, held: &Held) {
     match (held, value) {
-        (Held::Value { was, is }, value) => {
-            if value.as_ref().map(digest) == *was {
-                value.clone_from(is);
-            }
-        }
+        (Held::Value { was, is }, value) if value.as_ref().map(digest) == *was => value.clone_from(is),
         (Held::Fields(held), Some(Value::Object(fields))) => {
             for (name, held) in held {
                 let mut field = fields.get_mut(name).map(Value::take);

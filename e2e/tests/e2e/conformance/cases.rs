@@ -14,7 +14,7 @@
 //! tries RESOURCE CODE BODY      creates as a dry run until the answer has the code
 //! ```
 //!
-//! A resource may have a query: `configmaps?labelSelector=a`. One that begins with `/` is a path. Bodies are YAML. `$ns` is
+//! A resource may have a query: `configmaps?labelSelector=a`, and a version: `shops.v1beta1.shops.krator.dev`. One that begins with `/` is a path. Bodies are YAML. `$ns` is
 //! the namespace of the case; `$rv` and `$uid` are those of the object that was last answered, and `$webhook` and `$bundle` are
 //! where a webhook is and whom to trust about it. A case whose name has
 //! `{kind}` is made for each kind of `kinds.yaml`, with `$kind` for its resource, and `$object`, `$change` and `$wrong` for

@@ -258,9 +258,13 @@ impl Run<'_> {
             .split_once('/')
             .map_or((all, String::new()), |(it, name)| (it, format!("/{name}")));
         let (resource, group) = resource.split_once('.').unwrap_or((resource, ""));
+        let is_version =
+            |text: &str| text.starts_with('v') && text[1..].starts_with(|it: char| it.is_ascii_digit());
+        let versioned = group.split_once('.').filter(|(version, _)| is_version(version));
+        let (version, group) = versioned.unwrap_or(("v1", group));
         let base = match group {
             "" => "/api/v1".to_owned(),
-            group => format!("/apis/{group}/v1"),
+            group => format!("/apis/{group}/{version}"),
         };
         let cluster = [
             "namespaces",

@@ -142,6 +142,7 @@ impl Mask {
 fn is_of_admission(message: &str) -> bool {
     [
         "admission webhook",
+        "conversion webhook",
         "failed calling webhook",
         "ValidatingAdmissionPolicy '",
     ]

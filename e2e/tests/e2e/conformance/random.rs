@@ -127,7 +127,7 @@ fn random_requests_are_answered_alike() {
         let real = real(&cluster).await;
         let server = krator_apiserver::Server::builder().rbac(true).start();
         let embedded = Client::new(server, "default");
-        let webhook = Webhook::start().await;
+        let webhook = Webhook::start(None).await;
         for client in [&real, &embedded] {
             Target::new(client.clone(), &webhook).define(DEFINITIONS).await;
         }

@@ -1,0 +1,169 @@
+//! The conversion of custom resources between the versions of their definition, after `pkg/apiserver/conversion` of
+//! `k8s.io/apiextensions-apiserver`. Where a real server asks a webhook, this one calls a function of its embedder. It knows no
+//! schemas: the caller prunes what it gets.
+
+use crate::{
+    object::{at, meta, set},
+    values::go_type,
+};
+use serde_json::{Map, Value as Json};
+use std::{collections::BTreeSet, fmt, sync::Arc};
+
+/// Makes of an object the same object in another `apiVersion`, as the conversion webhook of its definition would, or says why
+/// it cannot.
+pub type Convert = dyn Fn(&Json, &str) -> Result<Json, String> + Send + Sync;
+
+/// Converts the objects of one definition.
+#[derive(Clone)]
+pub(crate) struct Converter {
+    /// All versions of the definition, served or not, as `apiVersion` has them.
+    versions: BTreeSet<String>,
+    /// The webhook of the definition; without one, only `apiVersion` changes.
+    webhook: Option<Webhook>,
+}
+
+#[derive(Clone)]
+struct Webhook {
+    /// What a real server says if it cannot call the webhook.
+    unreachable: String,
+    convert: Option<Arc<Convert>>,
+}
+
+impl fmt::Debug for Converter {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Converter")
+            .field("versions", &self.versions)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Converter {
+    /// The converter of a definition with these versions. `convert` stands for its webhook, if it has one.
+    pub fn new(spec: &Json, versions: BTreeSet<String>, convert: Option<&Arc<Convert>>) -> Self {
+        let conversion = at(spec, &["conversion"]);
+        let is_webhook = at(conversion, &["strategy"]) == "Webhook";
+        Self {
+            versions,
+            webhook: is_webhook.then(|| Webhook {
+                unreachable: unreachable(at(conversion, &["webhook", "clientConfig"])),
+                convert: convert.map(Arc::clone),
+            }),
+        }
+    }
+
+    /// An object in another version.
+    ///
+    /// # Errors
+    ///
+    /// If one of the two versions is none of the definition, or the webhook does not convert the object, in the words of a
+    /// real server.
+    pub fn convert(&self, object: &Json, to: &str) -> Result<Json, String> {
+        let text = |key: &str| at(object, &[key]).as_str().unwrap_or_default();
+        let from = text("apiVersion");
+        for (version, way) in [(to, "to"), (from, "from")] {
+            if !self.versions.contains(version) {
+                return Err(format!(
+                    "request to convert CR {way} an invalid group/version: {version}"
+                ));
+            }
+        }
+        // A webhook is not asked about the empty object from which field managers start.
+        let is_empty = object.as_object().is_none_or(|fields| fields.len() <= 2);
+        let webhook = self.webhook.as_ref().filter(|_| from != to && !is_empty);
+        let Some(webhook) = webhook else {
+            let mut object = object.clone();
+            set(&mut object, "apiVersion", to.into());
+            return Ok(object);
+        };
+        let about = format!("conversion webhook for {from}, Kind={}", text("kind"));
+        let failed = |why: String| format!("{about} failed: {why}");
+        let convert = webhook
+            .convert
+            .as_ref()
+            .ok_or_else(|| failed(webhook.unreachable.clone()))?;
+        let mut converted = convert(object, to).map_err(failed)?;
+        check(object, &converted, to).map_err(|why| format!("{about} returned invalid object{why}"))?;
+        restore_metadata(object, &mut converted)
+            .map_err(|why| format!("{about} returned invalid metadata: {why}"))?;
+        Ok(converted)
+    }
+}
+
+/// What a real server says of a webhook that nobody answers for.
+fn unreachable(client: &Json) -> String {
+    let text = |path: &[&str]| at(client, path).as_str().unwrap_or_default();
+    let name = text(&["service", "name"]);
+    if name.is_empty() {
+        let url = text(&["url"]);
+        return format!("Post \"{url}?timeout=30s\": this server calls no conversion webhooks");
+    }
+    let (namespace, path) = (text(&["service", "namespace"]), text(&["service", "path"]));
+    let (path, port) = (path.trim_start_matches('/'), at(client, &["service", "port"]));
+    format!("Post \"https://{name}.{namespace}.svc:{port}/{path}?timeout=30s\": service {name:?} not found")
+}
+
+/// Refuses a converted object that is not the same object in the version that was asked for.
+fn check(before: &Json, after: &Json, to: &str) -> Result<(), String> {
+    let text = |object: &Json, key: &str| at(object, &[key]).as_str().unwrap_or_default().to_owned();
+    let version = text(after, "apiVersion");
+    if version != to {
+        return Err(format!(
+            " at index 0: invalid groupVersion (expected {to}, received {version})"
+        ));
+    }
+    let [expected, kind] = [before, after].map(|object| text(object, "kind"));
+    if kind != expected {
+        return Err(format!(
+            " at index 0: invalid kind (expected {expected}, received {kind})"
+        ));
+    }
+    for (key, name) in [("name", "name"), ("namespace", "namespace"), ("uid", "UID")] {
+        let [before, after] = [before, after].map(|object| meta(object, key));
+        if before != after {
+            return Err(format!(": must have the same {name}: {before} != {after}"));
+        }
+    }
+    Ok(())
+}
+
+/// Gives a converted object the metadata that it had, but for labels and annotations, which a conversion may change.
+fn restore_metadata(before: &Json, after: &mut Json) -> Result<(), String> {
+    let made = match after.get("metadata") {
+        None => return Err("missing metadata in converted object".to_owned()),
+        Some(Json::Object(made)) => made,
+        Some(other) => {
+            return Err(format!(
+                "invalid metadata of type {} in converted object",
+                go_type(other)
+            ));
+        }
+    };
+    let mut metadata: Map<String, Json> = at(before, &["metadata"]).as_object().cloned().unwrap_or_default();
+    for key in ["labels", "annotations"] {
+        match made.get(key) {
+            None | Some(Json::Null) => {
+                metadata.shift_remove(key);
+            }
+            Some(Json::Object(map)) => {
+                if let Some((name, value)) = map.iter().find(|(_, value)| !value.is_string()) {
+                    let found = go_type(value);
+                    return Err(format!(
+                        "metadata.{key}[{name}] must be a string, but is {found} in converted object"
+                    ));
+                }
+                metadata.insert(key.to_owned(), map.clone().into());
+            }
+            Some(other) => {
+                let found = go_type(other);
+                return Err(format!(
+                    "invalid metadata.{key} of type {found} in converted object"
+                ));
+            }
+        }
+    }
+    set(after, "metadata", metadata.into());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
