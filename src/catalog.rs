@@ -81,7 +81,7 @@ macro_rules! rules {
 use rules;
 
 /// The families whose rules have a check in `crate::rules`.
-fn checked_families() -> [&'static [&'static Rule]; 8] {
+fn checked_families() -> [&'static [&'static Rule]; 7] {
     [
         schema::ALL,
         graph::ALL,
@@ -90,7 +90,6 @@ fn checked_families() -> [&'static [&'static Rule]; 8] {
         webhooks::ALL,
         advice::ALL,
         conventions::ALL,
-        versions::ALL,
     ]
 }
 
@@ -98,7 +97,7 @@ fn checked_families() -> [&'static [&'static Rule]; 8] {
 pub fn all() -> impl Iterator<Item = &'static Rule> {
     std::iter::once(language::ALL)
         .chain(checked_families())
-        .chain([drift::ALL, edits::ALL, code::ALL])
+        .chain([versions::ALL, drift::ALL, edits::ALL, code::ALL])
         .flatten()
         .copied()
 }
@@ -111,9 +110,9 @@ pub fn named(name: &str) -> Option<&'static Rule> {
 /// The rules that have a check in `crate::rules`. The others are reported while a description is read or compared, and
 /// where a crate is held against it.
 pub(crate) fn checked() -> impl Iterator<Item = &'static Rule> {
-    checked_families()
-        .into_iter()
-        .flatten()
-        .copied()
-        .chain([&NAME_COLLISION])
+    checked_families().into_iter().flatten().copied().chain([
+        &NAME_COLLISION,
+        &CONVERSION_INVALID,
+        &VERSION_LACKS_RULE,
+    ])
 }

@@ -5,6 +5,7 @@
 //! variant, so a key that is not in the table does not compile, and neither does one that the parser never asks for.
 
 mod deploy;
+mod columns;
 mod document;
 mod machine;
 mod schema;
@@ -12,10 +13,10 @@ mod text;
 mod versions;
 mod webhooks;
 
+pub(crate) use columns::ColumnKey;
 pub(crate) use deploy::{DeployKey, ResourcesKey};
 pub(crate) use document::{
-    AccessKey, AdmissionKey, ColumnKey, DocumentKey, NameKey, OwnedKey, ProtectKey, ResourceKey, ScaleKey,
-    WatchKey,
+    AccessKey, AdmissionKey, DocumentKey, NameKey, OwnedKey, ProtectKey, ResourceKey, ScaleKey, WatchKey,
 };
 pub(crate) use machine::{
     EdgeKey, LimitKey, MachineKey, PropertyKey, RetryKey, SpecChangeKey, StateKey, TimeoutKey, WaitKey,

@@ -251,9 +251,9 @@ mod tests {
     /// The most lines that the vendored runtime may have. Whoever generates a crate has to own them.
     const MOST_LINES: usize = 21_700;
     /// The most lines that webhooks add to it.
-    const WEBHOOK_LINES: usize = 1_860;
+    const WEBHOOK_LINES: usize = 1_880;
     /// The most lines that conversions add to those.
-    const VERSION_LINES: usize = 850;
+    const VERSION_LINES: usize = 1_000;
 
     #[test]
     fn a_lock_file_is_in_cargos_order_whatever_the_package_is_called() {

@@ -15,7 +15,7 @@ struct Place<'d> {
 
 /// A description of one kind with older versions, and how many changes were refused on the way.
 pub struct Versioned {
-    pub text: String,
+    pub documents: Documents,
     pub refused: usize,
 }
 
@@ -27,7 +27,25 @@ pub fn with_versions(mut documents: Documents, most: usize, dice: &mut Dice) -> 
     names.retain(|name| document["resource"]["version"] != **name);
     documents.0[0]["versions"] = json!({});
     for name in names.into_iter().take(1 + dice.below(most)) {
-        documents.0[0]["versions"][name] = json!({"changes": []});
+        let mut version = json!({"changes": []});
+        if dice.one_in(2) {
+            version["deprecated"] = json!("use the newest");
+        }
+        if dice.one_in(4) {
+            version["served"] = json!(false);
+        }
+        if dice.one_in(4) {
+            version["columns"] =
+                json!([{"name": "Born", "path": ".metadata.creationTimestamp", "type": "date"}]);
+        }
+        if dice.one_in(4)
+            && documents.0[0]["versions"]
+                .as_object()
+                .is_some_and(serde_json::Map::is_empty)
+        {
+            version["stored"] = json!(true);
+        }
+        documents.0[0]["versions"][name] = version;
         let count = dice.below(6);
         for number in 0..count {
             let checked = krator::check("krator.yaml", documents.text().as_bytes());
@@ -62,10 +80,7 @@ pub fn with_versions(mut documents: Documents, most: usize, dice: &mut Dice) -> 
             refused += 1;
         }
     }
-    Versioned {
-        text: documents.text(),
-        refused,
-    }
+    Versioned { documents, refused }
 }
 
 /// A change to the version that is the oldest so far.
@@ -126,6 +141,8 @@ fn change(description: &Description, kind: &Kind, number: usize, dice: &mut Dice
         }
         (3, _) if is_field && !place.is_repeated => json!({"moved": elsewhere, "to": place.path}),
         (4, _) if is_field && dice.one_in(2) => json!({"custom": place.path, "from": "optional string"}),
+        (4 | 5, Shape::Boolean) if is_field => json!({"added": place.path, "default": dice.one_in(2)}),
+        (4 | 5, Shape::String) if is_field => json!({"added": place.path, "default": "text"}),
         (4 | 5, _) if is_field => json!({"added": place.path}),
         _ if is_field => renamed(),
         _ => return None,

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::dice::Dice;
 use crate::random_description::{Documents, KUBERNETES, Size, describe, mutate};
+use crate::random_versions::with_versions;
 
 /// The keys of a section that a value uses, as `section key`.
 fn used(value: &Value, of: &Type, types: &'static Section, found: &mut BTreeSet<String>) {
@@ -68,6 +69,22 @@ fn every_key_is_used() {
         for document in &Documents::random(&mut Dice::new(seed), Size::LARGE).0 {
             let entries = document.as_object().expect("a mapping");
             in_section(top, entries, types, &mut found);
+        }
+    }
+    for seed in 0..40 {
+        let mut dice = Dice::new(seed);
+        let random = Documents::random(&mut dice, Size::SMALL);
+        if krator::check("krator.yaml", random.text().as_bytes())
+            .sound()
+            .is_some()
+        {
+            let versioned = with_versions(random, 3, &mut dice).documents;
+            in_section(
+                top,
+                versioned.0[0].as_object().expect("a mapping"),
+                types,
+                &mut found,
+            );
         }
     }
     let missing: Vec<String> = places

@@ -313,7 +313,8 @@ fn random_conversions_lose_nothing_and_edits_win() {
         {
             continue;
         }
-        let Versioned { text, refused } = with_versions(random, 3, &mut dice);
+        let Versioned { documents, refused } = with_versions(random, 3, &mut dice);
+        let text = documents.text();
         counts.refused += refused;
         judge(&text, &mut dice, &mut counts);
     }

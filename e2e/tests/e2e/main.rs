@@ -88,3 +88,5 @@ mod regen;
 mod code;
 // Imported descriptions against the CRDs that they are from, on a real API server.
 mod import;
+// What is written in one version of a kind is read in all, on a real API server.
+mod versions;

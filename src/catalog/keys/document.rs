@@ -3,6 +3,7 @@
 use super::Type::{
     Either, Integer, Kind, List, Map, Mapping, Name, Path, Phrase, Schema, State, String, True, Word,
 };
+use super::columns::COLUMN;
 use super::deploy::DEPLOY;
 use super::machine::{MACHINE, PROPERTY, STATE};
 use super::schema::SPEC;
@@ -10,8 +11,8 @@ use super::versions::VERSION;
 use super::webhooks::WEBHOOKS;
 use super::{NameOf, optional, required, section};
 use crate::names::{
-    Category, ColumnName, Form, GroupName, KindName, LabelKey, NamespaceName, OperatorName, ResourceName,
-    Verb, VersionName,
+    Category, Form, GroupName, KindName, LabelKey, NamespaceName, OperatorName, ResourceName, Verb,
+    VersionName,
 };
 
 section! {
@@ -152,28 +153,6 @@ section! {
     Selector = optional("selector", Path,
         "The string field that holds the label selector of the replicas.",
         "resource: {scale: {spec: .spec.replicas, status: .status.replicas, selector: .status.selector}}");
-}
-
-section! {
-    /// A printer column.
-    ColumnKey in COLUMN, "a column":
-    Name = required("name", Name(ColumnName::FORM),
-        "The head of the column.",
-        "columns: [{name: Height, path: .spec.height}]");
-    Path = required("path", Path,
-        "The field that the column shows.",
-        "columns: [{name: Age in years, path: .metadata.creationTimestamp}]");
-    Type = optional("type", Word(&["string", "integer", "number", "boolean", "date"]),
-        "How the value is shown; `date` shows it as an age.",
-        "columns: [{name: Height, path: .spec.height, type: string}]")
-        .default("what follows from the schema");
-    Priority = optional("priority", Integer { min: 0, max: i32::MAX as i64 },
-        "A column with a priority above 0 is only shown with `-o wide`.",
-        "columns: [{name: Height, path: .spec.height, priority: 1}]")
-        .default("0");
-    Description = optional("description", String,
-        "What the column means.",
-        "columns: [{name: Height, path: .spec.height, description: At the shoulder}]");
 }
 
 section! {

@@ -1,7 +1,7 @@
 //! Older versions of the API.
 
 use super::Type::{Any, Boolean, Either, List, Map, Mapping, Path, Schema, String, True, Word};
-use super::document::COLUMN;
+use super::columns::COLUMN;
 use super::{NameOf, optional, section};
 
 section! {
@@ -21,7 +21,7 @@ section! {
         "Printer columns of the version.",
         "versions: {v1beta1: {columns: [{name: Height, path: .spec.height}]}}")
         .default("those of the next newer version, as far as it has their fields");
-    Changes = optional("changes", List { of: &Mapping(&CHANGE), min: 0, max: Some(1_000) },
+    Changes = optional("changes", List { of: &Mapping(&CHANGE), min: 0, max: None },
         "What makes an object of the next newer version of one of this version, in this order.",
         "spec: {replicas: integer}\nversions: {v1beta1: {changes: [{renamed: .spec.size, to: .spec.replicas}]}}");
 }

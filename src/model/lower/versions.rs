@@ -93,7 +93,7 @@ fn version<'a>(
                     changes.push(Spanned::new(change, node.span));
                 }
             }
-            Err(finding) => node.report(finding),
+            Err(finding) => node.report(*finding),
         }
     }
     changes.reverse();

@@ -147,7 +147,7 @@ fn the_schema_and_the_parser_take_the_same_values() {
 /// and a key beside the fields may have the same one.
 fn parts<'s>(root: &'s Value, schema: &'s Value, path: &[&str], within: usize) -> Vec<&'s Value> {
     // Types are inside types.
-    if within > 12 {
+    if within > 16 {
         return Vec::new();
     }
     if let Some(name) = schema["$ref"].as_str() {

@@ -3,7 +3,6 @@
 use super::api::{Judge, Verdict};
 use super::{count, dice};
 use crate::cluster::{self, Cluster, say};
-use crate::dice::Dice;
 use crate::random_description::{Documents, Size};
 use crate::random_value::value;
 use crate::yaml::documents;

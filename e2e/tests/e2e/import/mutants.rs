@@ -1,7 +1,7 @@
 //! Values of a schema, and mutants of values: each differs in one place, and often in a way that the schema cares about.
 
 use crate::dice::Dice;
-use crate::differential::values::{required, value};
+use crate::random_value::{required, value};
 use serde_json::{Map, Value, json};
 
 /// A step into a value.

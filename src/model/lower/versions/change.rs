@@ -94,19 +94,16 @@ impl<'a> Written<'a> {
         version: &str,
         span: Span,
         lost: &mut Lost,
-    ) -> Result<Vec<Change>, Finding> {
+    ) -> Result<Vec<Change>, Box<Finding>> {
         let before = root.clone();
         let unfit = |why: Unfit| {
             let message = format!("this change cannot be made: {why}");
             let finding = Finding::new(&CONVERSION_INVALID, span, message);
-            finding.help("changes lead from this version to the next newer one, in their order")
+            Box::new(finding.help("changes lead from this version to the next newer one, in their order"))
         };
         let lossy = |why: Unfit| {
-            Finding::new(
-                &LOSSY_CONVERSION,
-                span,
-                format!("this change can lose something: {why}"),
-            )
+            let message = format!("this change can lose something: {why}");
+            Box::new(Finding::new(&LOSSY_CONVERSION, span, message))
         };
         let made = self.made(root, types, version, span).map_err(unfit);
         let made = made.and_then(|changes| {
