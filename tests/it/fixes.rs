@@ -30,7 +30,7 @@ fn fixes_add_no_errors_and_are_made_once() {
     for case in cases() {
         let (name, text) = (case.name(), case.section("spec.yaml"));
         let before = krator::check("spec.yaml", text.as_bytes());
-        let fixed = fix("spec.yaml", text, &Files::default());
+        let fixed = fix("spec.yaml", text, &Files::default(), None);
         let after = fixed.checked.source.text();
         for (rule, count) in errors(&fixed.checked.findings) {
             let former = errors(&before.findings).get(rule).copied().unwrap_or(0);
@@ -38,7 +38,7 @@ fn fixes_add_no_errors_and_are_made_once() {
         }
         assert_eq!(fixed.count > 0, after != text, "{name}");
         assert_eq!(
-            fix("spec.yaml", after, &Files::default()).count,
+            fix("spec.yaml", after, &Files::default(), None).count,
             0,
             "{name}:\n{after}"
         );
@@ -81,5 +81,5 @@ fn doubtful_fixes_are_offered_and_not_made() {
         .count();
     assert_eq!(offered, 2, "{:?}", checked.findings);
     assert_eq!(certain(&checked.findings), Vec::<&krator::finding::Fix>::new());
-    assert_eq!(fix("spec.yaml", text, &Files::default()).count, 0);
+    assert_eq!(fix("spec.yaml", text, &Files::default(), None).count, 0);
 }
