@@ -14,6 +14,7 @@ pub mod operator;
 pub mod random_description;
 pub mod regenerate;
 pub mod unreadable;
+pub mod version_pair;
 pub mod website;
 pub mod yaml;
 
