@@ -1,7 +1,7 @@
 //! Fixes of findings, applied to the text of a description.
 
 use crate::Checked;
-use crate::catalog::{self, Severity};
+use crate::catalog::{self, Severity, VERSION_SKIPPED};
 use crate::checked::check_with;
 use crate::finding::{self, Finding, Fix, Span};
 use crate::spec::Files;
@@ -79,8 +79,18 @@ pub fn fix(name: &str, text: &str, files: &Files, former: Option<&Checked>) -> F
     fixed
 }
 
-/// Whether a text has fewer findings that matter.
+/// Whether a text has fewer findings that matter, or a former version less to write down: only then can the comparison find
+/// what the schema of that version cannot be.
 fn is_better(before: &Checked, after: &Checked) -> bool {
+    let skipped = |checked: &Checked| {
+        let findings = checked.findings.iter();
+        findings
+            .filter(|finding| *finding.rule == VERSION_SKIPPED)
+            .count()
+    };
+    if after.is_complete && skipped(after) < skipped(before) {
+        return true;
+    }
     let count = |checked: &Checked, severity: Severity| {
         let findings = checked.findings.iter();
         // Most rules judge only a description that could be read, so that they have more to say after the last mistake of

@@ -45,9 +45,9 @@ impl Proposal {
             .map(|(description, kind)| described(crd::object_schema(description, kind), kind));
         search.scope(&schemas[0], &schemas[1], &[]);
         let mut changes = search.changes;
-        // A change comes after those that make room for it.
+        // What is left of an object is removed before its last field is moved, and added after its first one.
         changes.sort_by_key(|change| {
-            const ORDER: [&str; 6] = ["renamed", "moved", "values", "retyped", "removed", "added"];
+            const ORDER: [&str; 6] = ["renamed", "removed", "moved", "values", "retyped", "added"];
             ORDER.iter().position(|kind| change.get(*kind).is_some())
         });
         let mut entry = Map::new();
@@ -143,6 +143,8 @@ fn flow(value: &Json) -> String {
                 .map(|(key, value)| format!("{}: {}", text(key), flow(value)));
             format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
         }
+        // Bounds in a CRD are floating-point numbers.
+        Json::Number(number) => number.as_f64().unwrap_or_default().to_string(),
         value => value.to_string(),
     }
 }

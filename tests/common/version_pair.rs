@@ -76,14 +76,17 @@ fn objects(dice: &mut Dice, depth: usize, is_optional: bool) -> Objects {
             2 => put(Some((name, type_)), None),
             3 => put(None, Some((name, type_))),
             4 => {
-                let now = perhaps(dice, json!("duration"), is_optional);
-                put(Some((name, json!("optional integer"))), Some((name, now)));
+                let now = json!("optional duration");
+                put(
+                    Some((
+                        name,
+                        json!({"type": "integer", "optional": true, "minimum": 0, "maximum": 600}),
+                    )),
+                    Some((name, now)),
+                );
             }
             5 => {
-                let (then, now) = (
-                    json!({"enum": ["slow", "off"]}),
-                    json!({"enum": ["Slow", "Off", "fast"]}),
-                );
+                let (then, now) = (json!({"enum": ["slow", "off"]}), json!({"enum": ["Slow", "Off"]}));
                 put(
                     Some((name, perhaps(dice, then, true))),
                     Some((name, perhaps(dice, now, true))),
