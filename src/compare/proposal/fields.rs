@@ -13,6 +13,8 @@ pub(super) struct Found<'j> {
     pub at: Path,
     pub schema: &'j Json,
     /// Whether every object of the version has the field.
+    is_everywhere: bool,
+    /// Whether the object around the field, if it is there, has the field.
     pub is_required: bool,
 }
 
@@ -30,6 +32,7 @@ impl<'j> Found<'j> {
         Found {
             at,
             schema,
+            is_everywhere: is_required,
             is_required,
         }
     }
@@ -54,8 +57,9 @@ impl<'j> Found<'j> {
         let below = fields.into_iter().flat_map(|(name, schema)| {
             let mut at = self.at.clone();
             at.push(Step::Field(name.to_owned()));
-            let is_required = self.is_required && required(self.schema).contains(name);
-            Found::new(at, schema, is_required).leaves()
+            let mut field = Found::new(at, schema, required(self.schema).contains(name));
+            field.is_everywhere &= self.is_everywhere;
+            field.leaves()
         });
         below.collect()
     }
@@ -69,7 +73,7 @@ impl<'j> Found<'j> {
             }
             schema
         };
-        plain(self.schema) == plain(type_) && (self.is_required || !other.is_required)
+        plain(self.schema) == plain(type_) && (self.is_everywhere || !other.is_everywhere)
     }
 }
 
@@ -91,8 +95,11 @@ impl Scope<'_> {
     pub fn moved(&mut self) -> Vec<(Path, Path)> {
         let gone: Vec<Found<'_>> = self.gone.iter().flat_map(Found::leaves).collect();
         let added: Vec<Found<'_>> = self.added.iter().flat_map(Found::leaves).collect();
+        // Nobody writes the spec and the status together.
         let is_apart = |then: &Found<'_>, now: &Found<'_>| {
-            !then.at.starts_with(&now.at) && !now.at.starts_with(&then.at)
+            then.at.first() == now.at.first()
+                && !then.at.starts_with(&now.at)
+                && !now.at.starts_with(&then.at)
         };
         let is_first = |then: &Found<'_>, now: &Found<'_>| {
             plural(then.name()) == now.name().to_ascii_lowercase()
@@ -103,8 +110,9 @@ impl Scope<'_> {
                 && (then.name() == now.name() && then.fits(now, now.schema) || is_first(then, now))
         };
         let mut pairs = pairs(&gone, &added, &is_same);
-        for fields in [&mut self.gone, &mut self.added] {
-            let is_taken = |path: &Path| pairs.iter().any(|(from, to)| from == path || to == path);
+        let (from, to): (Vec<Path>, Vec<Path>) = pairs.iter().cloned().unzip();
+        for (fields, taken) in [(&mut self.gone, &from), (&mut self.added, &to)] {
+            let is_taken = |path: &Path| taken.contains(path);
             let rest = fields.iter().flat_map(|field| {
                 let leaves = field.leaves();
                 match leaves.iter().any(|leaf| is_taken(&leaf.at)) {
