@@ -16,7 +16,7 @@ use crate::names::VersionName;
 pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
     if resource_name(pair.old) != resource_name(pair.new) {
         // The new resource has objects of its own, so only the newest versions have something in common.
-        return of_version(pair);
+        return of_version(pair, None);
     }
     let mut found = of_list(pair);
     let both = pair.old.version_names();
@@ -26,12 +26,13 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
         .collect();
     for name in &both {
         let (old, new) = (in_version(pair.old, name), in_version(pair.new, name));
+        let is_older = new.is_some();
         let pair = Pair {
             old: old.as_ref().unwrap_or(pair.old),
             new: new.as_ref().unwrap_or(pair.new),
             ..*pair
         };
-        for change in of_version(&pair) {
+        for change in of_version(&pair, is_older.then_some(*name)) {
             // An edit of the newest version is one of each older version that is made of it.
             let same = found.iter_mut().find(|other| {
                 let versions = other.versions.clone();
@@ -62,20 +63,29 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
     found
 }
 
-fn of_version(pair: &Pair<'_>) -> Vec<Change> {
+/// The changes of a version, which may be an older one in the new description.
+fn of_version(pair: &Pair<'_>, older: Option<&VersionName>) -> Vec<Change> {
     let mut changes = resource::of_version(pair);
     let mut of_schema = schema::of_kind(pair);
     let proposed = Proposal::between(pair);
     for change in &mut of_schema {
         let path = change.path.as_ref().map(ToString::to_string);
-        let renamed = path.and_then(|path| proposed.renamed(&path));
+        let renamed = path.and_then(|path| {
+            let to = proposed.renamed(&path)?;
+            Some((path, to))
+        });
         if change.what == ChangeKind::FieldRemoved
-            && let Some(to) = renamed
+            && let Some((from, to)) = renamed
         {
-            change.help = Some(format!(
-                "if it is called `{to}` now, its values are lost all the same: only a new `version` keeps them, with the former \
-                 one in `versions` and `renamed` in its `changes`"
-            ));
+            change.help = Some(match older {
+                Some(name) => format!(
+                    "if it is called `{to}` now, say `{{renamed: {from}, to: {to}}}` in the `changes` of `{name}`"
+                ),
+                None => format!(
+                    "if it is called `{to}` now, its values are lost all the same: only a new `version` keeps them, with the \
+                     former one in `versions` and `renamed` in its `changes`"
+                ),
+            });
         }
     }
     changes.extend(of_schema);
