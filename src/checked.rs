@@ -79,7 +79,7 @@ impl Checked {
             let mut there = self.findings.iter();
             !there.any(|there| (there.rule, there.span) == (finding.rule, finding.span))
         };
-        compare::findings(former, now)
+        compare::findings(former, now, &self.source)
             .into_iter()
             .filter(is_new)
             .collect()

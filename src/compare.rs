@@ -15,20 +15,26 @@ mod pair;
 mod path;
 mod place;
 mod policies;
+mod proposal;
 mod report;
 mod resource;
 mod schema;
 mod schema_change;
+mod versions;
 
 pub use affected::Breaks;
 pub use census::{Census, StoredResource, census_to_text, resources};
 pub use change_kind::ChangeKind;
 pub use path::{PathStep, SchemaPath};
+pub use proposal::Proposal;
 pub use report::{to_json, to_text};
 
-use crate::catalog::{BREAKING_SCHEMA, REUSED_NAME, STATE_REMOVED};
+use crate::catalog::{
+    BREAKING_SCHEMA, REUSED_NAME, STATE_REMOVED, STORED_AT_ONCE, STORED_VERSION_REMOVED, VERSION_SKIPPED,
+};
 use crate::finding::{Finding, Source, Span};
 use crate::model::{Description, Lineage};
+use crate::names::VersionName;
 use affected::Affected;
 use serde::Serialize;
 
@@ -46,6 +52,8 @@ pub struct Change {
     pub what: ChangeKind,
     /// The kind of the custom resource, or `None` if the change is about the whole operator.
     pub kind: Option<String>,
+    /// The versions of the kind that the change is about, if both descriptions have several in common.
+    pub versions: Vec<VersionName>,
     /// The path in objects of the kind, or `None` if the change is not about a field.
     pub path: Option<SchemaPath>,
     /// The change as a phrase.
@@ -58,6 +66,8 @@ pub struct Change {
     pub is_gone: bool,
     /// Whether a state is gone that one of the new ones may be, under another name: no `renamedFrom` says so.
     pub may_be_renamed: bool,
+    /// An older version that can be written down, so that nothing breaks.
+    pub proposal: Option<Proposal>,
     /// The consequences for stored objects.
     pub stored: Stored,
     /// The way in which the change breaks clients: valid requests are refused or mean something else, or what they read is gone.
@@ -129,16 +139,20 @@ impl Change {
         }
     }
 
-    /// The change as a finding about the new description.
-    pub fn finding(&self) -> Finding {
+    /// The change as a finding about the new description, which has this text.
+    pub fn finding(&self, text: &Source) -> Finding {
         let rule = match self.what {
             ChangeKind::StateRemoved => &STATE_REMOVED,
             ChangeKind::StateNameReused => &REUSED_NAME,
+            ChangeKind::StoredAtOnce => &STORED_AT_ONCE,
+            ChangeKind::StoredVersionRemoved => &STORED_VERSION_REMOVED,
+            ChangeKind::VersionSkipped => &VERSION_SKIPPED,
             _ => &BREAKING_SCHEMA,
         };
         let mut finding = Finding::new(rule, self.new, self.message.as_str());
         finding.notes = report::meaning(self);
         finding.help = self.help.clone();
+        finding.fix = self.proposal.as_ref().map(|proposal| proposal.fix(text));
         match self.is_gone {
             true => finding.label("gone from here"),
             false => finding,
@@ -173,18 +187,26 @@ pub fn compare(old: &Description, new: &Description) -> Comparison {
     for pair in pairs {
         changes.extend(resource::of_kind(&pair));
         changes.extend(owned::of_kind(&pair));
-        changes.extend(schema::of_kind(&pair));
+        changes.extend(versions::of_kind(&pair));
         changes.extend(graph::of_kind(&pair));
     }
     Comparison { changes }
 }
 
-/// The breaking changes as findings about the new description: `state-removed`, `breaking-schema`, and the warning
-/// `reused-name`, unless the description allows them.
-pub fn findings(old: &Description, new: &Description) -> Vec<Finding> {
+/// The breaking changes as findings about the new description, which has this text: errors, and the warnings `reused-name`
+/// and `stored-at-once`, unless the description allows them.
+pub fn findings(old: &Description, new: &Description, text: &Source) -> Vec<Finding> {
     let comparison = compare(old, new);
-    let breaking = comparison.changes.iter().filter(|change| change.is_breaking());
-    let mut findings: Vec<Finding> = breaking.map(Change::finding).collect();
+    let is_allowed = |change: &Change| {
+        let mut kinds = new.kinds.iter();
+        let kind = kinds.find(|kind| change.kind.as_deref() == Some(kind.resource.kind.as_str()));
+        kind.is_some_and(|kind| kind.allows(STORED_AT_ONCE.name))
+    };
+    let found = comparison.changes.iter().filter(|change| match change.what {
+        ChangeKind::StoredAtOnce => !is_allowed(change),
+        _ => change.is_breaking(),
+    });
+    let mut findings: Vec<Finding> = found.map(|change| change.finding(text)).collect();
     let states = new.kinds.iter().flat_map(|kind| &kind.states);
     let allowed: Vec<Span> = states
         .filter(|state| state.allows(REUSED_NAME.name))
@@ -197,10 +219,10 @@ pub fn findings(old: &Description, new: &Description) -> Vec<Finding> {
 
 /// The breaking changes after which the handler of a state may be left behind: a state is gone, its kind has a new
 /// one, and nothing says whether that is the same state.
-pub fn possible_renames(old: &Description, new: &Description) -> Vec<Finding> {
+pub fn possible_renames(old: &Description, new: &Description, text: &Source) -> Vec<Finding> {
     let changes = compare(old, new).changes;
     let may_be_renamed = changes.iter().filter(|change| change.may_be_renamed);
-    may_be_renamed.map(Change::finding).collect()
+    may_be_renamed.map(|change| change.finding(text)).collect()
 }
 
 /// Two descriptions with their texts.

@@ -155,8 +155,8 @@ pub(crate) fn compare(
     if let Some(former) = former {
         let (old, new) = (former.description, now.description);
         let breaking = match options.breaking {
-            Breaking::Refused => crate::compare::findings(old, new),
-            Breaking::HalfRenamesRefused => crate::compare::possible_renames(old, new),
+            Breaking::Refused => crate::compare::findings(old, new, now.source),
+            Breaking::HalfRenamesRefused => crate::compare::possible_renames(old, new, now.source),
             Breaking::Allowed => Vec::new(),
         };
         drift.is_refused = crate::finding::has_errors(&breaking);

@@ -1,9 +1,9 @@
 //! Fixes of findings, applied to the text of a description.
 
 use crate::Checked;
-use crate::catalog::{self, Severity};
+use crate::catalog::{self, Severity, VERSION_SKIPPED};
 use crate::checked::check_with;
-use crate::finding::{Finding, Fix, Span};
+use crate::finding::{self, Finding, Fix, Span};
 use crate::spec::Files;
 
 /// The number of times that a text is checked anew after fixes: a fix may show a mistake that another one hid.
@@ -40,10 +40,19 @@ pub fn certain(findings: &[Finding]) -> Vec<&Fix> {
 }
 
 /// Applies the fixes that are certain until none is left. A round that does not take errors away without adding others is
-/// undone, fix by fix. What is not fixed stays as it is, with comments and layout.
-pub fn fix(name: &str, text: &str, files: &Files) -> Fixed {
+/// undone, fix by fix. What is not fixed stays as it is, with comments and layout. `former` is the description that a crate was
+/// generated from last, if there is one.
+pub fn fix(name: &str, text: &str, files: &Files, former: Option<&Checked>) -> Fixed {
+    let check = |text: &str| {
+        let mut checked = check_with(name, text.as_bytes(), files);
+        if let Some(former) = former {
+            checked.findings.extend(checked.breaking_changes(former));
+            finding::sort(&mut checked.findings);
+        }
+        checked
+    };
     let mut fixed = Fixed {
-        checked: check_with(name, text.as_bytes(), files),
+        checked: check(text),
         count: 0,
     };
     for _ in 0..ROUNDS {
@@ -57,7 +66,7 @@ pub fn fix(name: &str, text: &str, files: &Files) -> Fixed {
         }
         let with = |edits: &[(Span, String)]| {
             let text = replaced(fixed.checked.source.text(), edits);
-            let checked = check_with(name, text.as_bytes(), files);
+            let checked = check(&text);
             is_better(&fixed.checked, &checked).then_some((checked, edits.len()))
         };
         let better = with(&edits).or_else(|| edits.chunks(1).find_map(with));
@@ -70,8 +79,18 @@ pub fn fix(name: &str, text: &str, files: &Files) -> Fixed {
     fixed
 }
 
-/// Whether a text has fewer findings that matter.
+/// Whether a text has fewer findings that matter, or a former version less to write down: only then can the comparison find
+/// what the schema of that version cannot be.
 fn is_better(before: &Checked, after: &Checked) -> bool {
+    let skipped = |checked: &Checked| {
+        let findings = checked.findings.iter();
+        findings
+            .filter(|finding| *finding.rule == VERSION_SKIPPED)
+            .count()
+    };
+    if after.is_complete && skipped(after) < skipped(before) {
+        return true;
+    }
     let count = |checked: &Checked, severity: Severity| {
         let findings = checked.findings.iter();
         // Most rules judge only a description that could be read, so that they have more to say after the last mistake of

@@ -157,6 +157,11 @@ pub fn import(text: &str, kind: Option<&str>) -> Result<Imported, Refusal> {
     document::describe(&definition)
 }
 
+/// A type as a description writes it, from its schema in the CRD of another description.
+pub(crate) fn type_of(schema: &Json, optional: bool) -> Json {
+    schema::type_of(schema, &Path::root(), optional, &mut Findings::default())
+}
+
 /// The CRD of the kind, among the documents of a file.
 fn chosen(text: &str, kind: Option<&str>) -> Result<Json, Refusal> {
     let mut definitions = Vec::new();

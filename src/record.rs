@@ -220,8 +220,8 @@ impl GenerationRecord {
             cause: format!("`{}` is no line of it", crate::text::shown(line)),
         };
         // The rest of a list with a newer layout need not have the shape that this krator expects.
-        for krator in with("krator") {
-            check_version(krator)?;
+        for writer in with("krator") {
+            check_version(writer)?;
         }
         for layout in with("layout") {
             let number = layout.parse().map_err(|_| damaged(layout))?;
@@ -260,19 +260,21 @@ pub(crate) fn is_part(path: &str) -> bool {
 }
 
 /// Refuses what a newer krator wrote.
-fn check_version(krator: &str) -> Result<(), Error> {
+fn check_version(writer: &str) -> Result<(), Error> {
     let is_newer = |version: Version| version.cmp_precedence(&this_version()).is_gt();
-    if Version::parse(krator).is_ok_and(is_newer) {
-        return Err(Error::Newer(crate::text::shown(krator)));
+    if Version::parse(writer).is_ok_and(is_newer) {
+        return Err(Error::Newer(crate::text::shown(writer)));
     }
     Ok(())
 }
 
 /// Refuses a layout that this krator does not know.
-fn check_layout(layout: u64, krator: &str) -> Result<(), Error> {
+fn check_layout(layout: u64, writer: &str) -> Result<(), Error> {
     if layout > LAYOUT {
-        let krator = crate::text::shown(krator);
-        return Err(Error::NewerLayout { layout, krator });
+        return Err(Error::NewerLayout {
+            layout,
+            krator: crate::text::shown(writer),
+        });
     }
     Ok(())
 }

@@ -24,6 +24,11 @@ pub(crate) fn object(description: &Description, kind: &Kind) -> Json {
     })
 }
 
+/// The simplest value of a schema in a CRD.
+pub(crate) fn value(schema: &Json) -> Json {
+    value::of(&as_read(schema.clone()))
+}
+
 /// The sample of a kind as the API server stores it, with defaults.
 pub(crate) fn stored(description: &Description, kind: &Kind) -> Json {
     let mut object = object(description, kind);

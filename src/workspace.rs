@@ -188,6 +188,11 @@ impl Workspace {
         self.former.as_ref()?.sound()
     }
 
+    /// The description that the last run generated from, with its findings, if the text has changed since.
+    pub fn into_former(self) -> Option<Checked> {
+        self.former
+    }
+
     /// Whether the text of the description has changed since the last run.
     pub fn is_ahead(&self) -> bool {
         self.former.is_some()

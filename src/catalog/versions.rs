@@ -53,4 +53,60 @@ Good:
       replicas: {type: integer, maximum: 100}
       most: integer
     versions: {v1beta1: {changes: [{renamed: .spec.size, to: .spec.replicas}]}}";
+
+    Error VERSION_SKIPPED "version-skipped": "a former version is missing from `versions` where other versions need it",
+"Clients still ask for the version that krator generated last, and objects are stored in it. A new `version` takes its place
+only if the former one is written down in `versions`, with the `changes` that lead to the new one: the API server then converts
+stored objects, and both versions go on. In the same way, each older version is made of the next newer one, so none can go from
+between two others.
+
+`krator diff` proposes the entry, and `krator check --fix` writes it. Read the changes that it has: a field that is gone and a
+new one of the same type look like a renamed one. `krator gen --allow-breaking` generates the new version without the former.
+
+In this example, the former description had the version `v1beta1`, with a field `size`.
+
+Bad:
+
+    resource: {group: animals.com, version: v1, kind: Herd}
+    spec: {replicas: integer}
+
+Good:
+
+    resource: {group: animals.com, version: v1, kind: Herd}
+    versions: {v1beta1: {stored: true, changes: [{renamed: .spec.size, to: .spec.replicas}]}}
+    spec: {replicas: integer}";
+
+    Error STORED_VERSION_REMOVED "stored-version-removed": "a version is gone in which objects may be stored",
+"An API server cannot read an object that is stored in a version that its CRD does not have, and refuses a CRD without a version
+that is in its `status.storedVersions`. Only the cluster knows in which versions objects are stored: each one of the former
+description may be among them.
+
+Keep the version, with `served: false` if no client may use it. When every object was written again after another version
+became the stored one, take the version out of `status.storedVersions`, remove it from the description, and run
+`krator gen --allow-breaking`.
+
+In this example, the former description had the version `v1beta1`.
+
+Bad:
+
+    versions: {}
+
+Good:
+
+    versions: {v1beta1: {served: false}}";
+
+    Warning STORED_AT_ONCE "stored-at-once": "a new version is the stored one in the release that first serves it",
+"While a release is rolled out, and after it is rolled back, the former operator and the former CRD are in use, which do not
+know the new version. They cannot read an object that is stored in it. So the first release of a new version goes on to store
+objects in an older one, which has `stored: true`; the release after it leaves `stored` out.
+
+In this example, the former description had the version `v1beta1` only.
+
+Bad:
+
+    versions: {v1beta1: {}}
+
+Good:
+
+    versions: {v1beta1: {stored: true}}";
 }

@@ -117,12 +117,22 @@ fn fix(path: &Path) -> anyhow::Result<()> {
     }
     let folder = path.parent().unwrap_or(Path::new(""));
     let files = crate::disk::read_named(folder, crate::spec::named_files(text.as_bytes()));
-    let fixed = crate::fixes::fix(&name, &text, &files);
+    let former = match is_of_crate(path) {
+        true => Workspace::open(folder)?.into_former(),
+        false => None,
+    };
+    let fixed = crate::fixes::fix(&name, &text, &files, former.as_ref());
     if fixed.count > 0 {
         replace(path, fixed.checked.source.text()).with_context(|| format!("cannot write `{name}`"))?;
         say(format_args!("{name}: {}", plural(fixed.count, "fix", "fixes")));
     }
     Ok(())
+}
+
+/// Whether a crate was generated from a description.
+fn is_of_crate(path: &Path) -> bool {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    path.ends_with(workspace::DESCRIPTION) && is_there(&folder.join(record::DESCRIPTION))
 }
 
 /// Replaces the text of a file by one rename, so that nobody ever reads half of it.
@@ -153,8 +163,7 @@ struct Found {
 /// The findings of a description and, if a crate was generated from it, of that crate.
 fn findings(path: &Path) -> anyhow::Result<Found> {
     let dir = path.parent().unwrap_or(Path::new("."));
-    let is_crate = || is_there(&dir.join(record::DESCRIPTION));
-    if path.ends_with(workspace::DESCRIPTION) && is_crate() {
+    if is_of_crate(path) {
         let workspace = Workspace::open(dir)?;
         return Ok(Found {
             kinds: kinds_of(workspace.description()),

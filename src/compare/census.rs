@@ -2,19 +2,25 @@
 
 use std::collections::BTreeMap;
 
+use krator_runtime::versions::Versions;
 use serde_json::{Value as Json, json};
 
 use super::{Breaks, Change, Comparison};
 use crate::model::{Description, KindId, Lineage};
 use crate::text::printable;
+use crate::versions;
 
 /// A resource under which objects are stored before the edit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct StoredResource {
     /// The kind, by the name that [`Change::kind`] has.
     pub kind: String,
     /// The name for kubectl: `plural.version.group`.
     pub name: String,
+    /// The group and the version in which the objects are read.
+    api_version: String,
+    /// The conversions between the versions, unless objects are the same in all of them.
+    versions: Option<Versions>,
 }
 
 /// The resources of the old description.
@@ -37,9 +43,33 @@ pub fn resources(old: &Description, new: &Description) -> Vec<StoredResource> {
             StoredResource {
                 kind: called(KindId(id)),
                 name: format!("{plural}.{version}.{group}"),
+                api_version: format!("{group}/{version}"),
+                versions: versions::of(old, kind),
             }
         })
         .collect()
+}
+
+impl StoredResource {
+    /// Whether a change breaks an object: in one of its versions, if the change is about some. Nobody sees which version the
+    /// object is stored in.
+    fn breaks(&self, change: &Change, object: &Json) -> Breaks {
+        let is_of = |version: &str| self.api_version.rsplit('/').next() == Some(version);
+        if change.versions.is_empty() || change.versions.iter().any(|version| is_of(version.as_str())) {
+            return change.breaks(object);
+        }
+        let in_versions = change.versions.iter().map(|version| {
+            let group = self.api_version.split('/').next().unwrap_or_default();
+            let mut object = object.clone();
+            if let Some(versions) = &self.versions {
+                // A value that code converts is judged as it is: the code is not here.
+                let converted = versions.convert(object, &format!("{group}/{version}"), &|_, _, value| value);
+                object = converted.unwrap_or_default();
+            }
+            change.breaks(&object)
+        });
+        in_versions.max().unwrap_or(Breaks::No)
+    }
 }
 
 /// The number of objects of a resource that break.
@@ -76,7 +106,7 @@ impl Census {
                 .enumerate()
                 .filter(|(_, change)| is_of_kind(change))
             {
-                let breaks = change.breaks(object);
+                let breaks = resource.breaks(change, object);
                 worst = worst.max(breaks);
                 if breaks != Breaks::No {
                     let (yes, maybe) = census.by_change.entry(at).or_default();

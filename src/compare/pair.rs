@@ -6,6 +6,7 @@ use crate::finding::Span;
 use crate::model::{Description, Kind, KindLineage, Lineage};
 
 /// A kind that both descriptions have, and which of its states became which.
+#[derive(Clone, Copy)]
 pub(super) struct Pair<'a> {
     pub old_description: &'a Description,
     pub old: &'a Kind,
@@ -53,11 +54,13 @@ impl<'a> FoundChanges<'a> {
             what,
             kind: self.kind.map(|kind| kind.resource.kind.to_string()),
             path: None,
+            versions: Vec::new(),
             message: message.into(),
             new,
             old: None,
             is_gone: false,
             may_be_renamed: false,
+            proposal: None,
             stored: Stored::Keep,
             clients: None,
             help: None,

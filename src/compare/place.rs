@@ -25,6 +25,41 @@ pub(super) enum Part {
 /// The place of a part of the schema at the path. If the description has no such part, or the path leads into a built-in
 /// type of Kubernetes, it is the place of the nearest enclosing value.
 pub(super) fn of(description: &Description, kind: &Kind, path: &SchemaPath, part: &Part) -> Span {
+    let place = match find(description, kind, path) {
+        Ok(place) => place,
+        Err(enclosing) => return enclosing,
+    };
+    let of_key = || match part {
+        Part::Rule(rule) => {
+            let rules = crd::field_rules(description, kind).into_iter();
+            let mut keys = rules
+                .filter(|other| other.expression() == rule)
+                .map(|rule| rule.key);
+            keys.next()
+        }
+        _ => None,
+    };
+    place
+        .part(description, part)
+        .or_else(of_key)
+        .unwrap_or(place.name)
+}
+
+/// The type at a path, as it is written.
+pub(super) fn schema<'a>(
+    description: &'a Description,
+    kind: &'a Kind,
+    path: &SchemaPath,
+) -> Option<&'a Schema> {
+    find(description, kind, path).ok()?.schema
+}
+
+/// The value at a path, or else the place of the nearest enclosing one.
+fn find<'a>(
+    description: &'a Description,
+    kind: &'a Kind,
+    path: &SchemaPath,
+) -> Result<SchemaPosition<'a>, Span> {
     let mut steps = path.0.iter();
     // Every object has both fields, and descriptions do not declare them.
     let start = match steps.next() {
@@ -42,27 +77,9 @@ pub(super) fn of(description: &Description, kind: &Kind, path: &SchemaPath, part
             fields: Some(&kind.status),
         },
     };
-    let mut place = start;
-    for step in steps {
-        match place.below(description, step) {
-            Some(below) => place = below,
-            None => return place.name,
-        }
-    }
-    let of_key = || match part {
-        Part::Rule(rule) => {
-            let rules = crd::field_rules(description, kind).into_iter();
-            let mut keys = rules
-                .filter(|other| other.expression() == rule)
-                .map(|rule| rule.key);
-            keys.next()
-        }
-        _ => None,
-    };
-    place
-        .part(description, part)
-        .or_else(of_key)
-        .unwrap_or(place.name)
+    steps.try_fold(start, |place, step| {
+        place.below(description, step).ok_or(place.name)
+    })
 }
 
 /// The start of a span, which stands for a mapping of many lines.

@@ -4,6 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Change, Comparison, ServerOutcome, Stored, Texts, Verdict};
 use crate::finding::{Finding, Style};
+use crate::names::VersionName;
 
 /// The consequences of a change, one line each.
 pub(super) fn meaning(change: &Change) -> Vec<String> {
@@ -94,7 +95,7 @@ pub fn to_text(comparison: &Comparison, texts: Texts<'_>, style: Style) -> Strin
 
 fn drawn<'a>(change: &Change, texts: Texts<'a>) -> (&'a crate::finding::Source, Finding) {
     let (source, span) = place(change, texts);
-    let mut finding = change.finding();
+    let mut finding = change.finding(texts.new);
     finding.span = span;
     // The label says that something is gone from the place in the new description, but this is the former one.
     finding.label = None;
@@ -164,6 +165,13 @@ fn change_to_json(change: &Change, texts: Texts<'_>) -> Json {
     }
     if let Some(help) = &change.help {
         set("help", help.as_str().into());
+    }
+    if !change.versions.is_empty() {
+        let versions = change.versions.iter().map(VersionName::as_str);
+        set("versions", versions.collect());
+    }
+    if let Some(proposal) = &change.proposal {
+        set("proposal", proposal.to_json());
     }
     value
 }

@@ -7,7 +7,7 @@ use crate::model::{Description, Kind, Resource, Scope, StateId};
 use crate::text::shown;
 
 /// The name of the CRD.
-fn resource_name(kind: &Kind) -> String {
+pub(super) fn resource_name(kind: &Kind) -> String {
     format!("{}.{}", kind.resource.plural.value, kind.resource.group.value)
 }
 
@@ -57,10 +57,23 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
     let mut changes = pair.changes();
     definition(pair, &mut changes);
     names(pair, &mut changes);
-    scale(pair, &mut changes);
     webhooks(pair, &mut changes);
     name_rule(pair, &mut changes);
     admission(pair, &mut changes);
+    changes.found
+}
+
+/// Changes of a version of a kind outside of its schema.
+pub(super) fn of_version(pair: &Pair<'_>) -> Vec<Change> {
+    let mut changes = pair.changes();
+    let selectable = |kind: &Kind| names_of(&kind.resource.selectable_fields);
+    named(
+        pair,
+        (ChangeKind::SelectableFieldsChanged, "selectable field"),
+        (selectable(pair.old), selectable(pair.new)),
+        &mut changes,
+    );
+    scale(pair, &mut changes);
     let columns = |kind: &Kind| -> Vec<(String, String)> {
         let columns = kind.columns.iter();
         columns
@@ -114,17 +127,6 @@ fn definition(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
         change.clients = Some("requests with the old kind are refused");
         change.help = Some(format!("the kind {CANNOT_CHANGE}"));
     }
-    let (before, now) = (&old.version, &new.version);
-    if before.value != now.value {
-        let message = format!("the version was `{}` and is `{}` now", before.value, now.value);
-        let change = changes.changed(ChangeKind::VersionChanged, message, before.span, now.span);
-        change.stored = stored.clone();
-        change.clients = Some("requests of the old version are not found");
-        change.help = Some(format!(
-            "objects are stored as `{}`, which the CRD has to name as long as its `status.storedVersions` does",
-            before.value
-        ));
-    }
     let (before, now) = (&old.scope, &new.scope);
     if before.value != now.value {
         let word = |scope: Scope| match scope {
@@ -156,7 +158,7 @@ fn names_of<T: ToString>(names: &[Spanned<T>]) -> Names {
         .collect()
 }
 
-/// Changes of the names by which clients refer to the resource, its selectors and its conditions.
+/// Changes of the names by which clients refer to the resource, and of its conditions.
 fn names(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
     let (old, new) = (&pair.old.resource, &pair.new.resource);
     // A name that follows from the kind changes with it; the change of the kind is reported already.
@@ -183,29 +185,35 @@ fn names(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
             of_both(|resource| names_of(&resource.categories)),
         ),
         (
-            ChangeKind::SelectableFieldsChanged,
-            "selectable field",
-            of_both(|resource| names_of(&resource.selectable_fields)),
-        ),
-        (
             ChangeKind::ConditionsChanged,
             "condition",
             (conditions(pair.old), conditions(pair.new)),
         ),
     ];
-    for (what, sort, (old, now)) in sorts {
-        let is_in = |names: &Names, name: &str| names.iter().any(|(known, _)| known == name);
-        for (name, span) in old.iter().filter(|(name, _)| !is_in(&now, name)) {
-            let place = match sort {
-                "singular" => new.singular.span,
-                _ => new.kind.span,
-            };
-            let change = changes.gone(what, format!("the {sort} `{name}` is gone"), *span, place);
-            change.clients = Some("requests that use it find nothing");
-        }
-        for (name, span) in now.iter().filter(|(name, _)| !is_in(&old, name)) {
-            changes.added(what, format!("the {sort} `{name}` is new"), *span);
-        }
+    for (what, sort, both) in sorts {
+        named(pair, (what, sort), both, changes);
+    }
+}
+
+/// Changes of names of one sort.
+fn named(
+    pair: &Pair<'_>,
+    (what, sort): (ChangeKind, &str),
+    (old, now): (Names, Names),
+    changes: &mut FoundChanges<'_>,
+) {
+    let new = &pair.new.resource;
+    let is_in = |names: &Names, name: &str| names.iter().any(|(known, _)| known == name);
+    for (name, span) in old.iter().filter(|(name, _)| !is_in(&now, name)) {
+        let place = match sort {
+            "singular" => new.singular.span,
+            _ => new.kind.span,
+        };
+        let change = changes.gone(what, format!("the {sort} `{name}` is gone"), *span, place);
+        change.clients = Some("requests that use it find nothing");
+    }
+    for (name, span) in now.iter().filter(|(name, _)| !is_in(&old, name)) {
+        changes.added(what, format!("the {sort} `{name}` is new"), *span);
     }
 }
 

@@ -7,7 +7,7 @@ mod bounds;
 mod formats;
 mod list;
 mod object;
-mod query;
+pub(super) mod query;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -116,7 +116,7 @@ impl SchemaWalk {
             .unreadable()
             .clients("requests with such a value are refused, and what they read has another type")
             .readers("what they read has another type")
-            .help("add a field of another name, and keep this one until nobody uses it");
+            .help("add a field of another name and keep this one until nobody uses it, or give the kind a new `version`, with `changes` that convert it");
     }
 
     /// Compares CEL rules by their expressions: two expressions may mean the same.

@@ -171,6 +171,8 @@ impl SchemaChange {
             message: self.message,
             is_gone: self.is_gone,
             may_be_renamed: false,
+            proposal: None,
+            versions: Vec::new(),
             stored: self.verdict.filter(breaks).map_or(Stored::Keep, Stored::May),
             clients,
             help: self.help.map(str::to_owned),

@@ -47,6 +47,12 @@ impl Kind {
         kind
     }
 
+    /// The names of all versions, the newest first.
+    pub fn version_names(&self) -> impl Iterator<Item = &Spanned<VersionName>> {
+        let older = self.versions.iter().map(|version| &version.name);
+        std::iter::once(&self.resource.version).chain(older)
+    }
+
     /// Whether objects are converted between the versions of the kind: some look different.
     pub fn converts(&self) -> bool {
         self.versions.iter().any(|version| !version.changes.is_empty())

@@ -16,6 +16,7 @@ pub mod random_value;
 pub mod random_versions;
 pub mod regenerate;
 pub mod unreadable;
+pub mod version_pair;
 pub mod website;
 pub mod yaml;
 

@@ -2,10 +2,13 @@
 //! fixed stays as it is.
 
 use crate::case_file::{CaseFile, case_files};
+use crate::version_pair::version_pair;
+use crate::yaml::documents;
 use krator::catalog::Severity;
 use krator::finding::Finding;
 use krator::fixes::{certain, fix};
 use krator::spec::Files;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 fn cases() -> Vec<CaseFile> {
@@ -30,7 +33,7 @@ fn fixes_add_no_errors_and_are_made_once() {
     for case in cases() {
         let (name, text) = (case.name(), case.section("spec.yaml"));
         let before = krator::check("spec.yaml", text.as_bytes());
-        let fixed = fix("spec.yaml", text, &Files::default());
+        let fixed = fix("spec.yaml", text, &Files::default(), None);
         let after = fixed.checked.source.text();
         for (rule, count) in errors(&fixed.checked.findings) {
             let former = errors(&before.findings).get(rule).copied().unwrap_or(0);
@@ -38,7 +41,7 @@ fn fixes_add_no_errors_and_are_made_once() {
         }
         assert_eq!(fixed.count > 0, after != text, "{name}");
         assert_eq!(
-            fix("spec.yaml", after, &Files::default()).count,
+            fix("spec.yaml", after, &Files::default(), None).count,
             0,
             "{name}:\n{after}"
         );
@@ -81,5 +84,62 @@ fn doubtful_fixes_are_offered_and_not_made() {
         .count();
     assert_eq!(offered, 2, "{:?}", checked.findings);
     assert_eq!(certain(&checked.findings), Vec::<&krator::finding::Fix>::new());
-    assert_eq!(fix("spec.yaml", text, &Files::default()).count, 0);
+    assert_eq!(fix("spec.yaml", text, &Files::default(), None).count, 0);
+}
+
+/// The schema of a version in a CRD, without what is required.
+fn schema_of(checked: &krator::Checked, version: &str) -> Value {
+    fn without_required(schema: &mut Value) {
+        if let Value::Object(keys) = schema {
+            if keys.get("required").is_some_and(Value::is_array) {
+                keys.remove("required");
+            }
+            keys.values_mut().for_each(without_required);
+            keys.sort_keys();
+        }
+    }
+    let description = checked.sound().expect("a good description");
+    let definition = documents(krator::render::crd::crd(description).as_bytes()).remove(0);
+    let mut versions = definition["spec"]["versions"].as_array().into_iter().flatten();
+    let found = versions.find(|found| found["name"] == version);
+    let mut schema = found.expect("the version is there")["schema"].clone();
+    without_required(&mut schema);
+    schema
+}
+
+/// What is written down of the former version makes of the new schema what it was. Only what is required may differ: a field
+/// that the new version lacks is optional in the old one.
+#[test]
+fn a_former_version_is_written_down_as_it_was() {
+    let first = crate::dice::number("KRATOR_SEED", 0);
+    let mut wrong = Vec::new();
+    for seed in first..first + crate::dice::number("KRATOR_CASES", 100) {
+        let pair = version_pair(seed, "things.example.com");
+        let old = krator::check("krator.yaml", pair.old.as_bytes());
+        assert!(old.sound().is_some(), "{}: {:?}", pair.old, old.findings);
+        let fixed = fix("krator.yaml", &pair.new, &Files::default(), Some(&old));
+        let text = fixed.checked.source.text();
+        let errors = errors(&fixed.checked.findings);
+        if fixed.count != 1 || !errors.is_empty() {
+            let found = fixed.checked.findings.iter().map(|finding| &finding.message);
+            wrong.push(format!(
+                "{seed}: {:?}\n{}\n{text}",
+                found.collect::<Vec<_>>(),
+                pair.old
+            ));
+        } else if schema_of(&fixed.checked, "v1beta1") != schema_of(&old, "v1beta1") {
+            let (now, then) = (schema_of(&fixed.checked, "v1beta1"), schema_of(&old, "v1beta1"));
+            let difference = diffy::create_patch(&format!("{then:#}"), &format!("{now:#}")).to_string();
+            wrong.push(format!(
+                "{seed}: another schema\n{difference}\n{}\n{text}",
+                pair.old
+            ));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} differ\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(3)].join("\n")
+    );
 }

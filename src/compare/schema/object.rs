@@ -108,7 +108,7 @@ impl SchemaWalk {
             .outcomes(ServerOutcome::Lost, ServerOutcome::Lost)
             .clients("it is dropped from requests, and strict ones are refused")
             .readers("what they read is gone")
-            .help("keep the field, `optional`, until no object has it; a field has no former names")
+            .help("keep the field, `optional`, until no object has it, or give the kind a new `version`, with `changes` that keep its values")
             .gone();
     }
 

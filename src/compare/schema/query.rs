@@ -20,7 +20,7 @@ pub(super) fn is_open(schema: &Json) -> bool {
     is_true(schema, "x-kubernetes-preserve-unknown-fields")
 }
 
-pub(super) fn value_types(schema: &Json) -> BTreeSet<ValueType> {
+pub(in crate::compare) fn value_types(schema: &Json) -> BTreeSet<ValueType> {
     let types: &[ValueType] = match schema["type"].as_str() {
         _ if is_true(schema, "x-kubernetes-int-or-string") => &[ValueType::Integer, ValueType::String],
         Some("string") => &[ValueType::String],
@@ -77,12 +77,12 @@ pub(super) fn type_name(schema: &Json) -> &'static str {
 }
 
 /// The members of an object in a schema. Empty if there is no such object.
-pub(super) fn members<'j>(schema: &'j Json, key: &str) -> BTreeMap<&'j str, &'j Json> {
+pub(in crate::compare) fn members<'j>(schema: &'j Json, key: &str) -> BTreeMap<&'j str, &'j Json> {
     let members = schema[key].as_object().into_iter().flatten();
     members.map(|(name, member)| (name.as_str(), member)).collect()
 }
 
-pub(super) fn required(schema: &Json) -> BTreeSet<&str> {
+pub(in crate::compare) fn required(schema: &Json) -> BTreeSet<&str> {
     let names = schema["required"].as_array().into_iter().flatten();
     names.filter_map(Json::as_str).collect()
 }

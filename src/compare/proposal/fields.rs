@@ -1,0 +1,159 @@
+//! Fields that one of two versions lacks, and which of them are the same field at another place.
+
+use krator_runtime::versions::{Path, Step};
+use serde_json::Value as Json;
+
+use crate::compare::schema::query::{members, required};
+use crate::finding::closest;
+use crate::names::plural;
+
+/// A field that only one version has.
+#[derive(Clone)]
+pub(super) struct Found<'j> {
+    pub at: Path,
+    pub schema: &'j Json,
+    /// Whether every object of the version has the field.
+    is_everywhere: bool,
+    /// Whether the object around the field, if it is there, has the field.
+    pub is_required: bool,
+}
+
+/// The fields that only one version has, below the same list or the root.
+#[derive(Default)]
+pub(super) struct Scope<'j> {
+    /// Those that only the former version has.
+    pub gone: Vec<Found<'j>>,
+    /// Those that only the new version has.
+    pub added: Vec<Found<'j>>,
+}
+
+impl<'j> Found<'j> {
+    pub fn new(at: Path, schema: &'j Json, is_required: bool) -> Self {
+        Found {
+            at,
+            schema,
+            is_everywhere: is_required,
+            is_required,
+        }
+    }
+
+    fn name(&self) -> &str {
+        match self.at.last() {
+            Some(Step::Field(name)) => name,
+            _ => "",
+        }
+    }
+
+    fn parent(&self) -> &[Step] {
+        self.at.split_last().map_or(&[], |(_, parent)| parent)
+    }
+
+    /// The fields in it that are no objects with fields.
+    fn leaves(&self) -> Vec<Found<'j>> {
+        let fields = members(self.schema, "properties");
+        if fields.is_empty() {
+            return vec![self.clone()];
+        }
+        let below = fields.into_iter().flat_map(|(name, schema)| {
+            let mut at = self.at.clone();
+            at.push(Step::Field(name.to_owned()));
+            let mut field = Found::new(at, schema, required(self.schema).contains(name));
+            field.is_everywhere &= self.is_everywhere;
+            field.leaves()
+        });
+        below.collect()
+    }
+
+    /// Whether values of this field are valid in a field of the other version, and the other way round.
+    fn fits(&self, other: &Found<'_>, type_: &Json) -> bool {
+        let plain = |schema: &Json| {
+            let mut schema = schema.clone();
+            for key in ["description", "example"] {
+                schema.as_object_mut().map(|keys| keys.remove(key));
+            }
+            schema
+        };
+        plain(self.schema) == plain(type_) && (self.is_everywhere || !other.is_everywhere)
+    }
+}
+
+impl Scope<'_> {
+    /// Takes out the fields that have another name now.
+    pub fn renamed(&mut self) -> Vec<(Path, Path)> {
+        let is_same = |then: &Found<'_>, now: &Found<'_>| {
+            then.at != now.at && then.parent() == now.parent() && then.fits(now, now.schema)
+        };
+        let pairs = pairs(&self.gone, &self.added, &is_same);
+        self.gone
+            .retain(|field| !pairs.iter().any(|(from, _)| *from == field.at));
+        self.added
+            .retain(|field| !pairs.iter().any(|(_, to)| *to == field.at));
+        pairs
+    }
+
+    /// Takes out the fields that are in another object now, or the first item of a list.
+    pub fn moved(&mut self) -> Vec<(Path, Path)> {
+        let gone: Vec<Found<'_>> = self.gone.iter().flat_map(Found::leaves).collect();
+        let added: Vec<Found<'_>> = self.added.iter().flat_map(Found::leaves).collect();
+        // Nobody writes the spec and the status together.
+        let is_apart = |then: &Found<'_>, now: &Found<'_>| {
+            then.at.first() == now.at.first()
+                && !then.at.starts_with(&now.at)
+                && !now.at.starts_with(&then.at)
+        };
+        let is_first = |then: &Found<'_>, now: &Found<'_>| {
+            plural(then.name()) == now.name().to_ascii_lowercase()
+                && now.schema.get("items").is_some_and(|item| then.fits(now, item))
+        };
+        let is_same = |then: &Found<'_>, now: &Found<'_>| {
+            is_apart(then, now)
+                && (then.name() == now.name() && then.fits(now, now.schema) || is_first(then, now))
+        };
+        let mut pairs = pairs(&gone, &added, &is_same);
+        let (from, to): (Vec<Path>, Vec<Path>) = pairs.iter().cloned().unzip();
+        for (fields, taken) in [(&mut self.gone, &from), (&mut self.added, &to)] {
+            let is_taken = |path: &Path| taken.contains(path);
+            let rest = fields.iter().flat_map(|field| {
+                let leaves = field.leaves();
+                match leaves.iter().any(|leaf| is_taken(&leaf.at)) {
+                    true => leaves.into_iter().filter(|leaf| !is_taken(&leaf.at)).collect(),
+                    false => vec![field.clone()],
+                }
+            });
+            *fields = rest.collect();
+        }
+        for (from, to) in &mut pairs {
+            if from.last() != to.last() {
+                to.push(Step::Index(0));
+            }
+        }
+        pairs
+    }
+}
+
+/// Pairs each field that is gone with the one that it is now: the only one that it could be, or else the one with the most
+/// similar name.
+fn pairs(
+    gone: &[Found<'_>],
+    added: &[Found<'_>],
+    is_same: &dyn Fn(&Found<'_>, &Found<'_>) -> bool,
+) -> Vec<(Path, Path)> {
+    let mut pairs: Vec<(Path, Path)> = Vec::new();
+    for then in gone {
+        let fits: Vec<&Found<'_>> = added.iter().filter(|now| is_same(then, now)).collect();
+        let rivals = |now: &Found<'_>| gone.iter().filter(|then| is_same(then, now)).count();
+        let found = match fits[..] {
+            [now] if rivals(now) == 1 => Some(now),
+            _ => {
+                let similar = closest(then.name(), fits.iter().map(|now| now.name()));
+                let similar = similar.filter(|similar| similar.is_only);
+                similar.and_then(|similar| fits.iter().copied().find(|now| now.name() == similar.name))
+            }
+        };
+        let is_free = |now: &&Found<'_>| !pairs.iter().any(|(_, to)| *to == now.at);
+        if let Some(now) = found.filter(is_free) {
+            pairs.push((then.at.clone(), now.at.clone()));
+        }
+    }
+    pairs
+}
