@@ -197,13 +197,9 @@ impl Search<'_> {
             return true;
         }
         if old["format"] == "int64" && new["pattern"] == DURATION_PATTERN {
-            let mut from = old.clone();
-            for key in ["default", "description", "example"] {
-                from.as_object_mut().map(|keys| keys.remove(key));
-            }
-            let from = import::type_of(&from, false);
+            // A number with bounds would have others than the duration.
             self.changes
-                .push(json!({"retyped": path_text(at), "from": from, "unit": "seconds"}));
+                .push(json!({"retyped": path_text(at), "from": "integer", "unit": "seconds"}));
             return true;
         }
         if !value_types(old).is_subset(&value_types(new)) {

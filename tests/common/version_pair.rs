@@ -80,7 +80,7 @@ fn objects(dice: &mut Dice, depth: usize, is_optional: bool) -> Objects {
                 put(
                     Some((
                         name,
-                        json!({"type": "integer", "optional": true, "minimum": 0, "maximum": 600}),
+                        json!({"type": "integer", "optional": true, "minimum": 0, "maximum": 9_223_372_036_i64}),
                     )),
                     Some((name, now)),
                 );
@@ -93,14 +93,14 @@ fn objects(dice: &mut Dice, depth: usize, is_optional: bool) -> Objects {
                 );
             }
             6 => {
-                let inner = json!({"optional": true, "properties": {name: type_, "size": "optional int32"}});
+                let inner = json!({"optional": true, "properties": {name: perhaps(dice, type_.clone(), true), "size": "optional int32"}});
                 put(
                     Some((name, perhaps(dice, type_.clone(), true))),
                     Some((other, inner)),
                 );
             }
             7 => {
-                let inner = json!({"optional": true, "properties": {name: type_, "size": "optional int32"}});
+                let inner = json!({"optional": true, "properties": {name: perhaps(dice, type_.clone(), true), "size": "optional int32"}});
                 put(Some((other, inner)), Some((name, perhaps(dice, type_, true))));
             }
             8 => put(
@@ -139,7 +139,7 @@ pub fn version_pair(seed: u64, group: &str) -> VersionPair {
         )
     };
     VersionPair {
-        old: text("v1beta1", spec.old, status.old),
-        new: text("v1", spec.new, status.new),
+        old: text("v1beta1", spec.old, status.old.clone()),
+        new: text("v1", spec.new, status.old),
     }
 }
