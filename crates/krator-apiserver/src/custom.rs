@@ -54,8 +54,14 @@ impl Versions {
     /// # Errors
     ///
     /// If it cannot be converted.
-    pub fn to_stored(&self, object: &Json) -> Result<Json, Refusal> {
-        Ok(self.read(self.convert(object, &self.stored)?))
+    pub fn to_stored(&self, mut object: Json) -> Result<Json, Refusal> {
+        if at(&object, &["apiVersion"]) != self.stored.as_str() {
+            object = self.convert(&object, &self.stored)?;
+        }
+        if let Some(stored) = self.all.get(&self.stored) {
+            stored.default(&mut object);
+        }
+        Ok(object)
     }
 }
 

@@ -143,7 +143,7 @@ impl Kind {
     /// If it cannot be converted.
     pub fn to_stored(&self, served: Json) -> Result<Json, Refusal> {
         match (&self.origin, self.stored_as()) {
-            (Origin::Custom(_, versions), _) => versions.to_stored(&served),
+            (Origin::Custom(_, versions), _) => versions.to_stored(served),
             (_, Some(form)) => Ok((form.to_stored)(&served)),
             _ => Ok(served),
         }
