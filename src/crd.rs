@@ -7,6 +7,7 @@ mod status;
 
 pub use status::new_status;
 
+use krator_runtime::versions::PATH;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
@@ -36,10 +37,7 @@ pub(crate) fn definition(description: &Description, kind: &Kind) -> Json {
             "annotations",
             approval.map(|approval| json!({API_APPROVED: approval.value})),
         ),
-        (
-            "name",
-            Some(format!("{}.{}", resource.plural.value, resource.group.value).into()),
-        ),
+        ("name", Some(resource.definition().into())),
     ]);
     json!({
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -114,15 +112,19 @@ fn tell_selectable_fields_apart(versions: &mut [Json]) {
 fn conversion(operator: &str) -> Json {
     json!({
         "strategy": "Webhook",
-        "webhook": {
-            "clientConfig": {
-                "service": {
-                    "name": format!("{operator}-webhook"), "namespace": operator, "path": "/convert", "port": 443,
-                },
-            },
-            "conversionReviewVersions": ["v1"],
-        },
+        "webhook": {"clientConfig": client_config(operator, PATH), "conversionReviewVersions": ["v1"]},
     })
+}
+
+/// The name of the Service of the webhooks, and of the Secret with their certificates.
+pub(crate) fn webhook_service(operator: &str) -> String {
+    format!("{operator}-webhook")
+}
+
+/// Where the API server asks the operator.
+pub(crate) fn client_config(operator: &str, path: &str) -> Json {
+    let service = webhook_service(operator);
+    json!({"service": {"name": service, "namespace": operator, "path": path, "port": 443}})
 }
 
 /// A version of a definition. `older` has what is said of one that is not the newest.

@@ -108,8 +108,7 @@ fn remembered(manifest: &str) -> FormerMoves {
 
 /// The name of a policy of a kind: what it is for, and the name of the CRD.
 pub(crate) fn name(kind: &Kind, what: &str) -> String {
-    let resource = &kind.resource;
-    format!("{what}.{}.{}", resource.plural.value, resource.group.value)
+    format!("{what}.{}", kind.resource.definition())
 }
 
 /// A text as CEL writes it: a string of JSON is one of CEL, too.

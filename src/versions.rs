@@ -23,8 +23,7 @@ pub fn convert(
     functions: &Functions<'_>,
 ) -> Result<Json, String> {
     let kind = object.get("kind").and_then(Json::as_str).unwrap_or_default();
-    let is_of = |versions: &&Versions| versions.kind == kind && to.split('/').next() == Some(&versions.group);
-    let versions = kinds.iter().find(is_of);
+    let versions = kinds.iter().find(|versions| versions.are_of(object, to));
     let converted = versions.and_then(|versions| versions.convert(object.clone(), to, functions));
     converted.ok_or_else(|| format!("no conversion of {kind:?} to {to} is known"))
 }

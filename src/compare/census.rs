@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Breaks, Change, Comparison};
 use crate::model::{Description, KindId, Lineage};
+use crate::names::VersionName;
 use crate::text::printable;
 use crate::versions;
 
@@ -53,20 +54,23 @@ pub fn resources(old: &Description, new: &Description) -> Vec<StoredResource> {
 impl StoredResource {
     /// Whether a change breaks an object: in one of its versions, if the change is about some. Nobody sees which version the
     /// object is stored in.
-    fn breaks(&self, change: &Change, object: &Json) -> Breaks {
+    /// `converted` has the object in versions that were asked about before.
+    fn breaks(&self, change: &Change, object: &Json, converted: &mut BTreeMap<VersionName, Json>) -> Breaks {
         let is_of = |version: &str| self.api_version.rsplit('/').next() == Some(version);
         if change.versions.is_empty() || change.versions.iter().any(|version| is_of(version.as_str())) {
             return change.breaks(object);
         }
         let in_versions = change.versions.iter().map(|version| {
-            let group = self.api_version.split('/').next().unwrap_or_default();
-            let mut object = object.clone();
-            if let Some(versions) = &self.versions {
+            let Some(versions) = &self.versions else {
+                return change.breaks(object);
+            };
+            let object = converted.entry(version.clone()).or_insert_with(|| {
+                let to = format!("{}/{version}", versions.group);
                 // A value that code converts is judged as it is: the code is not here.
-                let converted = versions.convert(object, &format!("{group}/{version}"), &|_, _, value| value);
-                object = converted.unwrap_or_default();
-            }
-            change.breaks(&object)
+                let converted = versions.convert(object.clone(), &to, &|_, _, value| value);
+                converted.unwrap_or_default()
+            });
+            change.breaks(object)
         });
         in_versions.max().unwrap_or(Breaks::No)
     }
@@ -99,14 +103,14 @@ impl Census {
         };
         let is_of_kind = |change: &Change| change.kind.as_ref() == Some(&resource.kind);
         for object in objects {
-            let mut worst = Breaks::No;
+            let (mut worst, mut converted) = (Breaks::No, BTreeMap::new());
             for (at, change) in comparison
                 .changes
                 .iter()
                 .enumerate()
                 .filter(|(_, change)| is_of_kind(change))
             {
-                let breaks = resource.breaks(change, object);
+                let breaks = resource.breaks(change, object, &mut converted);
                 worst = worst.max(breaks);
                 if breaks != Breaks::No {
                     let (yes, maybe) = census.by_change.entry(at).or_default();

@@ -6,11 +6,6 @@ use crate::finding::{Span, Spanned};
 use crate::model::{Description, Kind, Resource, Scope, StateId};
 use crate::text::shown;
 
-/// The name of the CRD.
-pub(super) fn resource_name(kind: &Kind) -> String {
-    format!("{}.{}", kind.resource.plural.value, kind.resource.group.value)
-}
-
 /// Changes of the operator as a whole, and the kinds that only one of the descriptions has.
 pub(super) fn of_operator(old: &Description, new: &Description, pairs: &[Pair<'_>]) -> Vec<Change> {
     let mut changes = FoundChanges::of(None);
@@ -91,7 +86,7 @@ pub(super) fn of_version(pair: &Pair<'_>) -> Vec<Change> {
 /// Changes of what cannot change in a CRD.
 fn definition(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
     let (old, new) = (&pair.old.resource, &pair.new.resource);
-    let (before, now) = (resource_name(pair.old), resource_name(pair.new));
+    let (before, now) = (pair.old.resource.definition(), pair.new.resource.definition());
     let is_same = before == now;
     if !is_same {
         let (old_span, new_span) = match old.group.value == new.group.value {

@@ -6,7 +6,7 @@
 
 use super::pair::Pair;
 use super::proposal::Proposal;
-use super::resource::{self, resource_name};
+use super::resource;
 use super::{Change, ChangeKind, Stored, schema};
 use crate::finding::Spanned;
 use crate::model::{Kind, Version};
@@ -14,7 +14,7 @@ use crate::names::VersionName;
 
 /// The changes of the versions of a kind, and those of each version that both descriptions have.
 pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
-    if resource_name(pair.old) != resource_name(pair.new) {
+    if pair.old.resource.definition() != pair.new.resource.definition() {
         // The new resource has objects of its own, so only the newest versions have something in common.
         return of_version(pair, None);
     }
@@ -32,15 +32,11 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
             new: new.as_ref().unwrap_or(pair.new),
             ..*pair
         };
-        for change in of_version(&pair, is_older.then_some(*name)) {
+        for mut change in of_version(&pair, is_older.then_some(*name)) {
             // An edit of the newest version is one of each older version that is made of it.
             let same = found.iter_mut().find(|other| {
-                let versions = other.versions.clone();
-                **other
-                    == Change {
-                        versions,
-                        ..change.clone()
-                    }
+                change.versions.clone_from(&other.versions);
+                **other == change
             });
             match same {
                 Some(same) => same.versions.push((*name).clone()),
@@ -67,16 +63,19 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
 fn of_version(pair: &Pair<'_>, older: Option<&VersionName>) -> Vec<Change> {
     let mut changes = resource::of_version(pair);
     let mut of_schema = schema::of_kind(pair);
-    let proposed = Proposal::between(pair);
-    for change in &mut of_schema {
+    let mut removed = of_schema
+        .iter_mut()
+        .filter(|change| change.what == ChangeKind::FieldRemoved)
+        .peekable();
+    // The search for what was renamed goes through both schemas.
+    let proposed = removed.peek().is_some().then(|| Proposal::between(pair));
+    for change in removed {
         let path = change.path.as_ref().map(ToString::to_string);
         let renamed = path.and_then(|path| {
-            let to = proposed.renamed(&path)?;
+            let to = proposed.as_ref()?.renamed(&path)?;
             Some((path, to))
         });
-        if change.what == ChangeKind::FieldRemoved
-            && let Some((from, to)) = renamed
-        {
+        if let Some((from, to)) = renamed {
             change.help = Some(match older {
                 Some(name) => format!(
                     "if it is called `{to}` now, say `{{renamed: {from}, to: {to}}}` in the `changes` of `{name}`"

@@ -38,6 +38,13 @@ pub struct Resource {
     pub selectable_fields: Vec<Spanned<FieldPath>>,
 }
 
+impl Resource {
+    /// The name of its definition, by which tools name the resource, too: `moose.animals.com`.
+    pub fn definition(&self) -> String {
+        format!("{}.{}", self.plural.value, self.group.value)
+    }
+}
+
 /// Whether objects of a kind live in namespaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {

@@ -3,7 +3,6 @@
 use serde_json::{Value as Json, json};
 
 use super::templates::Template;
-use super::webhooks;
 use crate::finding::Spanned;
 use crate::model::{Certificates, Description, PublishedEvents};
 use crate::names::LabelKey;
@@ -72,7 +71,7 @@ pub(crate) fn deployment(description: &Description, rollout: Rollout) -> String 
         "arguments": arguments,
         "webhooks": description.has_webhooks(),
         "mounted": description.has_webhooks() && description.deploy.certificates == Certificates::Mounted,
-        "certificates": webhooks::certificates(operator),
+        "certificates": crate::crd::webhook_service(operator),
         "requests": requests,
         "limits": limits,
     }))

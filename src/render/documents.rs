@@ -55,7 +55,7 @@ fn introduced(description: &Description, kind: &Kind) -> Json {
         .filter(|doc| description.doc.as_ref() != Some(doc));
     json!({
         "kind": resource.kind.as_str(),
-        "resource": format!("{}.{}", resource.plural.value, resource.group.value),
+        "resource": resource.definition(),
         "doc": own_doc.map(|doc| paragraph(&doc.value)).unwrap_or_default(),
     })
 }

@@ -3,12 +3,8 @@
 use serde_json::{Value as Json, json};
 
 use super::yaml;
+use crate::crd::{client_config, webhook_service};
 use crate::model::{Certificates, Description, Kind, Operation, Scope, Webhook};
-
-/// The Service of the webhooks, and the Secret with their certificates.
-pub(crate) fn certificates(operator: &str) -> String {
-    format!("{operator}-webhook")
-}
 
 /// The kinds of the configurations that a description needs, and their resources.
 pub(crate) fn configurations(description: &Description) -> Vec<(&'static str, &'static str)> {
@@ -29,7 +25,7 @@ pub(crate) fn configurations(description: &Description) -> Vec<(&'static str, &'
 /// `deploy/webhooks.yaml`: the Service, and the configurations, whose `caBundle` the operator writes.
 pub fn webhooks(description: &Description) -> String {
     let operator = description.operator.as_str();
-    let name = certificates(operator);
+    let name = webhook_service(operator);
     let mut documents = vec![json!({
         "apiVersion": "v1",
         "kind": "Service",
@@ -99,9 +95,7 @@ fn registered(description: &Description, kind: &Kind, name: &str, webhook: &Webh
     json!({
         "name": format!("{name}.{plural}.{group}"),
         "admissionReviewVersions": ["v1"],
-        "clientConfig": {
-            "service": {"name": certificates(operator), "namespace": operator, "path": path, "port": 443},
-        },
+        "clientConfig": client_config(operator, &path),
         "rules": [{
             "apiGroups": [group],
             "apiVersions": [version],

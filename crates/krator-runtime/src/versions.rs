@@ -19,6 +19,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
+/// Where an operator answers the API server that has objects converted.
+pub const PATH: &str = "/convert";
+
 /// The versions of a kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -63,13 +66,10 @@ impl Versions {
         format!("{}/held", self.group)
     }
 
-    /// Reads the versions of all kinds of an operator.
-    ///
-    /// # Errors
-    ///
-    /// If it is no JSON of this form. Generated JSON is.
-    pub fn read_all(text: &str) -> serde_json::Result<Vec<Self>> {
-        serde_json::from_str(text)
+    /// Whether an object can be converted to this `group/version` here, as far as its kind and its group say.
+    pub fn are_of(&self, object: &Value, to: &str) -> bool {
+        object.get("kind").and_then(Value::as_str) == Some(&*self.kind)
+            && to.split('/').next() == Some(&*self.group)
     }
 
     /// Makes an object of one version an object of another. Any object is converted, one without metadata or required fields

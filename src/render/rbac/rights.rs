@@ -152,7 +152,7 @@ impl Permissions {
     /// The certificates of the webhooks, and who is told to trust them.
     fn add_certificates(&mut self, description: &Description) {
         let operator = description.operator.as_str();
-        let secret = RuleTarget::one("", "secrets", &webhooks::certificates(operator));
+        let secret = RuleTarget::one("", "secrets", &crate::crd::webhook_service(operator));
         // An apply creates the Secret, because a plain create cannot be limited to a name.
         let verbs = ["list", "watch", "create", "patch", "update"];
         self.add(description, RuleScope::Namespace(operator), secret, &verbs);
@@ -163,11 +163,7 @@ impl Permissions {
             self.add(description, RuleScope::Cluster, target, &verbs);
         }
         for kind in description.kinds.iter().filter(|kind| kind.converts()) {
-            let name = format!(
-                "{}.{}",
-                kind.resource.plural.as_str(),
-                kind.resource.group.as_str()
-            );
+            let name = kind.resource.definition();
             let target = RuleTarget::one("apiextensions.k8s.io", "customresourcedefinitions", &name);
             self.add(
                 description,

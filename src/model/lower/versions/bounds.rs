@@ -7,7 +7,7 @@
 use krator_runtime::versions::{Change, Path, Step, path_text};
 use krator_schema::cel;
 
-use super::shapes::Unfit;
+use super::shapes::{self, Unfit};
 use crate::finding::Spanned;
 use crate::model::lower::schema::Types;
 use crate::model::{Schema, Shape};
@@ -54,19 +54,20 @@ pub(super) fn may_ride(types: &Types<'_>, before: &Schema, change: &Change) -> R
     if !rides(change) {
         return Ok(());
     }
-    let mut schema = types.inlined(before);
-    for (at, step) in place.iter().enumerate() {
-        let is_told_apart = is_told_apart(&schema, &place[at..]);
-        if is_told_apart && !matches!(change, Change::Moved { .. }) {
-            return Err(
-                "the items of the list are told apart by this, so each has to keep a value of its own"
-                    .to_owned(),
-            );
+    let mut root = before.clone();
+    for at in 0..place.len() {
+        let Ok(around) = shapes::at(types, &mut root, &place[..at]) else {
+            break;
+        };
+        if is_told_apart(around, &place[at..]) && !matches!(change, Change::Moved { .. }) {
+            let why = "the items of the list are told apart by this, so each has to keep a value of its own";
+            return Err(why.to_owned());
         }
-        let Some(below) = below(&schema, step) else { break };
-        schema = types.inlined(below);
+        let Ok(schema) = shapes::at(types, &mut root, &place[..=at]) else {
+            break;
+        };
         let is_below = at >= kept.min(place.len() - 1);
-        if schema.change.is_some() || is_below && has_bound_field(types, &schema) {
+        if schema.change.is_some() || is_below && has_bound_field(types, schema) {
             let field = path_text(&place[..=at]);
             return Err(format!(
                 "`{field}` is bound to its value, and a part of it would ride in an annotation, which clients can write"
@@ -76,7 +77,7 @@ pub(super) fn may_ride(types: &Types<'_>, before: &Schema, change: &Change) -> R
             .get(at + 1)
             .is_some_and(|step| matches!(step, Step::Index(_)))
         {
-            list_takes_any(&schema)?;
+            list_takes_any(schema)?;
         }
     }
     Ok(())
@@ -132,17 +133,6 @@ fn has_bound_field(types: &Types<'_>, schema: &Schema) -> bool {
     }
 }
 
-fn below<'s>(schema: &'s Schema, step: &Step) -> Option<&'s Schema> {
-    match (step, &schema.shape) {
-        (Step::Field(name), Shape::Object(fields)) => {
-            let field = fields.iter().find(|field| field.name.as_str() == name);
-            field.map(|field| &field.schema)
-        }
-        (Step::Each | Step::Index(_), Shape::List(inner)) | (Step::Each, Shape::Map(inner)) => Some(inner),
-        _ => None,
-    }
-}
-
 /// Leaves out what the older version cannot keep of the rules around a change. `before` is the newer version.
 pub(super) fn leave_out(
     types: &Types<'_>,
@@ -169,7 +159,7 @@ pub(super) fn leave_out(
         Change::Values { .. } | Change::Duration { .. } | Change::Custom { .. }
     );
     for depth in 1..=kept {
-        if let Some(schema) = super::shapes::find(root, &place[..depth]) {
+        if let Some(schema) = shapes::find(root, &place[..depth]) {
             let about: &dyn Fn(&str) -> bool =
                 &|text| depth > named || names.iter().any(|name| mentions(text, name));
             take_rules(schema, about, counts, lost);
@@ -177,18 +167,16 @@ pub(super) fn leave_out(
     }
     if let Change::Moved { from, from_kept, .. } = change {
         for depth in 1..=*from_kept {
-            if let Some(schema) = super::shapes::find(root, &from[..depth]) {
+            if let Some(schema) = shapes::find(root, &from[..depth]) {
                 take_rules(schema, &|_| false, true, lost);
             }
         }
     }
     // The objects and lists that only the newer version has.
-    let mut gone = types.inlined(before);
-    for (at, step) in place.iter().enumerate() {
-        let Some(inner) = below(&gone, step) else { break };
-        gone = types.inlined(inner);
-        if at >= kept && at + 1 < place.len() {
-            take_rules(&mut gone, &|_| true, true, lost);
+    let mut newer = before.clone();
+    for depth in kept + 1..place.len() {
+        if let Ok(gone) = shapes::at(types, &mut newer, &place[..depth]) {
+            take_rules(gone, &|_| true, true, lost);
         }
     }
 }

@@ -7,8 +7,7 @@ use crate::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Where the API server asks for conversions.
-pub(super) const PATH: &str = "/convert";
+pub(super) use crate::versions::PATH;
 
 /// What the API server sends: the fields of `ConversionReview` (apiextensions.k8s.io/v1) that an answer depends on.
 #[derive(Deserialize)]
@@ -68,11 +67,10 @@ impl Converter {
 
     fn convert(&self, object: Value, desired: &str) -> Result<Value, String> {
         let (kind, version) = (object["kind"].as_str(), object["apiVersion"].as_str());
-        let group = version
-            .and_then(|version| version.split_once('/'))
-            .map(|(group, _)| group);
-        let is_of = |versions: &Versions| kind == Some(&*versions.kind) && group == Some(&*versions.group);
-        let found = self.kinds.iter().find(|(versions, _)| is_of(versions));
+        let found = self
+            .kinds
+            .iter()
+            .find(|(versions, _)| versions.are_of(&object, desired));
         let what = format!(
             "{} of {} to {desired}",
             kind.unwrap_or("object"),

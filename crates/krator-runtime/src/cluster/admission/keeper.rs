@@ -321,11 +321,9 @@ impl Keeper {
                 body["metadata"]["ownerReferences"] = json!([owner]);
             }
             let manager = PatchParams::apply(self.operator).force();
+            let kind = &caller.resource.kind;
             let api = caller.api(&self.client);
-            let (kind, applied) = (
-                &caller.resource.kind,
-                api.patch(&caller.name, &manager, &Patch::Apply(body)).await,
-            );
+            let applied = api.patch(&caller.name, &manager, &Patch::Apply(body)).await;
             match applied {
                 Ok(applied) => {
                     tracing::info!(%kind, "the API server is told which certificates of the webhooks to trust");
