@@ -2,7 +2,8 @@
 //! one only; an older version is what its changes say.
 //!
 //! A conversion goes through all versions in between. What the other version cannot hold rides in an annotation, so that a
-//! conversion and the one back change nothing. What somebody edits in between wins: see [`held`].
+//! conversion and the one back change nothing. What somebody edits in between wins, because what rides has the
+//! digest of what it belongs to.
 mod change;
 mod held;
 mod outline;
