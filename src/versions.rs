@@ -24,8 +24,8 @@ pub fn convert(
 ) -> Result<Json, String> {
     let kind = object.get("kind").and_then(Json::as_str).unwrap_or_default();
     let versions = kinds.iter().find(|versions| versions.are_of(object, to));
-    let converted = versions.and_then(|versions| versions.convert(object.clone(), to, functions));
-    converted.ok_or_else(|| format!("no conversion of {kind:?} to {to} is known"))
+    let versions = versions.ok_or_else(|| format!("no conversion of {kind:?} to {to} is known"))?;
+    versions.convert(object.clone(), to, functions)
 }
 
 /// The versions of a kind; `None` if objects are the same in all of them.
@@ -41,6 +41,7 @@ pub fn of(description: &Description, kind: &Kind) -> Option<Versions> {
     kind.converts().then(|| Versions {
         group: kind.resource.group.as_str().to_owned(),
         kind: kind.resource.kind.as_str().to_owned(),
+        stored: kind.stored_version().as_str().to_owned(),
         newest: form(description, kind.resource.version.as_str(), &kind.spec),
         older: older.collect(),
     })

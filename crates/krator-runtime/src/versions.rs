@@ -31,6 +31,8 @@ pub struct Versions {
     pub group: String,
     /// The kind.
     pub kind: String,
+    /// The version in which objects are stored.
+    pub stored: String,
     /// The newest version.
     pub newest: Shape,
     /// The older ones, the newest of them first.
@@ -58,6 +60,12 @@ pub struct Older {
     pub changes: Vec<Change>,
 }
 
+/// The longest text of the annotation. All annotations of an object may have 256 KiB together, and a list has no answer at all if
+/// one of its objects has more.
+const LONGEST: usize = 128 << 10;
+/// What is in its place if it would be longer.
+const INCOMPLETE: &str = "incomplete";
+
 /// What rides in the annotation: for each version, what belongs into the spec of an object of that version.
 type Rides = BTreeMap<String, Held>;
 
@@ -74,22 +82,59 @@ impl Versions {
     }
 
     /// Makes an object of one version an object of another. Any object is converted, one without metadata or required fields
-    /// too; one of a version that is not known is `None`.
-    pub fn convert(&self, mut object: Value, to: &str, functions: &Functions<'_>) -> Option<Value> {
-        let to = to.strip_prefix(&self.group)?.strip_prefix('/')?;
-        let from = object.get("apiVersion")?.as_str()?;
-        let from = from.strip_prefix(&self.group)?.strip_prefix('/')?.to_owned();
-        let (source, target) = (self.find(&from)?, self.find(to)?);
-        object
-            .as_object_mut()?
-            .insert("apiVersion".to_owned(), format!("{}/{to}", self.group).into());
-        if from == to {
-            return Some(object);
+    /// too.
+    ///
+    /// # Errors
+    ///
+    /// If a version is not known. Also where something would be lost, and then only in the version in which objects are stored, so
+    /// that what cannot be kept is not written, and whatever is stored can be read.
+    pub fn convert(&self, mut object: Value, to: &str, functions: &Functions<'_>) -> Result<Value, String> {
+        let (from, source, target) = self.between(&object, to)?;
+        if source == target {
+            return Ok(object);
         }
-        let mut rides = self.take_rides(&mut object);
+        let to = self.shape(target).name.as_str();
+        let is_stored = to == self.stored;
+        if let Some(fields) = object.as_object_mut() {
+            fields.insert("apiVersion".to_owned(), format!("{}/{to}", self.group).into());
+        }
+        let text = self.take_annotation(&mut object);
+        let is_incomplete = text.as_deref() == Some(INCOMPLETE);
+        if is_incomplete && is_stored {
+            return Err(format!(
+                "this object has more than fits into {from}, so it can be read in that version and not be written: use {to}"
+            ));
+        }
+        let mut rides: Rides = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
         self.pass(&mut object, (source, target), &mut rides, functions);
-        self.put_rides(&mut object, rides);
-        Some(object)
+        // Keys are text, so it cannot fail.
+        let mut text = serde_json::to_string(&rides).unwrap_or_default();
+        if text.len() > LONGEST && is_stored {
+            let (size, most) = (text.len() >> 10, LONGEST >> 10);
+            return Err(format!(
+                "this object has {size} KiB that {to} cannot hold, and at most {most} KiB are kept beside the object"
+            ));
+        }
+        if text.len() > LONGEST || is_incomplete {
+            text = INCOMPLETE.to_owned();
+        }
+        if !rides.is_empty() || is_incomplete {
+            self.put_annotation(&mut object, text);
+        }
+        Ok(object)
+    }
+
+    /// The version of an object, its index, and that of another version.
+    fn between(&self, object: &Value, to: &str) -> Result<(String, usize, usize), String> {
+        let find = |api_version: &str| {
+            let name = api_version.strip_prefix(&self.group)?.strip_prefix('/')?;
+            Some((name.to_owned(), self.find(name)?))
+        };
+        let from = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+        match (find(from), find(to)) {
+            (Some((name, source)), Some((_, target))) => Ok((name, source, target)),
+            _ => Err(format!("there is no conversion of a {} of {from:?} to {to:?}", self.kind)),
+        }
     }
 
     /// Takes an object from one version to another, through all that are between them: what one of them cannot hold may be a
@@ -150,32 +195,18 @@ impl Versions {
     }
 
     /// Takes the annotation off. One that nobody here has written means nothing.
-    fn take_rides(&self, object: &mut Value) -> Rides {
-        let key = self.annotation();
-        let Some(annotations) = object
-            .pointer_mut("/metadata/annotations")
-            .and_then(Value::as_object_mut)
-        else {
-            return Rides::new();
-        };
-        let taken = annotations.remove(&key);
-        if annotations.is_empty()
-            && let Some(Value::Object(metadata)) = object.get_mut("metadata")
-        {
+    fn take_annotation(&self, object: &mut Value) -> Option<String> {
+        let metadata = object.get_mut("metadata")?.as_object_mut()?;
+        let annotations = metadata.get_mut("annotations")?.as_object_mut()?;
+        let taken = annotations.remove(&self.annotation());
+        if annotations.is_empty() {
             metadata.remove("annotations");
         }
-        let text = taken.as_ref().and_then(Value::as_str);
-        text.and_then(|text| serde_json::from_str(text).ok())
-            .unwrap_or_default()
+        Some(taken?.as_str()?.to_owned())
     }
 
-    fn put_rides(&self, object: &mut Value, rides: Rides) {
-        let text = match rides.is_empty() {
-            true => None,
-            // Keys are text, so it cannot fail.
-            false => serde_json::to_string(&rides).ok(),
-        };
-        let (Some(text), Some(Value::Object(metadata))) = (text, object.get_mut("metadata")) else {
+    fn put_annotation(&self, object: &mut Value, text: String) {
+        let Some(Value::Object(metadata)) = object.get_mut("metadata") else {
             return;
         };
         let annotations = metadata.entry("annotations").or_insert(Value::Null);

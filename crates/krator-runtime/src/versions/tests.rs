@@ -14,6 +14,8 @@ fn versions() -> Versions {
     of(json!({
         "group": "shops.example.com",
         "kind": "Shop",
+        "stored": "v1",
+        "stored": "v1",
         "newest": {"name": "v1", "spec": {"fields": {"rules": {"keys": ["name"]}}}},
         "older": [
             {"name": "v1beta1", "spec": {"fields": {"rules": {"keys": ["id"]}}}, "changes": [
@@ -217,9 +219,9 @@ fn every_object_has_an_answer() {
     }
     let unknown =
         |from: &str, to: &str| versions().convert(json!({"apiVersion": from}), to, &|_, _, value| value);
-    assert_eq!(unknown("shops.example.com/v2", "shops.example.com/v1"), None);
-    assert_eq!(unknown("shops.example.com/v1", "shops.example.com/v2"), None);
-    assert_eq!(unknown("example.com/v1", "shops.example.com/v1"), None);
+    assert!(unknown("shops.example.com/v2", "shops.example.com/v1").is_err());
+    assert!(unknown("shops.example.com/v1", "shops.example.com/v2").is_err());
+    assert!(unknown("example.com/v1", "shops.example.com/v1").is_err());
 }
 
 #[test]
@@ -238,4 +240,25 @@ fn durations_are_counted_in_whole_units() {
     ] {
         assert_eq!(spec(text), json!(seconds), "{text}");
     }
+}
+
+#[test]
+fn what_is_too_long_to_ride_is_not_written_and_stays_readable() {
+    let try_convert = |object: &Value, version: &str| {
+        versions().convert(object.clone(), &format!("shops.example.com/{version}"), &|_, _, value| value)
+    };
+    let long = "x".repeat(LONGEST);
+    // The newest version is the stored one, and cannot hold `legacy`.
+    let refused = try_convert(&object("v1beta1", json!({"legacy": long})), "v1").expect_err("too long");
+    assert!(refused.contains("128 KiB that v1 cannot hold"), "{refused}");
+    // The older versions cannot hold the second host.
+    let stored = object("v1", json!({"hosts": ["a", long]}));
+    for version in ["v1beta1", "v1alpha1"] {
+        let read = try_convert(&stored, version).expect("it can be read");
+        assert_eq!(read["metadata"]["annotations"]["shops.example.com/held"], INCOMPLETE);
+        let refused = try_convert(&read, "v1").expect_err("the second host would be lost");
+        assert!(refused.contains("use v1"), "{refused}");
+    }
+    let oldest = try_convert(&try_convert(&stored, "v1beta1").expect("one"), "v1alpha1").expect("two");
+    assert!(try_convert(&oldest, "v1").is_err(), "the mark stays");
 }

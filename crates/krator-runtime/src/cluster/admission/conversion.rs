@@ -66,17 +66,14 @@ impl Converter {
     }
 
     fn convert(&self, object: Value, desired: &str) -> Result<Value, String> {
-        let (kind, version) = (object["kind"].as_str(), object["apiVersion"].as_str());
         let found = self
             .kinds
             .iter()
             .find(|(versions, _)| versions.are_of(&object, desired));
-        let what = format!(
-            "{} of {} to {desired}",
-            kind.unwrap_or("object"),
-            version.unwrap_or("no version")
-        );
-        let converted = found.and_then(|(versions, functions)| versions.convert(object, desired, functions));
-        converted.ok_or_else(|| format!("this operator cannot convert a {what}"))
+        let (versions, functions) = found.ok_or_else(|| {
+            let kind = object["kind"].as_str().unwrap_or("object");
+            format!("this operator converts no {kind} to {desired}")
+        })?;
+        versions.convert(object, desired, functions)
     }
 }
