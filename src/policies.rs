@@ -46,6 +46,9 @@ pub(crate) fn policies(description: &Description, former: &FormerMoves) -> Vec<J
         if kind.admission.transitions.is_some() {
             all.extend(transitions(kind, former));
         }
+        if let Some(versions) = crate::versions::of(description, kind) {
+            all.extend(held(kind, &versions.annotation()));
+        }
     }
     all
 }
@@ -179,6 +182,42 @@ fn protect(kind: &Kind) -> [Json; 2] {
         }],
     });
     policy(kind, "protect", ("DELETE", ""), more)
+}
+
+/// Only conversions write what rides beside an object. Whoever creates an object may bring it along, as a backup does, and whoever
+/// removes it resets what it held.
+fn held(kind: &Kind, annotation: &str) -> [Json; 2] {
+    let resource = &kind.resource;
+    let has = |object: &str| {
+        let annotations = format!("{object}.metadata.annotations");
+        format!("has({annotations}) && {} in {annotations}", quoted(annotation))
+    };
+    let value = |object: &str| format!("{object}.metadata.annotations[{}]", quoted(annotation));
+    let check = format!(
+        "!({}) || {} && {} == {}",
+        has("object"),
+        has("oldObject"),
+        value("object"),
+        value("oldObject")
+    );
+    let message = format!("only the conversion between versions writes the annotation {annotation}: leave it as it is");
+    let served = kind.versions.iter().filter(|version| version.served);
+    let versions = served.map(|version| version.name.as_str());
+    let versions: Vec<&str> = std::iter::once(resource.version.as_str()).chain(versions).collect();
+    let more = json!({
+        // An honest edit in one version changes what rides in another, so each request is judged in its own.
+        "matchConstraints": {
+            "matchPolicy": "Exact",
+            "resourceRules": [{
+                "apiGroups": [resource.group.as_str()],
+                "apiVersions": versions,
+                "operations": ["UPDATE"],
+                "resources": [resource.plural.as_str()],
+            }],
+        },
+        "validations": [{"expression": check, "message": message, "reason": "Forbidden"}],
+    });
+    policy(kind, "held", ("UPDATE", ""), more)
 }
 
 /// The stored state moves along edges.
