@@ -21,9 +21,10 @@ const LEFT_OUT: [&str; 4] = [
 ];
 /// Those of items that are left out of operators that need them not: without webhooks, and with one version of each kind.
 const ADMISSION: &str = "#[cfg(feature = \"admission\")]";
-const VERSIONS: [&str; 2] = [
+const VERSIONS: [&str; 3] = [
     "#[cfg(feature = \"versions\")]",
     "#[cfg(all(feature = \"admission\", feature = \"versions\"))]",
+    "#[cfg(all(feature = \"kube\", feature = \"versions\"))]",
 ];
 const ADMISSION_OR_DEV: &str = "#[cfg(any(feature = \"admission\", feature = \"dev\"))]";
 

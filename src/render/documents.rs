@@ -19,7 +19,9 @@ pub(crate) fn values(description: &Description) -> Json {
     let kinds = &description.kinds[..];
     json!({
         "operator": operator,
-        "has_policies": kinds.iter().any(|kind| kind.admission != Admission::default()),
+        "has_policies": kinds
+            .iter()
+            .any(|kind| kind.admission != Admission::default() || kind.converts()),
         "metrics": format!("{operator}-metrics"),
         "doc": description.doc.as_ref().map(|doc| paragraph(&doc.value)).unwrap_or_default(),
         "version": FIRST_VERSION,

@@ -131,7 +131,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         let stored = manifest.status().map(|s| s.machine());
         let field_values = M::field_values(&manifest, manifest.status());
         let mut engine = Engine::new(graph, stored, manifest.generation(), field_values, now);
-        engine.found_spec(stored, M::spec_digests(&manifest));
+        engine.found_spec(stored, M::spec_digest(&manifest), M::spec_digests(&manifest));
         if manifest.deleting() {
             engine.saw_deletion();
         }
@@ -318,9 +318,9 @@ impl<'g, M: Machine> Actor<'g, M> {
         let changed = !observed.same_labels(&self.manifest) || observed.status() != self.manifest.status();
         let deleted = observed.deleting() && !self.manifest.deleting();
         self.forget_unkept(&observed);
-        self.must_step |= deleted || observed.generation() != self.manifest.generation();
+        self.must_step |= deleted;
         self.manifest = observed;
-        self.read_spec();
+        self.must_step |= self.read_spec();
         self.read_annotations();
         self.engine
             .saw_field_values(M::field_values(&self.manifest, self.manifest.status()));
@@ -332,11 +332,11 @@ impl<'g, M: Machine> Actor<'g, M> {
         moved | self.dropped | (deleted && self.engine.saw_deletion())
     }
 
-    /// Takes notice of the spec of the object.
-    fn read_spec(&mut self) {
+    /// Takes notice of the spec of the object. Returns whether it has changed.
+    fn read_spec(&mut self) -> bool {
         let manifest = &self.manifest;
-        self.engine
-            .saw_spec(manifest.generation(), || M::spec_digests(manifest));
+        let digests = || M::spec_digests(manifest);
+        self.engine.saw_spec(manifest.generation(), M::spec_digest(manifest), digests)
     }
 
     /// Takes notice of the object as the answer to a write of this actor has it.

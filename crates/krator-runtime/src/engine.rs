@@ -284,7 +284,7 @@ impl<'g> Engine<'g> {
     /// Whether the spec has changed and the current state reacts to that. A handler that is not written cannot be woken, so
     /// the change is left to the next state.
     fn spec_changed(&self) -> bool {
-        if self.deleting || self.generation == self.judged {
+        if self.deleting || self.is_judged() {
             return false;
         }
         self.policy().is_some_and(|policy| {

@@ -135,4 +135,6 @@ pub use resource::{Child, ChildDeletion, KubeObject, Place};
 pub use spec_digest::SpecDigest;
 #[cfg(feature = "kube")]
 pub use spec_digest::spec_digests;
+#[cfg(all(feature = "kube", feature = "versions"))]
+pub use spec_digest::spec_digest;
 pub use status::{Condition, EntryId, MachineStatus, ObjectStatus};

@@ -108,6 +108,13 @@ pub trait Machine: Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static {
         Vec::new()
     }
 
+    /// The digest of the whole spec, if the kind is converted between versions: a conversion can change the spec, and the API
+    /// server counts no generation for that.
+    fn spec_digest(manifest: &ManifestOf<Self>) -> Option<u64> {
+        let _ = manifest;
+        None
+    }
+
     /// The policy of this state in the description.
     fn policy(self) -> &'static Policy<'static> {
         Self::GRAPH.state(self.id())

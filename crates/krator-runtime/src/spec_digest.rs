@@ -76,6 +76,8 @@ pub(crate) const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 #[cfg(feature = "kube")]
 pub use of_spec::spec_digests;
+#[cfg(all(feature = "kube", feature = "versions"))]
+pub use of_spec::spec_digest;
 
 #[cfg(feature = "kube")]
 mod of_spec {
@@ -87,6 +89,13 @@ mod of_spec {
     /// value, for which the whole spec is read again. A spec may be large, and anybody may write it; in one that is, fewer
     /// fields are tried.
     const READS: usize = 20_000;
+
+    /// The digest of a whole spec, by which one object is told from itself later. It is not stored.
+    #[cfg(feature = "versions")]
+    pub fn spec_digest<S: Serialize>(spec: &S) -> u64 {
+        let text = serde_json::to_string(spec).unwrap_or_default();
+        of_text("", &text)
+    }
 
     /// The digests of the fields of a spec at these paths, each with the names of the fields that lead there. Generated code
     /// calls it.
@@ -111,10 +120,14 @@ mod of_spec {
                 Some(pointer.clone())
             });
             let pointers: Vec<String> = pointers.collect();
-            let value = pointers.last().and_then(|pointer| whole.pointer(pointer));
+            // Without names it is the whole spec.
+            let (pointer, above) = match pointers.split_last() {
+                Some((pointer, above)) => (pointer.as_str(), above),
+                None => ("", &[][..]),
+            };
             let mut all = 0;
             reader.tries = tries;
-            if let (Some(value), Some((pointer, above))) = (value, pointers.split_last()) {
+            if let Some(value) = whole.pointer(pointer) {
                 all = reader.read(value, pointer, "");
                 // Also absent by default is what is below an object that is there by default.
                 if above.iter().any(|pointer| reader.is_default(pointer)) {

@@ -77,6 +77,14 @@ pub fn spec_digests(kind: &Kind) -> Option<TokenStream> {
         module, kind: object, ..
     } = KindNames::of(kind);
     let paths = kind.told_apart();
+    let whole = kind.converts().then(|| quote!((".spec", &[])));
+    let digest = kind.converts().then(|| {
+        quote! {
+            fn spec_digest(object: &crate::#module::#object) -> Option<u64> {
+                Some(rt::spec_digest(&object.spec))
+            }
+        }
+    });
     let fields = paths.iter().map(|path| {
         let text = path.to_string();
         let names = path.segments.iter().filter_map(|segment| match segment {
@@ -86,8 +94,10 @@ pub fn spec_digests(kind: &Kind) -> Option<TokenStream> {
         });
         quote!((#text, &[#(#names),*]))
     });
-    (!paths.is_empty()).then(|| {
+    let fields = whole.into_iter().chain(fields);
+    (!paths.is_empty() || kind.converts()).then(|| {
         quote! {
+            #digest
             fn spec_digests(object: &crate::#module::#object) -> Vec<rt::SpecDigest> {
                 rt::spec_digests(&object.spec, &[#(#fields),*])
             }

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 
 type Stored = BTreeMap<String, String>;
 
+/// The path of the digest of the whole spec.
+const WHOLE: &str = ".spec";
+
 /// The digests of the fields whose changes a description tells apart.
 #[derive(Clone, Debug)]
 pub(super) struct SpecMemory {
@@ -15,9 +18,20 @@ pub(super) struct SpecMemory {
     /// As they were in the generation that the status says has been judged: the one that it has observed, or that its state
     /// was entered for.
     reported: Stored,
+    /// The digest of the whole spec, of a kind that is converted.
+    whole: Option<u64>,
+    /// Whether a conversion has changed the spec since it was judged, for which there is no new generation.
+    is_converted: bool,
 }
 
 impl SpecMemory {
+    /// Whether the whole spec differs from what it was when these digests were stored.
+    fn whole_differs_from(&self, stored: &Stored) -> bool {
+        let stored = stored.get(WHOLE).map(String::as_str);
+        let mut now = self.now.iter().filter(|digest| digest.path() == WHOLE);
+        now.any(|digest| digest.differs_from(stored))
+    }
+
     fn stored_now(&self) -> Stored {
         let each = self.now.iter();
         each.map(|digest| (digest.path().to_owned(), digest.stored()))
@@ -29,7 +43,8 @@ impl Engine<'_> {
     /// Reports the digests of the fields as the object was found, with its stored status. Where its generation has been
     /// judged they are those that were judged, whatever is stored: a field may have been added to the description, or have
     /// another default now.
-    pub fn found_spec(&mut self, stored: Option<&MachineStatus>, now: Vec<SpecDigest>) {
+    /// Only a whole spec that differs has been changed by a conversion meanwhile.
+    pub fn found_spec(&mut self, stored: Option<&MachineStatus>, whole: Option<u64>, now: Vec<SpecDigest>) {
         if now.is_empty() {
             return;
         }
@@ -38,9 +53,12 @@ impl Engine<'_> {
             now,
             judged,
             reported,
+            whole,
+            is_converted: false,
         });
         let stored = stored.and_then(|stored| stored.spec_digests.as_deref());
-        spec.reported = if self.judged == self.generation {
+        spec.is_converted = stored.is_some_and(|stored| spec.whole_differs_from(stored));
+        spec.reported = if self.judged == self.generation && !spec.is_converted {
             spec.stored_now()
         } else {
             stored.cloned().unwrap_or_default()
@@ -49,12 +67,32 @@ impl Engine<'_> {
         self.spec = Some(spec);
     }
 
-    /// Reports a generation with its digests. It takes effect when no handler is running.
-    pub fn saw_spec(&mut self, generation: i64, digests: impl FnOnce() -> Vec<SpecDigest>) {
-        if let Some(spec) = self.spec.as_mut().filter(|_| generation != self.generation) {
-            spec.now = digests();
+    /// Reports a generation with the digest of its whole spec, if the kind is converted, and with its digests. It takes effect
+    /// when no handler is running. Returns whether the spec has changed.
+    pub fn saw_spec(
+        &mut self,
+        generation: i64,
+        whole: Option<u64>,
+        digests: impl FnOnce() -> Vec<SpecDigest>,
+    ) -> bool {
+        let is_new = generation != self.generation;
+        let mut has_changed = is_new;
+        if let Some(spec) = &mut self.spec {
+            let is_converted = whole != spec.whole;
+            has_changed |= is_converted;
+            if has_changed {
+                spec.is_converted |= is_converted;
+                spec.whole = whole;
+                spec.now = digests();
+            }
         }
         self.generation = generation;
+        has_changed
+    }
+
+    /// Whether the spec is the one that was judged last.
+    pub(super) fn is_judged(&self) -> bool {
+        self.judged == self.generation && !self.spec.as_ref().is_some_and(|spec| spec.is_converted)
     }
 
     /// The reaction of the state to the change of the spec since it was judged last: the first change with a field that differs
@@ -78,6 +116,7 @@ impl Engine<'_> {
         self.judged = self.generation;
         if let Some(spec) = &mut self.spec {
             spec.judged = spec.stored_now();
+            spec.is_converted = false;
         }
     }
 
