@@ -240,6 +240,7 @@ fn what_is_written_in_one_version_is_read_in_all() {
             before.insert(name.clone(), (*version, wanted));
         }
     }
+    guards_what_rides(cluster);
     until("the operator has seen each object", || {
         let list = list_of(cluster, "v1")?;
         let is_seen = |object: &Value| {
@@ -256,4 +257,40 @@ fn what_is_written_in_one_version_is_read_in_all() {
         "--timeout=60s",
     ]);
     assert!(operator.terminate().success());
+}
+
+/// What clients do to the annotation: one that changes it is refused, one that leaves it out resets what it held, and the operator
+/// notices though no generation is counted.
+fn guards_what_rides(cluster: &Cluster) {
+    let kind = |version: &str| format!("shops.{version}.shops.example.com");
+    let get = |version: &str| -> Value {
+        let args = ["get", &kind(version), "guarded", "--namespace=it-shops", "-o=json"];
+        serde_json::from_str(&cluster.kubectl(&args)).expect("kubectl writes JSON")
+    };
+    let spec = json!({"hosts": ["a", "b"], "timeout": "1m30.5s"});
+    cluster.apply(&object("v1", "guarded", &spec).to_string(), &[]);
+    let held = "shops.example.com/held";
+    let mut older = get("v1beta1");
+    assert!(older["metadata"]["annotations"][held].is_string(), "{older:#}");
+    let honest = older.clone();
+
+    older["metadata"]["annotations"][held] = json!("{\"v1\":{\"fields\":{\"replicas\":{\"value\":{\"is\":99}}}}}");
+    let forged = cluster.try_kubectl("admin", &["replace", "-f", "-"], &older.to_string());
+    let refusal = forged.expect_err("the annotation is forged");
+    assert!(refusal.contains("only the conversion between versions writes the annotation"), "{refusal}");
+    assert_eq!(get("v1")["spec"]["hosts"], json!(["a", "b"]));
+
+    let seen = |object: &Value| object["status"]["specDigests"][".spec"].clone();
+    let before = until("the operator has judged the spec", || {
+        let object = get("v1");
+        (object["status"]["state"] == "Open" && seen(&object).is_string()).then_some(object)
+    });
+    let mut without = honest;
+    without["metadata"].as_object_mut().expect("metadata").remove("annotations");
+    without["metadata"].as_object_mut().expect("metadata").remove("resourceVersion");
+    cluster.try_kubectl("admin", &["replace", "-f", "-"], &without.to_string()).expect("nobody needs the annotation");
+    let after = get("v1");
+    assert_eq!(after["spec"]["hosts"], json!(["a"]), "what it held is reset");
+    assert_eq!(after["metadata"]["generation"], before["metadata"]["generation"]);
+    until("the operator has judged the new spec", || (seen(&get("v1")) != seen(&before)).then_some(()));
 }
