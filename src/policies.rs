@@ -200,10 +200,13 @@ fn held(kind: &Kind, annotation: &str) -> [Json; 2] {
         value("object"),
         value("oldObject")
     );
-    let message = format!("only the conversion between versions writes the annotation {annotation}: leave it as it is");
+    let message =
+        format!("only the conversion between versions writes the annotation {annotation}: leave it as it is");
     let served = kind.versions.iter().filter(|version| version.served);
     let versions = served.map(|version| version.name.as_str());
-    let versions: Vec<&str> = std::iter::once(resource.version.as_str()).chain(versions).collect();
+    let versions: Vec<&str> = std::iter::once(resource.version.as_str())
+        .chain(versions)
+        .collect();
     let more = json!({
         // An honest edit in one version changes what rides in another, so each request is judged in its own.
         "matchConstraints": {

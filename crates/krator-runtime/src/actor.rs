@@ -336,7 +336,8 @@ impl<'g, M: Machine> Actor<'g, M> {
     fn read_spec(&mut self) -> bool {
         let manifest = &self.manifest;
         let digests = || M::spec_digests(manifest);
-        self.engine.saw_spec(manifest.generation(), M::spec_digest(manifest), digests)
+        self.engine
+            .saw_spec(manifest.generation(), M::spec_digest(manifest), digests)
     }
 
     /// Takes notice of the object as the answer to a write of this actor has it.

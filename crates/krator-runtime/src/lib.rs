@@ -133,8 +133,8 @@ pub use readiness::Readiness;
 #[cfg(feature = "kube")]
 pub use resource::{Child, ChildDeletion, KubeObject, Place};
 pub use spec_digest::SpecDigest;
-#[cfg(feature = "kube")]
-pub use spec_digest::spec_digests;
 #[cfg(all(feature = "kube", feature = "versions"))]
 pub use spec_digest::spec_digest;
+#[cfg(feature = "kube")]
+pub use spec_digest::spec_digests;
 pub use status::{Condition, EntryId, MachineStatus, ObjectStatus};

@@ -74,10 +74,10 @@ pub(crate) const fn mixed(number: u64) -> u64 {
 /// The step of SplitMix64.
 pub(crate) const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
-#[cfg(feature = "kube")]
-pub use of_spec::spec_digests;
 #[cfg(all(feature = "kube", feature = "versions"))]
 pub use of_spec::spec_digest;
+#[cfg(feature = "kube")]
+pub use of_spec::spec_digests;
 
 #[cfg(feature = "kube")]
 mod of_spec {

@@ -105,7 +105,9 @@ impl Versions {
                 "this object has more than fits into {from}, so it can be read in that version and not be written: use {to}"
             ));
         }
-        let mut rides: Rides = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        let mut rides: Rides = text
+            .and_then(|text| serde_json::from_str(&text).ok())
+            .unwrap_or_default();
         self.pass(&mut object, (source, target), &mut rides, functions);
         // Keys are text, so it cannot fail.
         let mut text = serde_json::to_string(&rides).unwrap_or_default();
@@ -130,10 +132,16 @@ impl Versions {
             let name = api_version.strip_prefix(&self.group)?.strip_prefix('/')?;
             Some((name.to_owned(), self.find(name)?))
         };
-        let from = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+        let from = object
+            .get("apiVersion")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         match (find(from), find(to)) {
             (Some((name, source)), Some((_, target))) => Ok((name, source, target)),
-            _ => Err(format!("there is no conversion of a {} of {from:?} to {to:?}", self.kind)),
+            _ => Err(format!(
+                "there is no conversion of a {} of {from:?} to {to:?}",
+                self.kind
+            )),
         }
     }
 

@@ -264,7 +264,13 @@ fn what_is_written_in_one_version_is_read_in_all() {
 fn guards_what_rides(cluster: &Cluster) {
     let kind = |version: &str| format!("shops.{version}.shops.example.com");
     let get = |version: &str| -> Value {
-        let args = ["get", &kind(version), "guarded", "--namespace=it-shops", "-o=json"];
+        let args = [
+            "get",
+            &kind(version),
+            "guarded",
+            "--namespace=it-shops",
+            "-o=json",
+        ];
         serde_json::from_str(&cluster.kubectl(&args)).expect("kubectl writes JSON")
     };
     let spec = json!({"hosts": ["a", "b"], "timeout": "1m30.5s"});
@@ -274,10 +280,14 @@ fn guards_what_rides(cluster: &Cluster) {
     assert!(older["metadata"]["annotations"][held].is_string(), "{older:#}");
     let honest = older.clone();
 
-    older["metadata"]["annotations"][held] = json!("{\"v1\":{\"fields\":{\"replicas\":{\"value\":{\"is\":99}}}}}");
+    older["metadata"]["annotations"][held] =
+        json!("{\"v1\":{\"fields\":{\"replicas\":{\"value\":{\"is\":99}}}}}");
     let forged = cluster.try_kubectl("admin", &["replace", "-f", "-"], &older.to_string());
     let refusal = forged.expect_err("the annotation is forged");
-    assert!(refusal.contains("only the conversion between versions writes the annotation"), "{refusal}");
+    assert!(
+        refusal.contains("only the conversion between versions writes the annotation"),
+        "{refusal}"
+    );
     assert_eq!(get("v1")["spec"]["hosts"], json!(["a", "b"]));
 
     let seen = |object: &Value| object["status"]["specDigests"][".spec"].clone();
@@ -286,11 +296,21 @@ fn guards_what_rides(cluster: &Cluster) {
         (object["status"]["state"] == "Open" && seen(&object).is_string()).then_some(object)
     });
     let mut without = honest;
-    without["metadata"].as_object_mut().expect("metadata").remove("annotations");
-    without["metadata"].as_object_mut().expect("metadata").remove("resourceVersion");
-    cluster.try_kubectl("admin", &["replace", "-f", "-"], &without.to_string()).expect("nobody needs the annotation");
+    without["metadata"]
+        .as_object_mut()
+        .expect("metadata")
+        .remove("annotations");
+    without["metadata"]
+        .as_object_mut()
+        .expect("metadata")
+        .remove("resourceVersion");
+    cluster
+        .try_kubectl("admin", &["replace", "-f", "-"], &without.to_string())
+        .expect("nobody needs the annotation");
     let after = get("v1");
     assert_eq!(after["spec"]["hosts"], json!(["a"]), "what it held is reset");
     assert_eq!(after["metadata"]["generation"], before["metadata"]["generation"]);
-    until("the operator has judged the new spec", || (seen(&get("v1")) != seen(&before)).then_some(()));
+    until("the operator has judged the new spec", || {
+        (seen(&get("v1")) != seen(&before)).then_some(())
+    });
 }

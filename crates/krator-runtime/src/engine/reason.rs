@@ -245,7 +245,7 @@ mod tests {
             (work, Cause::RetriesExhausted, 10)
         );
         assert_eq!(
-            last(work, |it| it.saw_spec(2, Vec::new)),
+            last(work, |it| assert!(it.saw_spec(2, None, Vec::new))),
             (work, Cause::SpecChanged, 10)
         );
         assert_eq!(

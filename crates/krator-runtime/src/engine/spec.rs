@@ -193,7 +193,7 @@ mod tests {
 
     fn found(stored: Option<&MachineStatus>, generation: i64, spec: Vec<SpecDigest>) -> Engine<'static> {
         let mut engine = Engine::new(&GRAPH, stored, generation, Vec::new(), now());
-        engine.found_spec(stored, spec);
+        engine.found_spec(stored, None, spec);
         engine
     }
 
@@ -244,15 +244,15 @@ mod tests {
         let mut engine = found(None, 1, spec(1, 1));
         stays(&mut engine);
         // To and fro between two looks is no change of the field.
-        engine.saw_spec(2, || spec(2, 1));
-        engine.saw_spec(3, || spec(1, 1));
+        engine.saw_spec(2, None, || spec(2, 1));
+        engine.saw_spec(3, None, || spec(1, 1));
         stays(&mut engine);
         assert_eq!(written(&engine).observed_generation, Some(3));
         // With a look in between there are two.
-        engine.saw_spec(4, || spec(2, 1));
+        engine.saw_spec(4, None, || spec(2, 1));
         assert_eq!(engine.decide(now()), Decision::Entered);
         runs(&mut engine, Outcome::Exit(Exit::To(REST)));
-        engine.saw_spec(5, || spec(1, 1));
+        engine.saw_spec(5, None, || spec(1, 1));
         assert_eq!(engine.decide(now()), Decision::Entered);
         assert_eq!(engine.at(), Some(GROW));
     }
@@ -290,7 +290,7 @@ mod tests {
             written(&engine).is_in(&stored, |_| true),
             "nothing is to be written for that"
         );
-        engine.saw_spec(2, || spec(2, 1));
+        engine.saw_spec(2, None, || spec(2, 1));
         assert_eq!(engine.decide(now()), Decision::Entered);
     }
 
@@ -306,7 +306,7 @@ mod tests {
         engine.saw_request(Some("again"));
         assert_eq!(engine.decide(now()), Decision::Run);
         engine.begin();
-        engine.saw_spec(2, || spec(2, 1));
+        engine.saw_spec(2, None, || spec(2, 1));
         assert_eq!(digest(&written(&engine)), one);
         engine.ended(Outcome::Exit(Exit::To(ONCE)), now());
         assert_eq!(digest(&written(&engine)), one, "entered for generation 1");
@@ -322,11 +322,11 @@ mod tests {
     fn a_change_is_not_judged_again_after_a_failure_that_was_stored() {
         let mut engine = found(None, 1, spec(1, 1));
         stays(&mut engine);
-        engine.saw_spec(2, || spec(2, 1));
+        engine.saw_spec(2, None, || spec(2, 1));
         assert_eq!(engine.decide(now()), Decision::Entered);
         runs(&mut engine, Outcome::Exit(Exit::To(REST)));
         // The handler fails on generation 3, which it deals with as the rest.
-        engine.saw_spec(3, || spec(2, 1));
+        engine.saw_spec(3, None, || spec(2, 1));
         runs(
             &mut engine,
             Outcome::Failed(Class::Transient, "no luck".to_owned()),
@@ -361,5 +361,33 @@ mod tests {
         let mut engine = found(Some(&rests(1, 1)), 1, Vec::new());
         stays(&mut engine);
         assert_eq!(written(&engine).spec_digests, None);
+    }
+
+    #[test]
+    fn a_conversion_changes_the_spec_without_a_new_generation() {
+        let with_whole = |size: u32, whole: u32| {
+            let mut digests = spec(size, 1);
+            digests.push(SpecDigest::new(WHOLE, Some(&whole.to_string())));
+            digests
+        };
+        let mut engine = Engine::new(&GRAPH, None, 1, Vec::new(), now());
+        engine.found_spec(None, Some(1), with_whole(1, 1));
+        stays(&mut engine);
+        let stored = written(&engine);
+        assert!(!engine.saw_spec(1, Some(1), Vec::new), "nothing has changed");
+        assert!(engine.saw_spec(1, Some(2), || with_whole(2, 2)));
+        assert_eq!(engine.decide(now()), Decision::Entered);
+        assert_eq!(engine.at(), Some(GROW));
+        // The same while no operator was running.
+        let later = |whole: u32, size: u32| {
+            let mut engine = Engine::new(&GRAPH, Some(&stored), 1, Vec::new(), now());
+            engine.found_spec(Some(&stored), Some(whole.into()), with_whole(size, whole));
+            (
+                engine.decide(now()),
+                engine.policy().map_or("", |policy| policy.name),
+            )
+        };
+        assert_eq!(later(1, 1), (Decision::Run, "Rest"));
+        assert_eq!(later(2, 2), (Decision::Entered, "Grow"));
     }
 }

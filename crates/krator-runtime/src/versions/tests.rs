@@ -245,7 +245,11 @@ fn durations_are_counted_in_whole_units() {
 #[test]
 fn what_is_too_long_to_ride_is_not_written_and_stays_readable() {
     let try_convert = |object: &Value, version: &str| {
-        versions().convert(object.clone(), &format!("shops.example.com/{version}"), &|_, _, value| value)
+        versions().convert(
+            object.clone(),
+            &format!("shops.example.com/{version}"),
+            &|_, _, value| value,
+        )
     };
     let long = "x".repeat(LONGEST);
     // The newest version is the stored one, and cannot hold `legacy`.
@@ -255,7 +259,10 @@ fn what_is_too_long_to_ride_is_not_written_and_stays_readable() {
     let stored = object("v1", json!({"hosts": ["a", long]}));
     for version in ["v1beta1", "v1alpha1"] {
         let read = try_convert(&stored, version).expect("it can be read");
-        assert_eq!(read["metadata"]["annotations"]["shops.example.com/held"], INCOMPLETE);
+        assert_eq!(
+            read["metadata"]["annotations"]["shops.example.com/held"],
+            INCOMPLETE
+        );
         let refused = try_convert(&read, "v1").expect_err("the second host would be lost");
         assert!(refused.contains("use v1"), "{refused}");
     }
