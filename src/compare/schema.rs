@@ -24,8 +24,8 @@ use query::{is_comparable, is_true, items_of, type_name, value_types};
 
 /// The changes of `.spec` and `.status`.
 pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
-    let old = crd::object_schema(pair.old_description, pair.old);
-    let new = crd::object_schema(pair.new_description, pair.new);
+    let old = compared(crd::object_schema(pair.old_description, pair.old));
+    let new = compared(crd::object_schema(pair.new_description, pair.new));
     let messages = |description, kind| {
         let rules = crd::field_rules(description, kind).into_iter();
         rules
@@ -46,6 +46,14 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
         );
     }
     walk.changes.into_changes(pair)
+}
+
+/// The schema without what the operator remembers for itself: nobody reads that, and it is written anew.
+fn compared(mut schema: Json) -> Json {
+    if let Some(Json::Object(fields)) = schema.pointer_mut("/properties/status/properties") {
+        fields.remove("specDigests");
+    }
+    schema
 }
 
 /// The walk through both schemas, with the changes found so far.

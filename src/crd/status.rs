@@ -14,7 +14,8 @@ pub fn new_status() -> Json {
 /// The schema of `.status`.
 pub(super) fn schema(description: &Description, kind: &Kind) -> Json {
     let mut schema = machine_status_of(kind.names_phases()).clone();
-    if !kind.told_apart().is_empty() {
+    // A conversion that changes the spec is seen by the digest of all of it.
+    if kind.converts() || !kind.told_apart().is_empty() {
         schema["properties"]["specDigests"] = machine_status()["properties"]["specDigests"].clone();
     }
     schema["default"] = new_status();

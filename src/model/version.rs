@@ -43,7 +43,6 @@ impl Kind {
         kind.spec = version.spec.clone();
         kind.status = version.status.clone();
         kind.columns = version.columns.clone();
-        kind.versions = Vec::new();
         kind
     }
 

@@ -1,6 +1,9 @@
 //! Digests of fields of the spec: by them a machine knows which fields have changed since it judged the spec last.
 use std::borrow::Cow;
 
+/// The path of the digest of the whole spec, which a kind that is converted has.
+pub(crate) const WHOLE: &str = ".spec";
+
 /// The digest of a field of the spec, as the field is now. That of an object covers all fields below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpecDigest {

@@ -1,4 +1,5 @@
 //! The machine's part of `.status`: its memory across restarts, and what people and tools read.
+use crate::spec_digest::WHOLE;
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::{borrow::Cow, collections::BTreeMap, fmt, num::ParseIntError, str::FromStr};
@@ -147,8 +148,8 @@ impl MachineStatus {
             attempts,
             entries,
             observed_generation,
-            // They are stored by the writes that store another generation or entry, and by no others.
-            spec_digests: _,
+            // They are stored by the writes that store another generation or entry. A conversion counts none.
+            spec_digests,
             last_handled_request,
             conditions,
         } = self;
@@ -159,7 +160,17 @@ impl MachineStatus {
             && (entries, observed_generation) == (&stored.entries, &stored.observed_generation)
             && *last_handled_request == stored.last_handled_request
             && ours.eq(conditions)
+            && has_same_spec(spec_digests.as_deref(), stored.spec_digests.as_deref())
     }
+}
+
+/// Whether both are digests of the same spec, as far as both know it.
+fn has_same_spec(ours: Option<&BTreeMap<String, String>>, stored: Option<&BTreeMap<String, String>>) -> bool {
+    let whole =
+        |digests: Option<&BTreeMap<String, String>>| digests.and_then(|digests| digests.get(WHOLE)).cloned();
+    whole(ours)
+        .zip(whole(stored))
+        .is_none_or(|(ours, stored)| ours == stored)
 }
 
 /// A condition, as `meta/v1.Condition`.

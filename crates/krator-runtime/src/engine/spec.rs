@@ -1,12 +1,13 @@
 //! Which fields of the spec have changed since it was judged last.
 use super::{Engine, Policy};
-use crate::{graph::OnSpecChange, spec_digest::SpecDigest, status::MachineStatus};
+use crate::{
+    graph::OnSpecChange,
+    spec_digest::{SpecDigest, WHOLE},
+    status::MachineStatus,
+};
 use std::collections::BTreeMap;
 
 type Stored = BTreeMap<String, String>;
-
-/// The path of the digest of the whole spec.
-const WHOLE: &str = ".spec";
 
 /// The digests of the fields whose changes a description tells apart.
 #[derive(Clone, Debug)]
