@@ -1,14 +1,18 @@
 //! A generated operator whose kind has three versions, beside the real API server: what is written and edited in each version is
 //! read in all of them, as the laws of conversions say.
 
+mod edits;
+
 use crate::cluster::{self, Cluster, until};
-use crate::dice::Dice;
+use crate::dice::{Dice, number};
 use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
 use crate::probes::logged_address;
+use edits::{Shops, object};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use tokio::runtime::Runtime;
 
 const DESCRIPTION: &str = "
 krator: 1
@@ -52,8 +56,8 @@ versions:
 ";
 
 const VERSIONS: [&str; 3] = ["v1", "v1beta1", "v1alpha1"];
-/// How many objects are written.
-const OBJECTS: usize = 30;
+/// The annotation for what a version cannot hold.
+const HELD: &str = "shops.example.com/held";
 
 /// Starts the operator, and has the API server ask it for conversions at its address instead of the Service.
 fn open(cluster: &'static Cluster, binary: &Path, log: &Path) -> OperatorProcess {
@@ -80,80 +84,10 @@ fn open(cluster: &'static Cluster, binary: &Path, log: &Path) -> OperatorProcess
         "-p",
         &patch.to_string(),
     ]);
-    until("the API server converts objects", || list_of(cluster, "v1alpha1"));
     operator
 }
 
-/// The objects as a version has them, by name, if they can be read.
-fn list_of(cluster: &Cluster, version: &str) -> Option<BTreeMap<String, Value>> {
-    let args = [
-        "get",
-        &format!("shops.{version}.shops.example.com"),
-        "--namespace=it-shops",
-        "-o=json",
-    ];
-    let list = cluster.try_kubectl("admin", &args, "").ok()?;
-    let list: Value = serde_json::from_str(&list).ok()?;
-    let items = list["items"].as_array()?.iter();
-    Some(
-        items
-            .map(|item| {
-                (
-                    item["metadata"]["name"].as_str().expect("a name").to_owned(),
-                    item.clone(),
-                )
-            })
-            .collect(),
-    )
-}
-
-/// The spec that a client writes in a version.
-fn spec(version: &str, dice: &mut Dice) -> Value {
-    let mut spec = json!({});
-    let mut set = |name: &str, values: &[Value]| {
-        if !dice.one_in(3) {
-            spec[name] = dice.among(values).clone();
-        }
-    };
-    if version == "v1" {
-        set("replicas", &[json!(0), json!(7)]);
-        set("hosts", &[json!([]), json!(["a"]), json!(["a", "b", "c"])]);
-        set("mode", &[json!("Turbo"), json!("Eco"), json!("Idle")]);
-        set("tls", &[json!(true), json!(false)]);
-        set(
-            "timeout",
-            &[json!("0"), json!("90s"), json!("1m30.5s"), json!("9999999999h")],
-        );
-        set(
-            "rules",
-            &[json!([]), json!([{"name": "x", "weight": 3}, {"name": "y"}])],
-        );
-        return spec;
-    }
-    let (size, name) = if version == "v1beta1" {
-        ("size", "name")
-    } else {
-        ("count", "id")
-    };
-    set(size, &[json!(0), json!(9)]);
-    set("host", &[json!("a"), json!("z")]);
-    set("mode", &[json!("fast"), json!("slow")]);
-    set("legacy", &[json!("old"), json!("")]);
-    set("timeout", &[json!(0), json!(90)]);
-    set(
-        "rules",
-        &[json!([{name: "y"}, {name: "x"}]), json!([{name: "z"}])],
-    );
-    spec
-}
-
-fn object(version: &str, name: &str, spec: &Value) -> Value {
-    json!({
-        "apiVersion": format!("shops.example.com/{version}"), "kind": "Shop",
-        "metadata": {"name": name, "namespace": "it-shops"}, "spec": spec,
-    })
-}
-
+/// `KRATOR_OBJECTS` sets how many objects are written, and `KRATOR_SEED` what is written and how it is edited.
 #[test]
 fn what_is_written_in_one_version_is_read_in_all() {
     let Some(cluster) = cluster::own(&[]) else {
@@ -175,20 +109,28 @@ fn what_is_written_in_one_version_is_read_in_all() {
             .expect("a version")
     };
 
+    let runtime = Runtime::new().expect("a runtime");
+    let shops = Shops::new(runtime.block_on(cluster::client(&cluster.kubeconfig("admin"))));
+    let lists = || {
+        let list = |version| {
+            until("the API server converts objects", || {
+                runtime.block_on(shops.list(version))
+            })
+        };
+        VERSIONS.map(|version| (version, list(version)))
+    };
     let _log = ShownOnPanic(&log);
     let mut operator = open(cluster, &binary, &log);
-    let mut dice = Dice::new(1);
-    let written: Vec<Value> = (0..OBJECTS)
-        .map(|at| {
-            let version = VERSIONS[at % 3];
-            object(version, &format!("shop-{at}"), &spec(version, &mut dice))
-        })
-        .collect();
-    let all = json!({"apiVersion": "v1", "kind": "List", "items": written});
-    cluster.apply(&all.to_string(), &["--server-side"]);
-    let mut before = BTreeMap::new();
-    for round in 0..3 {
-        let lists = VERSIONS.map(|version| (version, list_of(cluster, version).expect("all can be read")));
+    lists();
+    let mut dice = Dice::new(number("KRATOR_SEED", 1));
+    for at in 0..number("KRATOR_OBJECTS", 40) {
+        let version = dice.among(&VERSIONS);
+        let written = object(version, &format!("shop-{at}"), &edits::spec(version, &mut dice));
+        runtime.block_on(shops.create(version, &written));
+    }
+    let mut wanted = BTreeMap::new();
+    for round in 0..4 {
+        let lists = lists();
         for (name, newest) in &lists[0].1 {
             for (version, list) in &lists {
                 let ours = convert(newest, version);
@@ -201,116 +143,73 @@ fn what_is_written_in_one_version_is_read_in_all() {
                 );
             }
         }
-        for (name, (version, spec)) in std::mem::take(&mut before) {
+        for (name, (version, how, spec)) in std::mem::take(&mut wanted) {
             let (_, list) = lists
                 .iter()
                 .find(|(other, _)| *other == version)
                 .expect("a version");
             let list: &BTreeMap<String, Value> = list;
-            assert_eq!(list[&name]["spec"], spec, "the edit of {name} in {version}");
+            assert_eq!(list[&name]["spec"], spec, "{how:?} of {name} in {version}");
         }
-        // The next edits meet another process.
-        drop(operator);
+        no_change_is_missed(|| runtime.block_on(shops.list("v1")));
+        if round == 3 {
+            break;
+        }
+        // The next edits meet another process, once after a clean end.
+        match round {
+            0 => operator.kill(),
+            _ => drop(operator),
+        }
         operator = open(cluster, &binary, &log);
-        for (at, name) in lists[0].1.keys().enumerate() {
-            let (version, list) = &lists[(at + round + 1) % 3];
-            let edit = spec(version, &mut dice);
-            let mut wanted = list[name]["spec"].clone();
-            for (field, value) in edit.as_object().expect("an object") {
-                wanted[field] = value.clone();
-            }
-            let rules = wanted.get_mut("rules").and_then(Value::as_array_mut);
-            for rule in rules.into_iter().flatten().filter(|_| *version == "v1") {
-                rule.as_object_mut()
-                    .expect("an object")
-                    .entry("weight")
-                    .or_insert(json!(1));
-            }
-            let kind = format!("shops.{version}.shops.example.com");
-            let patch = json!({"spec": edit}).to_string();
-            cluster.kubectl(&[
-                "patch",
-                &kind,
-                name,
-                "--namespace=it-shops",
-                "--type=merge",
-                "-p",
-                &patch,
-            ]);
-            before.insert(name.clone(), (*version, wanted));
+        until("the API server converts objects", || {
+            runtime.block_on(shops.list("v1alpha1"))
+        });
+        for name in lists[0].1.keys() {
+            let (version, list) = dice.among(&lists);
+            let (how, spec) = runtime.block_on(shops.edit(version, &list[name], &mut dice));
+            wanted.insert(name.clone(), (*version, how, spec));
         }
     }
-    guards_what_rides(cluster);
-    until("the operator has seen each object", || {
-        let list = list_of(cluster, "v1")?;
-        let is_seen = |object: &Value| {
-            object["status"]["state"] == "Open"
-                && object["status"]["observedGeneration"] == object["metadata"]["generation"]
-        };
-        list.values().all(is_seen).then_some(())
-    });
+    a_client_of_the_oldest_version_works(&krate, cluster);
     cluster.kubectl(&[
         "delete",
         "shops.v1alpha1.shops.example.com",
         "--all",
         "--namespace=it-shops",
-        "--timeout=60s",
+        "--timeout=300s",
     ]);
     assert!(operator.terminate().success());
 }
 
-/// What clients do to the annotation: one that changes it is refused, one that leaves it out resets what it held, and the operator
-/// notices though no generation is counted.
-fn guards_what_rides(cluster: &Cluster) {
-    let kind = |version: &str| format!("shops.{version}.shops.example.com");
-    let get = |version: &str| -> Value {
-        let args = [
-            "get",
-            &kind(version),
-            "guarded",
-            "--namespace=it-shops",
-            "-o=json",
-        ];
-        serde_json::from_str(&cluster.kubectl(&args)).expect("kubectl writes JSON")
-    };
-    let spec = json!({"hosts": ["a", "b"], "timeout": "1m30.5s"});
-    cluster.apply(&object("v1", "guarded", &spec).to_string(), &[]);
-    let held = "shops.example.com/held";
-    let mut older = get("v1beta1");
-    assert!(older["metadata"]["annotations"][held].is_string(), "{older:#}");
-    let honest = older.clone();
-
-    older["metadata"]["annotations"][held] =
-        json!("{\"v1\":{\"fields\":{\"replicas\":{\"value\":{\"is\":99}}}}}");
-    let forged = cluster.try_kubectl("admin", &["replace", "-f", "-"], &older.to_string());
-    let refusal = forged.expect_err("the annotation is forged");
-    assert!(
-        refusal.contains("only the conversion between versions writes the annotation"),
-        "{refusal}"
-    );
-    assert_eq!(get("v1")["spec"]["hosts"], json!(["a", "b"]));
-
-    let seen = |object: &Value| object["status"]["specDigests"][".spec"].clone();
-    let before = until("the operator has judged the spec", || {
-        let object = get("v1");
-        (object["status"]["state"] == "Open" && seen(&object).is_string()).then_some(object)
+/// The operator has judged each spec as it is, though conversions count no generation: two objects have the same digest if their
+/// specs are the same, and else two.
+fn no_change_is_missed(list: impl Fn() -> Option<BTreeMap<String, Value>>) {
+    until("the operator has seen each spec", || {
+        let mut digests = BTreeMap::new();
+        let mut specs = BTreeMap::new();
+        for object in list()?.into_values() {
+            let status = &object["status"];
+            let digest = status["specDigests"][".spec"].as_str()?.to_owned();
+            let mut spec = object["spec"].clone();
+            spec.sort_all_objects();
+            let spec = spec.to_string();
+            let is_same = *digests.entry(spec.clone()).or_insert_with(|| digest.clone()) == digest
+                && *specs.entry(digest).or_insert_with(|| spec.clone()) == spec;
+            let is_judged =
+                status["state"] == "Open" && status["observedGeneration"] == object["metadata"]["generation"];
+            (is_same && is_judged).then_some(())?;
+        }
+        Some(())
     });
-    let mut without = honest;
-    without["metadata"]
-        .as_object_mut()
-        .expect("metadata")
-        .remove("annotations");
-    without["metadata"]
-        .as_object_mut()
-        .expect("metadata")
-        .remove("resourceVersion");
-    cluster
-        .try_kubectl("admin", &["replace", "-f", "-"], &without.to_string())
-        .expect("nobody needs the annotation");
-    let after = get("v1");
-    assert_eq!(after["spec"]["hosts"], json!(["a"]), "what it held is reset");
-    assert_eq!(after["metadata"]["generation"], before["metadata"]["generation"]);
-    until("the operator has judged the new spec", || {
-        (seen(&get("v1")) != seen(&before)).then_some(())
-    });
+}
+
+/// Rust clients have a type for each version.
+fn a_client_of_the_oldest_version_works(krate: &Crate, cluster: &Cluster) {
+    let client = include_str!("versions/client.rs.txt");
+    let kubeconfig = cluster.kubeconfig("admin").display().to_string();
+    let tests = krate.dir().join("tests");
+    fs::create_dir_all(&tests).expect("a folder of our own");
+    fs::write(tests.join("client.rs"), client.replace("KUBECONFIG", &kubeconfig))
+        .expect("a folder of our own");
+    krate.cargo(&[&["test", "--locked", "--test", "client"]]);
 }

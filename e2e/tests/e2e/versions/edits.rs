@@ -1,0 +1,214 @@
+//! What clients of three versions write, and what they expect to read afterwards.
+
+use super::HELD;
+use crate::dice::Dice;
+use kube::Client;
+use kube::api::{Api, ApiResource, DynamicObject, ListParams, Patch, PatchParams, PostParams};
+use kube::core::GroupVersionKind;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// How a client edits an object.
+#[derive(Clone, Copy, Debug)]
+pub enum Edit {
+    /// A merge patch.
+    Patched,
+    /// An apply by one of two managers, each of which has its own fields.
+    Applied,
+    /// A replace of all that was read.
+    Replaced,
+    /// A replace without the annotation: what rode in it is reset.
+    ReplacedWithoutAnnotation,
+    /// An annotation that no conversion has written, which is refused.
+    Forged,
+}
+
+/// The requests for shops.
+pub struct Shops {
+    client: Client,
+}
+
+impl Shops {
+    pub fn new(client: Client) -> Shops {
+        Shops { client }
+    }
+
+    fn api(&self, version: &str) -> Api<DynamicObject> {
+        let kind = GroupVersionKind::gvk("shops.example.com", version, "Shop");
+        Api::namespaced_with(
+            self.client.clone(),
+            "it-shops",
+            &ApiResource::from_gvk_with_plural(&kind, "shops"),
+        )
+    }
+
+    /// The objects as a version has them, by name, if they can be read.
+    pub async fn list(&self, version: &str) -> Option<BTreeMap<String, Value>> {
+        let list = self.api(version).list(&ListParams::default()).await.ok()?;
+        let named = list.items.into_iter().map(|mut object| {
+            object.metadata.managed_fields = None;
+            let name = object.metadata.name.clone().expect("a name");
+            (name, serde_json::to_value(object).expect("an object is JSON"))
+        });
+        Some(named.collect())
+    }
+
+    pub async fn create(&self, version: &str, written: &Value) {
+        let written = typed(written);
+        let created = self.api(version).create(&PostParams::default(), &written).await;
+        created.unwrap_or_else(|error| panic!("{written:?}: {error}"));
+    }
+
+    /// Edits an object that was read in a version. Returns how, and the spec that is to be read in that version from then on.
+    pub async fn edit(&self, version: &str, read: &Value, dice: &mut Dice) -> (Edit, Value) {
+        let api = self.api(version);
+        let name = read["metadata"]["name"].as_str().expect("a name");
+        let edits = [
+            Edit::Patched,
+            Edit::Applied,
+            Edit::Replaced,
+            Edit::ReplacedWithoutAnnotation,
+            Edit::Forged,
+        ];
+        let how = *dice.among(&edits);
+        let change = match how {
+            Edit::Applied => applied(version, dice),
+            _ => spec(version, dice),
+        };
+        let mut wanted = read.clone();
+        for (field, value) in change["spec"]
+            .as_object()
+            .or(change.as_object())
+            .expect("an object")
+        {
+            wanted["spec"][field] = value.clone();
+        }
+        let rules = wanted["spec"].get_mut("rules").and_then(Value::as_array_mut);
+        for rule in rules.into_iter().flatten().filter(|_| version == "v1") {
+            let rule = rule.as_object_mut().expect("an object");
+            rule.entry("weight").or_insert(json!(1));
+        }
+        let mut put = wanted.clone();
+        let put_it = async |put: &Value| {
+            let mut put = typed(put);
+            loop {
+                let answer = api.replace(name, &PostParams::default(), &put).await;
+                // The operator writes the status meanwhile.
+                match answer {
+                    Err(kube::Error::Api(status)) if status.code == 409 => {
+                        let now = api.get(name).await.expect("it is there");
+                        put.metadata.resource_version = now.metadata.resource_version;
+                    }
+                    answer => return answer,
+                }
+            }
+        };
+        let answer = match how {
+            Edit::Patched => {
+                let patch = json!({"spec": change});
+                api.patch(name, &PatchParams::default(), &Patch::Merge(patch))
+                    .await
+            }
+            Edit::Applied => {
+                let manager = change["manager"].as_str().expect("a manager");
+                let apply = object(version, name, &change["spec"]);
+                api.patch(name, &PatchParams::apply(manager).force(), &Patch::Apply(apply))
+                    .await
+            }
+            Edit::Replaced => put_it(&put).await,
+            Edit::ReplacedWithoutAnnotation => {
+                if let Some(annotations) = put["metadata"].get_mut("annotations") {
+                    annotations.as_object_mut().expect("an object").remove(HELD);
+                }
+                put_it(&put).await
+            }
+            Edit::Forged => {
+                put["metadata"]["annotations"][HELD] =
+                    json!("{\"v1\":{\"fields\":{\"replicas\":{\"value\":{\"is\":99}}}}}");
+                let refusal = put_it(&put)
+                    .await
+                    .expect_err("the annotation is forged")
+                    .to_string();
+                assert!(
+                    refusal.contains("only the conversion between versions writes the annotation"),
+                    "{refusal}"
+                );
+                return (how, read["spec"].clone());
+            }
+        };
+        answer.unwrap_or_else(|error| panic!("{how:?} of {name} in {version}: {error}"));
+        (how, wanted["spec"].clone())
+    }
+}
+
+fn typed(object: &Value) -> DynamicObject {
+    serde_json::from_value(object.clone()).expect("an object")
+}
+
+/// An object without a status.
+pub fn object(version: &str, name: &str, spec: &Value) -> Value {
+    json!({
+        "apiVersion": format!("shops.example.com/{version}"), "kind": "Shop",
+        "metadata": {"name": name, "namespace": "it-shops"}, "spec": spec,
+    })
+}
+
+/// The names that a version has for the number of replicas and for that of a rule.
+fn names(version: &str) -> (&'static str, &'static str) {
+    match version {
+        "v1" => ("replicas", "name"),
+        "v1beta1" => ("size", "name"),
+        _ => ("count", "id"),
+    }
+}
+
+/// What one of two managers applies, always with the same fields.
+fn applied(version: &str, dice: &mut Dice) -> Value {
+    let (size, _) = names(version);
+    let (modes, timeouts) = match version {
+        "v1" => (["Turbo", "Idle"], [json!("90s"), json!("1m30.5s")]),
+        _ => (["fast", "slow"], [json!(0), json!(45)]),
+    };
+    match dice.one_in(2) {
+        true => json!({"manager": "sizes", "spec": {size: dice.among(&[1, 5, 50])}}),
+        false => {
+            let spec = json!({"mode": dice.among(&modes), "timeout": dice.among(&timeouts)});
+            json!({"manager": "modes", "spec": spec})
+        }
+    }
+}
+
+/// The spec that a client writes in a version.
+pub fn spec(version: &str, dice: &mut Dice) -> Value {
+    let mut spec = json!({});
+    let mut set = |name: &str, values: &[Value]| {
+        if !dice.one_in(3) {
+            spec[name] = dice.among(values).clone();
+        }
+    };
+    let (size, name) = names(version);
+    set(size, &[json!(0), json!(7)]);
+    if version == "v1" {
+        set("hosts", &[json!([]), json!(["a"]), json!(["a", "b", "c"])]);
+        set("mode", &[json!("Turbo"), json!("Eco"), json!("Idle")]);
+        set("tls", &[json!(true), json!(false)]);
+        set(
+            "timeout",
+            &[json!("0"), json!("90s"), json!("1m30.5s"), json!("9999999999h")],
+        );
+        set(
+            "rules",
+            &[json!([]), json!([{"name": "x", "weight": 3}, {"name": "y"}])],
+        );
+        return spec;
+    }
+    set("host", &[json!("a"), json!("z")]);
+    set("mode", &[json!("fast"), json!("slow")]);
+    set("legacy", &[json!("old"), json!("")]);
+    set("timeout", &[json!(0), json!(90)]);
+    set(
+        "rules",
+        &[json!([{name: "y"}, {name: "x"}]), json!([{name: "z"}])],
+    );
+    spec
+}
