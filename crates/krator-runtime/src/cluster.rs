@@ -16,6 +16,8 @@ mod dev;
 #[cfg(feature = "admission")]
 mod admission;
 mod site;
+#[cfg(feature = "versions")]
+mod migration;
 mod start;
 mod command;
 
@@ -62,6 +64,10 @@ pub struct OperatorRuntime {
     only_warnings: bool,
     handlers: Handlers,
     kinds: Vec<Start>,
+    #[cfg(feature = "versions")]
+    stored: Vec<migration::Kind>,
+    #[cfg(feature = "versions")]
+    migrates: bool,
     #[cfg(feature = "admission")]
     webhooks: WebhookServer,
 }
@@ -101,6 +107,10 @@ impl OperatorRuntime {
             only_warnings: false,
             handlers: Handlers::default(),
             kinds: Vec::new(),
+            #[cfg(feature = "versions")]
+            stored: Vec::new(),
+            #[cfg(feature = "versions")]
+            migrates: false,
             #[cfg(feature = "admission")]
             webhooks: WebhookServer::default(),
         }
@@ -112,8 +122,17 @@ impl OperatorRuntime {
     where
         ManifestOf<O::Machine>: KubeObject,
     {
+        #[cfg(feature = "versions")]
+        self.stored.push(migration::Kind::of::<O::Machine>());
         self.kinds
             .push(Box::new(|common, shared| run_kind(operator, common, shared)));
+        self
+    }
+    /// Moves stored objects to the version in which objects are stored now, while this replica leads.
+    #[cfg(feature = "versions")]
+    #[must_use]
+    pub fn migrates(mut self, migrates: bool) -> Self {
+        self.migrates = migrates;
         self
     }
     /// Which threads run handlers; [`Handlers::Pool`] by default.

@@ -7,6 +7,7 @@
 mod change;
 mod held;
 mod outline;
+mod owned;
 mod path;
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 
 mod edits;
 
-use crate::cluster::{self, Cluster, until};
+use crate::cluster::{self, Cluster, until, until_ok};
 use crate::dice::{Dice, number};
 use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
 use crate::probes::logged_address;
@@ -184,22 +184,28 @@ fn what_is_written_in_one_version_is_read_in_all() {
 /// The operator has judged each spec as it is, though conversions count no generation: two objects have the same digest if their
 /// specs are the same, and else two.
 fn no_change_is_missed(list: impl Fn() -> Option<BTreeMap<String, Value>>) {
-    until("the operator has seen each spec", || {
+    until_ok("the operator has seen each spec", || {
         let mut digests = BTreeMap::new();
         let mut specs = BTreeMap::new();
-        for object in list()?.into_values() {
+        for (name, object) in list().ok_or("no list")? {
             let status = &object["status"];
-            let digest = status["specDigests"][".spec"].as_str()?.to_owned();
+            let digest = status["specDigests"][".spec"].as_str();
+            let digest = digest.ok_or_else(|| format!("{name} has no digest"))?;
             let mut spec = object["spec"].clone();
             spec.sort_all_objects();
             let spec = spec.to_string();
-            let is_same = *digests.entry(spec.clone()).or_insert_with(|| digest.clone()) == digest
-                && *specs.entry(digest).or_insert_with(|| spec.clone()) == spec;
-            let is_judged =
-                status["state"] == "Open" && status["observedGeneration"] == object["metadata"]["generation"];
-            (is_same && is_judged).then_some(())?;
+            let expected = digests.entry(spec.clone()).or_insert_with(|| digest.to_owned());
+            let other = specs.entry(digest.to_owned()).or_insert_with(|| spec.clone());
+            if *expected != digest || *other != spec {
+                return Err(format!(
+                    "{name} has {digest} for {spec}, which is {expected}, and {digest} is of {other}"
+                ));
+            }
+            if status["state"] != "Open" || status["observedGeneration"] != object["metadata"]["generation"] {
+                return Err(format!("{name} is {status}"));
+            }
         }
-        Some(())
+        Ok(())
     });
 }
 

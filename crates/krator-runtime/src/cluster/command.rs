@@ -1,4 +1,6 @@
 //! The command line of a generated operator.
+#[cfg(feature = "versions")]
+use crate::cluster::migration;
 use crate::{
     cluster::OperatorRuntime,
     error::{Error, Result},
@@ -88,6 +90,10 @@ struct RunArgs {
     #[cfg(feature = "admission")]
     #[arg(long, value_name = "DURATION", default_value = "2160h", value_parser = lifetime)]
     webhook_cert_lifetime: std::time::Duration,
+    /// Move stored objects to the version in which objects are stored now
+    #[cfg(feature = "versions")]
+    #[arg(long)]
+    migrate: bool,
     /// The events to publish about objects
     #[arg(long, value_name = "WHICH", default_value = "all")]
     events: PublishedEvents,
@@ -112,6 +118,19 @@ enum LogFormat {
     Json,
 }
 
+/// What moving stored objects needs to know.
+#[cfg(feature = "versions")]
+#[derive(Args, Debug)]
+#[group(skip)]
+struct MigrateArgs {
+    /// The kubeconfig of the cluster [default: the pod's service account, or $KUBECONFIG, or ~/.kube/config]
+    #[arg(long, value_name = "FILE")]
+    kubeconfig: Option<PathBuf>,
+    /// How many objects to write in a second, at most
+    #[arg(long, value_name = "NUMBER", default_value_t = migration::RATE, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    rate: u32,
+}
+
 /// The arguments of an author who has none.
 #[derive(Args, Debug)]
 #[group(skip)]
@@ -122,6 +141,8 @@ struct NoArgs {}
 enum Command<A> {
     Run(Box<RunArgs>, A),
     Crd,
+    #[cfg(feature = "versions")]
+    Migrate(MigrateArgs, A),
 }
 
 /// Reads the command line: an optional verb, with the arguments of krator and those of the author, `A`.
@@ -131,14 +152,22 @@ fn read<A: Args>(
 ) -> Result<Command<A>, clap::Error> {
     const RUN: &str = "run";
     const CRD: &str = "crd";
+    #[cfg(feature = "versions")]
+    const MIGRATE: &str = "migrate";
     let runs = |command: clap::Command| A::augment_args(RunArgs::augment_args(command));
-    let mut command = runs(clap::Command::new(about.name))
+    let command = runs(clap::Command::new(about.name))
         .version(about.version)
         .about(about.about)
         // `crd` does not need what `A` requires.
         .subcommand_negates_reqs(true)
         .subcommand(runs(clap::Command::new(RUN)).about("Run the operator (the default)"))
         .subcommand(clap::Command::new(CRD).about("Print the CustomResourceDefinition"));
+    #[cfg(feature = "versions")]
+    let command = command.subcommand(
+        A::augment_args(MigrateArgs::augment_args(clap::Command::new(MIGRATE)))
+            .about("Move stored objects to the version in which objects are stored now"),
+    );
+    let mut command = command;
     let matches = command.try_get_matches_from_mut(arguments)?;
     let run = |matches: &ArgMatches| {
         Ok(Command::Run(
@@ -148,6 +177,13 @@ fn read<A: Args>(
     };
     match matches.subcommand() {
         Some((CRD, _)) => Ok(Command::Crd),
+        #[cfg(feature = "versions")]
+        Some((MIGRATE, matches)) => (|| {
+            Ok(Command::Migrate(
+                MigrateArgs::from_arg_matches(matches)?,
+                A::from_arg_matches(matches)?,
+            ))
+        })(),
         Some((_, matches)) => run(matches),
         None => run(&matches),
     }
@@ -241,6 +277,10 @@ pub fn main_with<A: Args>(
                 ExitCode::FAILURE
             };
         }
+        #[cfg(feature = "versions")]
+        Ok(Command::Migrate(arguments, own)) => {
+            return migrate(about, arguments, |runtime| with(runtime, own));
+        }
         Err(error) => error.exit(),
     };
     let run = *run;
@@ -271,6 +311,10 @@ pub fn main_with<A: Args>(
     if run.events == PublishedEvents::Warnings {
         runtime = runtime.only_warnings();
     }
+    #[cfg(feature = "versions")]
+    {
+        runtime = runtime.migrates(run.migrate);
+    }
     if run.leader_elect {
         runtime = runtime.leader_election(run.leader_elect_resource_namespace);
     }
@@ -280,6 +324,11 @@ pub fn main_with<A: Args>(
         }
         runtime.start().await
     };
+    run_to_end(started)
+}
+
+/// Runs the process, and says how it has ended.
+fn run_to_end(process: impl Future<Output = Result<()>>) -> ExitCode {
     // One thread for all handlers, because they mostly wait for the network: two would wake each other for almost every
     // answer, which costs a fifth of the CPU time. A handler that blocks another thread must not hold up the end.
     let ended = tokio::runtime::Builder::new_current_thread()
@@ -287,7 +336,7 @@ pub fn main_with<A: Args>(
         .build()
         .map_err(Error::from)
         .and_then(|thread| {
-            let ended = thread.block_on(started);
+            let ended = thread.block_on(process);
             thread.shutdown_background();
             ended
         });
@@ -298,6 +347,23 @@ pub fn main_with<A: Args>(
             ExitCode::FAILURE
         }
     }
+}
+
+/// Moves stored objects with the rights of whoever runs this.
+#[cfg(feature = "versions")]
+fn migrate(
+    about: &About,
+    arguments: MigrateArgs,
+    with: impl FnOnce(OperatorRuntime) -> OperatorRuntime,
+) -> ExitCode {
+    start_log(LogFormat::Pretty);
+    let mut runtime = with(OperatorRuntime::new(about.name).version(about.version));
+    run_to_end(async move {
+        if let Some(file) = &arguments.kubeconfig {
+            runtime = runtime.config(read_kubeconfig(file).await?);
+        }
+        runtime.migrate(arguments.rate).await
+    })
 }
 
 /// A time such as `2160h` that is long enough for a certificate to be renewed.

@@ -4,6 +4,8 @@ mod connect;
 
 #[cfg(feature = "admission")]
 use crate::cluster::admission::{Halls, Process, hall};
+#[cfg(feature = "versions")]
+use crate::cluster::migration;
 use crate::{
     cluster::{
         Election, Handlers, OperatorRuntime,
@@ -145,6 +147,12 @@ impl OperatorRuntime {
             .election
             .map(|election| common.elect(election, config, identity, leading));
         let _checks = common.checks(election.is_some());
+        #[cfg(feature = "versions")]
+        let _migrating = self.migrates.then(|| {
+            let migrating =
+                migration::keep_migrating(common.client.clone(), self.stored, common.leads.clone());
+            JoinSet::from_iter([migrating])
+        });
         let (events, client) = (Arc::clone(&common.events), common.client.clone());
         let publishing = tokio::spawn(async move { events.run(client, self.name).await });
         let mut shared = SharedWatches::default();
@@ -190,6 +198,26 @@ impl OperatorRuntime {
             let _ = tokio::time::timeout(LAST_EVENTS, publishing).await;
         };
         run_until_stopped(join_all(kinds), ends, stopping, candidacy).await
+    }
+}
+
+#[cfg(feature = "versions")]
+impl OperatorRuntime {
+    /// Moves the stored objects of all kinds to the version in which objects are stored now, so many in a second at most, and
+    /// returns. A run that was interrupted is continued by the next one.
+    ///
+    /// # Errors
+    ///
+    /// If there is no configuration of a cluster, or the API server does not answer, or refuses to write some objects. All
+    /// others are written then.
+    pub async fn migrate(self, rate: u32) -> Result<()> {
+        let mut config = match self.config {
+            Some(config) => config,
+            None => Config::infer().await?,
+        };
+        identify(&mut config, self.name, self.version, "migrate");
+        let client = connect(config, &Arc::new(Clock::new()), &Metrics::new(), None)?;
+        migration::migrate(&client, self.stored, rate).await
     }
 }
 
