@@ -20,6 +20,7 @@ mod live;
 #[cfg(feature = "lsp")]
 mod lsp;
 mod man;
+mod migrate;
 mod new;
 mod schema;
 
@@ -54,6 +55,7 @@ enum Verb {
     Diff(diff::Args),
     Graph(graph::Args),
     Gen(r#gen::Args),
+    Migrate(migrate::Args),
     Explain(explain::Args),
     #[cfg(feature = "dev")]
     Demo(demo::Args),
@@ -86,6 +88,7 @@ pub fn run() -> ExitCode {
         Verb::Diff(args) => diff::run(&args),
         Verb::Graph(args) => graph::run(&args),
         Verb::Gen(args) => r#gen::run(&args),
+        Verb::Migrate(args) => migrate::run(&args),
         Verb::Explain(args) => explain::run(&args),
         #[cfg(feature = "dev")]
         Verb::Demo(args) => demo::run(&args),

@@ -164,6 +164,11 @@ impl Description {
         self.kinds.iter().any(Kind::converts)
     }
 
+    /// Whether a kind has several versions, so that stored objects can be moved to another one.
+    pub fn has_versions(&self) -> bool {
+        self.kinds.iter().any(|kind| !kind.versions.is_empty())
+    }
+
     /// A kind by its index.
     pub fn kind(&self, id: KindId) -> &Kind {
         &self.kinds[id.0]

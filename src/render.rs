@@ -89,7 +89,11 @@ pub(crate) fn plan_with(
     plan.add(
         "Cargo.lock",
         Merged,
-        cargo::lock_of(&description.operator.value, runtime, description.has_webhooks()),
+        cargo::lock_of(
+            &description.operator.value,
+            runtime,
+            cargo::has_admission(description),
+        ),
     );
     if *runtime == Runtime::Vendored {
         cargo::vendor(&mut plan, description);

@@ -277,6 +277,8 @@ pub struct Deploy {
     pub events: PublishedEvents,
     /// The certificates of its webhooks.
     pub certificates: Certificates,
+    /// Whether it moves stored objects to the version in which objects are stored now.
+    pub migrate: bool,
     /// Requests and limits of the container.
     pub resources: PodResources,
 }

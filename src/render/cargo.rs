@@ -44,7 +44,7 @@ pub(crate) fn manifest_of(description: &Description, from: &Runtime) -> String {
             )
         }
     };
-    let feature = match (description.has_webhooks(), description.converts()) {
+    let feature = match (description.has_webhooks(), description.has_versions()) {
         (_, true) => "admission\", \"versions",
         (true, false) => "admission",
         (false, false) => "kube",
@@ -175,7 +175,7 @@ pub(crate) fn lock_of(operator: &OperatorName, from: &Runtime, has_webhooks: boo
 
 /// Adds the runtime in `vendor/`, with what answers webhooks and what converts objects, if the operator does.
 pub fn vendor(plan: &mut Plan, description: &Description) {
-    let files = files(description.has_webhooks(), description.converts());
+    let files = files(has_admission(description), description.has_versions());
     plan.add(
         format!("{VENDOR}/Cargo.toml"),
         Ownership::Generated,
@@ -184,6 +184,11 @@ pub fn vendor(plan: &mut Plan, description: &Description) {
     for (path, contents) in files {
         plan.add(format!("{VENDOR}/{path}"), Ownership::Generated, contents);
     }
+}
+
+/// Whether the crate has the feature that answers webhooks. What moves stored objects is a part of it.
+pub(in crate::render) fn has_admission(description: &Description) -> bool {
+    description.has_webhooks() || description.has_versions()
 }
 
 /// The files of the runtime.

@@ -59,6 +59,9 @@ pub(crate) fn deployment(description: &Description, rollout: Rollout) -> String 
             arguments.push("--webhook-cert-path=/certificates".to_owned());
         }
     }
+    if description.deploy.migrate && description.has_versions() {
+        arguments.push("--migrate".to_owned());
+    }
     if description.deploy.events == PublishedEvents::Warnings {
         arguments.push("--events=warnings".to_owned());
     }

@@ -2,6 +2,7 @@
 //! read in all of them, as the laws of conversions say.
 
 mod edits;
+mod migration;
 
 use crate::cluster::{self, Cluster, until, until_ok};
 use crate::dice::{Dice, number};

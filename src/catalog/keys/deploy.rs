@@ -30,6 +30,11 @@ section! {
          and tells the API server to trust them, as cert-manager does.",
         "deploy: {certificates: mounted}")
         .default("`own`");
+    Migrate = optional("migrate", Boolean,
+        "Whether the operator moves stored objects to the version in which objects are stored now. It gets the right to change \
+         the CRD and its status, by name, and to list and to patch all objects of the kind.",
+        "deploy: {migrate: true}")
+        .default("`false`");
     Resources = optional("resources", Mapping(&RESOURCES),
         "The resources of the operator's container.",
         "deploy: {resources: {requests: {cpu: 50m, memory: 64Mi}}}");

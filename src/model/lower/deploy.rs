@@ -20,6 +20,7 @@ pub(super) fn default_deploy(span: Span) -> Deploy {
         namespaces: Vec::new(),
         events: PublishedEvents::default(),
         certificates: Certificates::default(),
+        migrate: false,
         resources: PodResources::default(),
     }
 }
@@ -62,6 +63,9 @@ pub(super) fn deploy(node: Input<'_>) -> Deploy {
     let certificates = [("own", Certificates::Own), ("mounted", Certificates::Mounted)];
     if let Some(certificates) = keys.word(DeployKey::Certificates, &certificates) {
         deploy.certificates = certificates.value;
+    }
+    if let Some(migrate) = keys.read(DeployKey::Migrate, boolean) {
+        deploy.migrate = migrate.value;
     }
     if let Some(node) = keys.get(DeployKey::Resources)
         && let Some(mut keys) = Keys::of(node)

@@ -141,11 +141,28 @@ impl Permissions {
         if description.has_webhooks() && description.deploy.certificates == Certificates::Own {
             self.add_certificates(description);
         }
+        if description.deploy.migrate {
+            self.add_migration(description);
+        }
         // A namespace that does not exist is found out at the start.
         for namespace in &description.deploy.namespaces {
             let name = namespace.as_str();
             let target = RuleTarget::one("", "namespaces", name);
             self.add(description, RuleScope::Namespace(name), target, &["get"]);
+        }
+    }
+
+    /// Moving the stored objects of all kinds with several versions: all objects, wherever the operator works.
+    fn add_migration(&mut self, description: &Description) {
+        for kind in description.kinds.iter().filter(|kind| !kind.versions.is_empty()) {
+            let name = kind.resource.definition();
+            let resource = "customresourcedefinitions";
+            let definition = RuleTarget::one("apiextensions.k8s.io", resource, &name);
+            let status = RuleTarget::one("apiextensions.k8s.io", &format!("{resource}/status"), &name);
+            let objects = RuleTarget::of(kind.resource.group.as_str(), kind.resource.plural.as_str());
+            self.cluster.add(definition, &["get", "patch"]);
+            self.cluster.add(status, &["patch"]);
+            self.cluster.add(objects, &["get", "list", "patch"]);
         }
     }
 

@@ -32,7 +32,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a control plane in `dir`, with these further admission plugins. The folder gets `admin.kubeconfig`, `operator.kubeconfig`, `audit.log` and its logs.
+    /// Starts a control plane in `dir`, with these further admission plugins. The folder gets `admin.kubeconfig`,
+    /// `operator.kubeconfig`, `audit.log`, `etcd.url` and its logs.
     pub fn start(assets: &Path, dir: &Path, plugins: &[&str], guard: &ProcessGuard) -> Server {
         fs::write(dir.join("tokens.csv"), TOKENS).expect("tokens");
         fs::write(dir.join("audit.yaml"), AUDIT_POLICY).expect("audit policy");
@@ -56,6 +57,7 @@ impl Server {
         let [client, peer, secure] = free_ports();
         write_kubeconfigs(dir, secure);
         let etcd_url = format!("http://127.0.0.1:{client}");
+        fs::write(dir.join("etcd.url"), &etcd_url).expect("the address of etcd");
         let etcd = spawn(
             Command::new(assets.join("etcd"))
                 .args([

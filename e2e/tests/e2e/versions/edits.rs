@@ -59,6 +59,26 @@ impl Shops {
         created.unwrap_or_else(|error| panic!("{written:?}: {error}"));
     }
 
+    /// Applies an object for a manager.
+    pub async fn apply(&self, version: &str, manager: &str, object: &Value) {
+        let name = object["metadata"]["name"].as_str().expect("a name");
+        let apply = PatchParams::apply(manager).force();
+        let applied = self.api(version).patch(name, &apply, &Patch::Apply(object)).await;
+        applied.unwrap_or_else(|error| panic!("{object}: {error}"));
+    }
+
+    /// Applies the status of an object.
+    pub async fn apply_status(&self, version: &str, name: &str, status: &Value) {
+        let mut object = object(version, name, &json!({}));
+        object["status"] = status.clone();
+        let apply = PatchParams::apply("status").force();
+        let applied = self
+            .api(version)
+            .patch_status(name, &apply, &Patch::Apply(&object))
+            .await;
+        applied.unwrap_or_else(|error| panic!("{object}: {error}"));
+    }
+
     /// Edits an object that was read in a version. Returns how, and the spec that is to be read in that version from then on.
     pub async fn edit(&self, version: &str, read: &Value, dice: &mut Dice) -> (Edit, Value) {
         let api = self.api(version);
@@ -194,7 +214,7 @@ pub fn spec(version: &str, dice: &mut Dice) -> Value {
         set("tls", &[json!(true), json!(false)]);
         set(
             "timeout",
-            &[json!("0"), json!("90s"), json!("1m30.5s"), json!("9999999999h")],
+            &[json!("0s"), json!("90s"), json!("1m30.5s"), json!("9999999999h")],
         );
         set(
             "rules",
