@@ -11,6 +11,7 @@ mod paths;
 mod policy;
 mod prelude;
 mod sample_run;
+mod spec_digests;
 pub mod types;
 
 pub use prelude::prelude;

@@ -177,6 +177,7 @@ fn deploy(dice: &mut Dice) -> Value {
         deploy["namespaces"] = json!(["forest", "marsh"]);
     } else {
         deploy["events"] = json!("warnings");
+        deploy["migrate"] = json!(true);
     }
     if dice.one_in(4) {
         deploy["replicas"] = json!(2);

@@ -103,6 +103,11 @@ fn schema_of(checked: &krator::Checked, version: &str) -> Value {
     let mut versions = definition["spec"]["versions"].as_array().into_iter().flatten();
     let found = versions.find(|found| found["name"] == version);
     let mut schema = found.expect("the version is there")["schema"].clone();
+    // The operator remembers the spec of kinds that are converted.
+    let status = schema.pointer_mut("/openAPIV3Schema/properties/status/properties");
+    if let Some(Value::Object(status)) = status {
+        status.remove("specDigests");
+    }
     without_required(&mut schema);
     schema
 }

@@ -5,7 +5,7 @@
 //! states changes nothing here, and branches that add states merge.
 
 use super::policy::{self, policy, shared_retry};
-use super::{KindNames, by_name, file, kinds, memory_type, state_ident, types::doc_attribute};
+use super::{KindNames, by_name, file, kinds, memory_type, spec_digests, state_ident, types::doc_attribute};
 use crate::model::{Description, Kind, State, StateId, StateKind};
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -42,7 +42,7 @@ pub fn machine(description: &Description, kind: &Kind) -> String {
     declared.sort_unstable();
     let declared = (!declared.is_empty()).then(|| quote!(.conditions(&[#(#declared),*])));
     let field_values = kinds::field_values(description, kind);
-    let spec_digests = kinds::spec_digests(kind);
+    let spec_digests = spec_digests::spec_digests(kind);
     let states_doc = format!(" The states of `{}` objects.", kind.resource.kind.value);
     let finalizer = format!("{}/{}", kind.resource.group.value, kind.resource.plural.value);
     file(&quote! {
