@@ -11,7 +11,7 @@ use krator_runtime::versions::PATH;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
-use crate::model::{Column, Description, Kind, NameRule, Resource, Scale, Scope, Version};
+use crate::model::{Certificates, Column, Description, Kind, NameRule, Resource, Scale, Scope, Version};
 use crate::names::VersionName;
 use crate::text::shown;
 
@@ -32,11 +32,22 @@ pub(crate) const API_APPROVED: &str = "api-approved.kubernetes.io";
 pub(crate) fn definition(description: &Description, kind: &Kind) -> Json {
     let resource = &kind.resource;
     let approval = resource.api_approved.as_ref();
-    let metadata = object_of([
+    let mounts = kind.converts() && description.deploy.certificates == Certificates::Mounted;
+    let annotations = object_of([
         (
-            "annotations",
-            approval.map(|approval| json!({API_APPROVED: approval.value})),
+            API_APPROVED,
+            approval.map(|approval| approval.value.as_str().into()),
         ),
+        (
+            INJECTED,
+            mounts.then(|| certificate(description.operator.as_str()).into()),
+        ),
+    ]);
+    let has_annotations = annotations
+        .as_object()
+        .is_some_and(|annotations| !annotations.is_empty());
+    let metadata = object_of([
+        ("annotations", has_annotations.then_some(annotations)),
         ("name", Some(resource.definition().into())),
     ]);
     json!({
@@ -114,6 +125,14 @@ fn conversion(operator: &str) -> Json {
         "strategy": "Webhook",
         "webhook": {"clientConfig": client_config(operator, PATH), "conversionReviewVersions": ["v1"]},
     })
+}
+
+/// The annotation by which cert-manager writes a `caBundle`, if it is there.
+pub(crate) const INJECTED: &str = "cert-manager.io/inject-ca-from";
+
+/// The Certificate whose authority the API server is to trust, for that annotation.
+pub(crate) fn certificate(operator: &str) -> String {
+    format!("{operator}/{}", webhook_service(operator))
 }
 
 /// The name of the Service of the webhooks, and of the Secret with their certificates.

@@ -81,9 +81,9 @@ Good:
 that is in its `status.storedVersions`. Only the cluster knows in which versions objects are stored: each one of the former
 description may be among them.
 
-Keep the version, with `served: false` if no client may use it. When every object was written again after another version
-became the stored one, take the version out of `status.storedVersions`, remove it from the description, and run
-`krator gen --allow-breaking`.
+Keep the version, with `served: false` if no client may use it. `krator migrate`, or an operator with `deploy: {migrate: true}`,
+writes every object again after another version has become the stored one, and takes the version out of `status.storedVersions`
+then. After that, remove it from the description and run `krator gen --allow-breaking`.
 
 In this example, the former description had the version `v1beta1`.
 

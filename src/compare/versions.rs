@@ -135,7 +135,7 @@ fn of_list(pair: &Pair<'_>) -> Vec<Change> {
             (
                 ChangeKind::StoredVersionRemoved,
                 format!("the version `{}` is gone, and objects may be stored in it", name.value),
-                "keep it, with `served: false` if no client may use it, until `status.storedVersions` of the CRD lacks it".to_owned(),
+                "keep it, with `served: false` if no client may use it, until `krator migrate` has moved all objects, and `status.storedVersions` of the CRD lacks it".to_owned(),
             )
         };
         let change = changes.changed(what, message, name.span, newest.span);

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::yaml;
-use crate::crd::{client_config, webhook_service};
+use crate::crd::{INJECTED, certificate, client_config, webhook_service};
 use crate::model::{Certificates, Description, Kind, Operation, Scope, Webhook};
 
 /// The kinds of the configurations that a description needs, and their resources.
@@ -50,9 +50,7 @@ pub fn webhooks(description: &Description) -> String {
             .collect();
         let mut metadata = json!({"name": operator});
         if description.deploy.certificates == Certificates::Mounted {
-            // cert-manager writes the `caBundle` then, if it is there.
-            let certificate = format!("{operator}/{name}");
-            metadata["annotations"] = json!({"cert-manager.io/inject-ca-from": certificate});
+            metadata["annotations"] = json!({INJECTED: certificate(operator)});
         }
         documents.push(json!({
             "apiVersion": "admissionregistration.k8s.io/v1",

@@ -11,8 +11,8 @@ use super::nodes::{Input, entries, limited_list, text};
 use super::paths::Fields;
 use super::resource;
 use super::schema::Types;
-use crate::catalog::NAME_COLLISION;
 use crate::catalog::keys::VersionKey;
+use crate::catalog::{CONVERSION_INVALID, NAME_COLLISION};
 use crate::finding::{Finding, Spanned};
 use crate::model::{Column, Field, FieldPath, PathRoot, Resource, Scale, Schema, Segment, Shape, Version};
 use crate::names::VersionName;
@@ -59,7 +59,20 @@ pub(super) fn versions<'a>(node: Input<'a>, newest: &Newest<'_>, types: &mut Typ
             continue;
         }
         names.push(name.clone());
-        versions.extend(version(entry.value, name, &mut form, newest, types));
+        let version = version(entry.value, name, &mut form, newest, types);
+        let first = versions.iter().find_map(|version| version.stored);
+        if let (Some(second), Some(first)) = (version.as_ref().and_then(|version| version.stored), first) {
+            node.report(
+                Finding::new(
+                    &CONVERSION_INVALID,
+                    second,
+                    "objects are stored in another version already",
+                )
+                .related(first, "here")
+                .help("leave `stored` out of one of them"),
+            );
+        }
+        versions.extend(version);
     }
     versions
 }
