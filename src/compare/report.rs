@@ -53,6 +53,13 @@ fn judged(change: &Change, verdict: &Verdict) -> Vec<String> {
         ),
         ServerOutcome::Refused => Some("stored already, any change of it may be refused".to_owned()),
     });
+    // An entry of `managedFields` stays in the version that its manager has used.
+    if verdict.updated == ServerOutcome::Lost && !change.versions.is_empty() {
+        lines.push(
+            "written in that version, every server-side apply to it fails, in each version and to its status too"
+                .to_owned(),
+        );
+    }
     if !verdict.is_readable {
         lines.push("the operator cannot read an object that does not fit, and leaves it alone".to_owned());
     }

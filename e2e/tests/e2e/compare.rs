@@ -5,12 +5,13 @@
 //! status, and change a field of its spec that the edit does not concern.
 
 mod requests;
+mod versions;
 
 use crate::accept::lost;
 use crate::cluster::{Cluster, shared, until};
 use crate::edit_case::{EditCase, cases};
 use crate::yaml::documents;
-use krator::compare::{Breaks, Comparison, SchemaPath, ServerOutcome, Stored};
+use krator::compare::{Breaks, Change, Comparison, SchemaPath, ServerOutcome, Stored};
 use krator::model::Description;
 use requests::{Key, accepted, applied, key, list, without_nulls};
 use serde_json::{Value, json};
@@ -34,15 +35,22 @@ struct WriteOutcomes {
     is_other_field_refused: bool,
 }
 
-/// What krator says; none where only the API server can tell.
+/// What krator says; none where only the API server can tell. Changes that are about other versions than the one that the object
+/// is read in do not count.
 fn predicted(comparison: &Comparison, object: &Value) -> Option<WriteOutcomes> {
+    let version = object["apiVersion"]
+        .as_str()
+        .and_then(|version| version.split('/').nth(1));
+    let is_about = |change: &&Change| {
+        change.versions.is_empty() || change.versions.iter().any(|of| Some(of.as_str()) == version)
+    };
     let note = SchemaPath::root("spec").field("note");
     let mut outcome = WriteOutcomes {
         created: ServerOutcome::Kept,
         updated: ServerOutcome::Kept,
         is_other_field_refused: false,
     };
-    for change in &comparison.changes {
+    for change in comparison.changes.iter().filter(is_about) {
         let Stored::May(verdict) = &change.stored else {
             continue;
         };
@@ -74,17 +82,17 @@ fn definition(description: &Description) -> Value {
 /// A field that is added to the new schemas only. Once the server judges its values, the new schema is in force.
 const MARKER: &str = "schemaMarker";
 
-fn replace_definitions(cluster: &Cluster, cases: &[&EditCase], objects: &[Value]) {
+fn replace_definitions(cluster: &Cluster, definitions: Vec<Value>, objects: &[Value]) {
     let apply = ["apply", "--server-side", "--validate=strict", "-f", "-"];
-    let marked: Vec<Value> = cases
-        .iter()
-        .map(|case| {
-            let mut definition = definition(&case.new.1);
-            let schema = &mut definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
+    let marked = definitions.into_iter().map(|mut definition| {
+        let versions = definition["spec"]["versions"].as_array_mut();
+        for version in versions.into_iter().flatten() {
+            let schema = &mut version["schema"]["openAPIV3Schema"];
             schema["properties"][MARKER] = json!({"type": "string", "enum": ["in force"]});
-            definition
-        })
-        .collect();
+        }
+        definition
+    });
+    let marked: Vec<Value> = marked.collect();
     cluster
         .try_kubectl("admin", &apply, &list(&marked))
         .expect("the new definitions are accepted");
@@ -144,9 +152,8 @@ fn statuses(state: &str, objects: &[Value]) -> Vec<Value> {
 }
 
 /// Stores the objects under the old definitions, with a status each, and returns them as stored.
-fn store(cluster: &Cluster, cases: &[&EditCase], objects: &[Value]) -> BTreeMap<Key, Value> {
-    let definitions: Vec<Value> = cases.iter().map(|case| definition(&case.old.1)).collect();
-    let definitions = list(&definitions);
+fn store(cluster: &Cluster, definitions: &[Value], objects: &[Value]) -> BTreeMap<Key, Value> {
+    let definitions = list(definitions);
     cluster.apply(&definitions, &[]);
     let wait = ["wait", "--for=condition=Established", "--timeout=60s", "-f", "-"];
     // kubectl fails at once for a CRD that has no conditions yet.
@@ -255,7 +262,8 @@ fn an_api_server_does_with_stored_objects_what_krator_says() {
         .collect();
     assert!(judged.len() >= CASES, "only {} cases have objects", judged.len());
     let before: Vec<Value> = objects.values().flatten().cloned().collect();
-    let stored = store(cluster, &judged, &before);
+    let definitions: Vec<Value> = judged.iter().map(|case| definition(&case.old.1)).collect();
+    let stored = store(cluster, &definitions, &before);
     for case in &judged {
         counts_what_breaks(cluster, case, &stored);
     }
@@ -274,7 +282,8 @@ fn an_api_server_does_with_stored_objects_what_krator_says() {
         objects.remove(case.name());
     }
     let remaining: Vec<Value> = objects.values().flatten().cloned().collect();
-    replace_definitions(cluster, &edited, &remaining);
+    let definitions = edited.iter().map(|case| definition(&case.new.1)).collect();
+    replace_definitions(cluster, definitions, &remaining);
     let answers = DryRuns::to(cluster, &remaining, &stored);
 
     let mut wrong = Vec::new();

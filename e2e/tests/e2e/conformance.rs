@@ -12,7 +12,7 @@ mod random;
 mod records;
 mod versions;
 #[path = "../../../crates/krator-apiserver/tests/support/webhook.rs"]
-mod webhook;
+pub mod webhook;
 
 use crate::cluster::{self, Cluster};
 use cases::Case;
