@@ -63,7 +63,8 @@ impl Kind {
     }
 }
 
-/// Moves the objects of these kinds, one after the other.
+/// Moves the objects of these kinds, one after the other, also where no other version is stored: managers may still have entries in
+/// one.
 ///
 /// # Errors
 ///
@@ -94,7 +95,7 @@ pub(in crate::cluster) async fn keep_migrating(
     let migrations = kinds.filter_map(|kind| Migration::new(client.clone(), kind, RATE).ok());
     let each = migrations.map(async |migration| {
         loop {
-            if let Err(error) = migration.run().await {
+            if let Err(error) = migration.run_if_needed().await {
                 tracing::warn!(kind = migration.endpoint.kind(), %error, "stored objects cannot be moved");
             }
             sleep(LOOKED_EVERY).await;
@@ -146,10 +147,6 @@ impl Migration {
         let mut written = 0;
         loop {
             let stored = self.stored().await?;
-            if stored.may_be == [stored.now.as_str()] {
-                return Ok(written);
-            }
-            tracing::info!(kind = self.endpoint.kind(), to = stored.now, from = ?stored.may_be, after = stored.after, "moving stored objects");
             written += self.pass(&stored).await?;
             let now = self.stored().await?;
             // Somebody may have chosen another version meanwhile.
@@ -157,6 +154,15 @@ impl Migration {
                 return Ok(written);
             }
         }
+    }
+
+    /// Moves all objects if some may be stored in another version.
+    async fn run_if_needed(&self) -> Result<()> {
+        let stored = self.stored().await?;
+        if stored.may_be != [stored.now.as_str()] {
+            self.run().await?;
+        }
+        Ok(())
     }
 
     fn definitions(&self) -> Api<DynamicObject> {
@@ -223,6 +229,7 @@ impl Migration {
 
     /// Writes each object that is listed once.
     async fn pass(&self, stored: &Stored) -> Result<usize> {
+        tracing::info!(kind = self.endpoint.kind(), to = stored.now, from = ?stored.may_be, after = stored.after, "moving stored objects");
         let (mut after, mut written) = (stored.after.clone(), 0);
         let mut refused = Vec::new();
         let mut pace = interval(Duration::from_secs(1) / self.rate.max(1));
