@@ -134,8 +134,20 @@ fn of_list(pair: &Pair<'_>) -> Vec<Change> {
         } else {
             (
                 ChangeKind::StoredVersionRemoved,
-                format!("the version `{}` is gone, and objects may be stored in it", name.value),
-                "keep it, with `served: false` if no client may use it, until `krator migrate` has moved all objects, and `status.storedVersions` of the CRD lacks it".to_owned(),
+                format!(
+                    "the version `{}` is gone, and objects may be stored in it",
+                    name.value
+                ),
+                format!(
+                    "keep it, with `served: false` if no client may use it, until `krator migrate` has moved all objects, and \
+                     `status.storedVersions` of the CRD lacks it{}",
+                    // The operator owns the `caBundle`, which an apply leaves behind.
+                    if old.converts() && !new.converts() {
+                        "; then bring in the CRD, which has no conversion any more, by `kubectl replace`"
+                    } else {
+                        ""
+                    }
+                ),
             )
         };
         let change = changes.changed(what, message, name.span, newest.span);
