@@ -3,6 +3,7 @@
 
 mod edits;
 mod migration;
+mod rollout;
 
 use crate::cluster::{self, Cluster, until, until_ok};
 use crate::dice::{Dice, number};

@@ -119,6 +119,9 @@ struct Stored {
     now: String,
     /// Those in which some may be stored.
     may_be: Vec<String>,
+    /// Where objects are read and written: in that version, which needs no conversion of those that are moved already. If it
+    /// is not served, in the version of this operator.
+    endpoint: Endpoint,
     generation: i64,
     resource_version: String,
     /// The last object that has been moved since the definition has this generation.
@@ -179,6 +182,7 @@ impl Migration {
             .into_iter()
             .flatten();
         let now = versions.find(|version| version["storage"] == true);
+        let is_served = now.is_some_and(|version| version["served"] == true);
         let now = now
             .and_then(|version| version["name"].as_str())
             .unwrap_or_default();
@@ -189,6 +193,10 @@ impl Migration {
         let after = mark.and_then(|mark| mark.strip_prefix(&format!("{generation} ")));
         Ok(Stored {
             now: now.to_owned(),
+            endpoint: match is_served {
+                true => self.endpoint.in_version(now),
+                false => self.endpoint.clone(),
+            },
             may_be: may_be.map(str::to_owned).collect(),
             generation,
             after: after.unwrap_or_default().to_owned(),
@@ -234,7 +242,7 @@ impl Migration {
         let mut refused = Vec::new();
         let mut pace = interval(Duration::from_secs(1) / self.rate.max(1));
         pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let all = self.endpoint.api(self.client.clone(), "");
+        let all = stored.endpoint.api(self.client.clone(), "");
         let mut page = ListParams::default().limit(PAGE);
         loop {
             let list = match all.list_metadata(&page).await {
@@ -284,7 +292,7 @@ impl Migration {
         pace: &mut Interval,
     ) -> Result<Result<(), String>> {
         let (name, namespace) = (object.name_any(), object.namespace());
-        let api = self
+        let api = stored
             .endpoint
             .api(self.client.clone(), namespace.as_deref().unwrap_or_default());
         for _ in 0..TRIES {

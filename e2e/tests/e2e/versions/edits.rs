@@ -59,6 +59,22 @@ impl Shops {
         created.unwrap_or_else(|error| panic!("{written:?}: {error}"));
     }
 
+    pub async fn try_list(&self, version: &str) -> kube::Result<usize> {
+        Ok(self.api(version).list(&ListParams::default()).await?.items.len())
+    }
+
+    pub async fn try_get(&self, version: &str, name: &str) -> kube::Result<DynamicObject> {
+        self.api(version).get(name).await
+    }
+
+    pub async fn try_patch(&self, version: &str, name: &str, patch: &Value) -> kube::Result<()> {
+        let patched = self
+            .api(version)
+            .patch(name, &PatchParams::default(), &Patch::Merge(patch))
+            .await;
+        patched.map(drop)
+    }
+
     /// Applies an object for a manager.
     pub async fn apply(&self, version: &str, manager: &str, object: &Value) {
         let name = object["metadata"]["name"].as_str().expect("a name");

@@ -14,7 +14,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 use tokio::runtime::Runtime;
 
-const DEFINITION: &str = "shops.shops.example.com";
+pub const DEFINITION: &str = "shops.shops.example.com";
 /// Where the API server keeps the objects.
 const PREFIX: &str = "/registry/shops.example.com/shops/";
 

@@ -36,6 +36,14 @@ impl Endpoint {
             namespaced: K::Scope::NAMESPACED,
         }
     }
+    /// The kind in another version.
+    #[cfg(feature = "versions")]
+    pub fn in_version(&self, version: &str) -> Self {
+        let mut endpoint = self.clone();
+        endpoint.resource.version = version.to_owned();
+        endpoint.resource.api_version = format!("{}/{version}", self.resource.group);
+        endpoint
+    }
     pub fn is_namespaced(&self) -> bool {
         self.namespaced
     }
