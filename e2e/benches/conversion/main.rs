@@ -13,8 +13,9 @@ mod webhook;
 mod e2e {
     pub mod cluster;
 }
-/// What processes use.
+/// The resources of processes, as the other benchmark counts them.
 #[path = "../converge/usage.rs"]
+#[allow(dead_code, reason = "the other benchmark uses all of it")]
 mod usage;
 
 use clap::Parser;
@@ -135,12 +136,12 @@ fn object(number: usize) -> Json {
         "metadata": {"name": format!("depot-{number:05}"), "labels": {"app.kubernetes.io/part-of": "bench"}},
         "spec": {
             "size": number % 100, "host": format!("{number}.example.com"), "timeout": number % 1_000,
-            "mode": if number % 3 == 0 { "fast" } else { "slow" },
+            "mode": if number.is_multiple_of(3) { "fast" } else { "slow" },
             "labels": (0..20).map(label).collect::<serde_json::Map<_, _>>(),
             "routes": (0..24).map(route).collect::<Vec<_>>(),
         },
     });
-    if number % 2 == 0 {
+    if number.is_multiple_of(2) {
         object["spec"]["legacy"] = json!("what only the older version has");
     }
     object
