@@ -71,7 +71,8 @@ async fn main() {
     let certificate = webhook::write_certificate(cluster.dir());
     let webhooks = [
         Webhook::krator(&cluster, &certificate).await,
-        Webhook::controller_runtime(&cluster, &certificate).await,
+        Webhook::controller_runtime(&cluster, &certificate, &[]).await,
+        Webhook::controller_runtime(&cluster, &certificate, &["-http2=false"]).await,
     ];
     cluster.apply(&build::definition(), &[]);
     ask(&client, &webhooks[0]).await;
@@ -85,7 +86,7 @@ async fn main() {
         args.objects,
         stored.to_string().len()
     );
-    let mut refills = [Vec::new(), Vec::new()];
+    let mut refills = [const { Vec::new() }; 3];
     // The first round warms everything up.
     for round in 0..=args.rounds {
         for (webhook, refills) in webhooks.iter().zip(&mut refills) {

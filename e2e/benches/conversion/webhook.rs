@@ -57,15 +57,24 @@ impl<'a> Webhook<'a> {
         Self::start("krator", command, port, cluster, certificate).await
     }
 
-    /// The program in Go.
-    pub async fn controller_runtime(cluster: &'a Cluster, certificate: &'a Certificate) -> Self {
+    /// The program in Go, with these further arguments.
+    pub async fn controller_runtime(
+        cluster: &'a Cluster,
+        certificate: &'a Certificate,
+        args: &[&str],
+    ) -> Self {
         let port = free_port();
         let mut command = Command::new(build::controller_runtime());
         command
             .arg(format!("-port={port}"))
             .arg("-certificates")
-            .arg(&certificate.folder);
-        Self::start("controller-runtime", command, port, cluster, certificate).await
+            .arg(&certificate.folder)
+            .args(args);
+        let name = match args {
+            [] => "controller-runtime",
+            _ => "controller-runtime, HTTP/1.1",
+        };
+        Self::start(name, command, port, cluster, certificate).await
     }
 
     async fn start(

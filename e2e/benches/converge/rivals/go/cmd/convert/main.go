@@ -16,6 +16,7 @@ import (
 func main() {
 	port := flag.Int("port", 9443, "The port on which conversions are answered.")
 	certificates := flag.String("certificates", "", "The folder of tls.crt and tls.key.")
+	http2 := flag.Bool("http2", true, "Speak HTTP/2, as controller-runtime does and what kubebuilder scaffolds does not.")
 	flag.Parse()
 	ctrl.SetLogger(zap.New())
 
@@ -25,13 +26,11 @@ func main() {
 	group.Version = "v1beta1"
 	scheme.AddKnownTypeWithName(group.WithKind("Depot"), &OldDepot{})
 
-	server := webhook.NewServer(webhook.Options{
-		Host:    "127.0.0.1",
-		Port:    *port,
-		CertDir: *certificates,
-		// The scaffold leaves HTTP/2 off, too.
-		TLSOpts: []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }},
-	})
+	options := webhook.Options{Host: "127.0.0.1", Port: *port, CertDir: *certificates}
+	if !*http2 {
+		options.TLSOpts = []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }}
+	}
+	server := webhook.NewServer(options)
 	server.Register("/convert", conversion.NewWebhookHandler(scheme, conversion.NewRegistry()))
 	if err := server.Start(ctrl.SetupSignalHandler()); err != nil {
 		ctrl.Log.Error(err, "Failed to serve")
