@@ -72,7 +72,7 @@ impl<'a> Webhook<'a> {
             .args(args);
         let name = match args {
             [] => "controller-runtime",
-            _ => "controller-runtime, HTTP/1.1",
+            _ => "controller-runtime without HTTP2",
         };
         Self::start(name, command, port, cluster, certificate).await
     }
