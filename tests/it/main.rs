@@ -21,6 +21,8 @@ const REPOSITORY: &str = env!("CARGO_MANIFEST_DIR");
 mod first_operator;
 // The laws of conversions between versions.
 mod versions;
+// Histories of APIs that people use, as versions.
+mod histories;
 // The documents of this repository: their links, their picture and their lists of files.
 mod repo_docs;
 // The code in the documents: commands, descriptions and handlers.

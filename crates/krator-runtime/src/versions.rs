@@ -157,14 +157,21 @@ impl Versions {
     ) {
         while at != target {
             let next = if at < target { at + 1 } else { at - 1 };
-            let before = spec(object);
+            let before = object.get("spec").cloned();
             self.step(object, (at, next), functions);
-            if let Some(held) = rides.remove(&self.shape(next).name) {
-                let mut whole = spec(object);
+            if let (Some(held), Value::Object(fields)) = (rides.remove(&self.shape(next).name), &mut *object) {
+                let mut whole = fields.get_mut("spec").map(Value::take);
                 put_back(&mut whole, &held);
-                set_spec(object, whole);
+                match whole {
+                    Some(whole) => drop(fields.insert("spec".to_owned(), whole)),
+                    None => drop(fields.remove("spec")),
+                }
             }
-            let mut back = object.clone();
+            // Changes of the spec read nothing else, and the rest of the object may be longer than it.
+            let mut back = Value::Object(Map::new());
+            if let Some(spec) = object.get("spec") {
+                back["spec"] = spec.clone();
+            }
             self.step(&mut back, (next, at), functions);
             let shape = self.shape(at);
             if let Some(held) = difference(back.get("spec"), before.as_ref(), &shape.spec) {
@@ -225,15 +232,5 @@ impl Versions {
         if let Value::Object(annotations) = annotations {
             annotations.insert(self.annotation(), text.into());
         }
-    }
-}
-
-fn spec(object: &Value) -> Option<Value> {
-    object.get("spec").cloned()
-}
-
-fn set_spec(object: &mut Value, spec: Option<Value>) {
-    if let (Value::Object(object), Some(spec)) = (object, spec) {
-        object.insert("spec".to_owned(), spec);
     }
 }

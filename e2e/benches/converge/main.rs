@@ -13,6 +13,7 @@ mod deployments;
 mod idle;
 mod objects;
 mod process;
+mod usage;
 mod workload;
 
 /// The control plane of the tests.
@@ -27,10 +28,11 @@ use clap::Parser;
 use contender::Contender;
 use e2e::cluster::{self, Cluster};
 use objects::Objects;
-use process::{Process, Usage, server_cpu};
+use process::{Process, server_cpu};
 use std::path::Path;
 use std::time::Instant;
 use tokio::task::JoinSet;
+use usage::Usage;
 use workload::{Selection, Workload};
 
 #[derive(Parser)]

@@ -1,21 +1,12 @@
-//! A running operator, and the resources that it uses by the kernel's account.
+//! A running operator.
 
 use crate::contender::Contender;
 use crate::e2e::cluster::Cluster;
+use crate::usage::{Usage, cpu};
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-
-/// The resources that a process has used.
-pub struct Usage {
-    /// Seconds of user and system time.
-    pub cpu: f64,
-    /// The peak of its resident memory, in MiB.
-    pub peak: f64,
-    /// Its resident memory now, in MiB.
-    pub resident: f64,
-}
 
 /// An operator that is killed when this value is dropped.
 pub struct Process<'a> {
@@ -57,17 +48,7 @@ impl<'a> Process<'a> {
     }
 
     pub fn usage(&self) -> Usage {
-        let status = read(self.child.id(), "status");
-        let mib = |key: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(key));
-            let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
-            kib.expect("an operator that runs has memory") / 1024.0
-        };
-        Usage {
-            cpu: cpu(self.child.id()),
-            peak: mib("VmHWM:"),
-            resident: mib("VmRSS:"),
-        }
+        Usage::of(self.child.id())
     }
 }
 
@@ -89,25 +70,6 @@ pub fn server_cpu(cluster: &Cluster) -> f64 {
         .filter_map(|process| process.file_name().to_str()?.parse().ok())
         .map(cpu)
         .sum()
-}
-
-/// The seconds of user and system time that a process has used.
-fn cpu(process: u32) -> f64 {
-    let stat = read(process, "stat");
-    // The name in parentheses may contain anything, so fields are counted after it. The 12th and 13th are user and system
-    // time, in hundredths of a second.
-    let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
-    let ticks: f64 = fields
-        .skip(11)
-        .take(2)
-        .filter_map(|n| n.parse::<f64>().ok())
-        .sum();
-    ticks / 100.0
-}
-
-/// What the kernel says of a process.
-fn read(process: u32, file: &str) -> String {
-    fs::read_to_string(format!("/proc/{process}/{file}")).expect("Linux tells, while the process runs")
 }
 
 fn kubeconfig(cluster: &Cluster, contender: &Contender) -> PathBuf {

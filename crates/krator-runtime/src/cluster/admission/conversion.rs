@@ -4,8 +4,8 @@ use crate::{
     error::Result,
     versions::{Functions, Versions},
 };
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 pub(super) use crate::versions::PATH;
 
@@ -22,6 +22,31 @@ struct ConversionRequest {
     desired: String,
     #[serde(default)]
     objects: Vec<Value>,
+}
+
+/// What the API server gets. It is written as it is, because a tree of it would have a copy of each object.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    api_version: &'static str,
+    kind: &'static str,
+    response: ConversionResponse,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ConversionResponse {
+    uid: String,
+    result: Outcome,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    converted_objects: Option<Vec<Value>>,
+}
+
+#[derive(Serialize)]
+struct Outcome {
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
 }
 
 /// Converts the objects of some kinds. It asks nobody, and any object has an answer: a list has none if one of its objects
@@ -54,15 +79,20 @@ impl Converter {
         let converted: Result<Vec<Value>, String> = objects
             .map(|object| self.convert(object, &request.desired))
             .collect();
-        let mut response = match converted {
-            Ok(objects) => json!({"result": {"status": "Success"}, "convertedObjects": objects}),
-            Err(why) => json!({"result": {"status": "Failure", "message": why}}),
+        let (status, message, converted_objects) = match converted {
+            Ok(objects) => ("Success", None, Some(objects)),
+            Err(why) => ("Failure", Some(why), None),
         };
-        response["uid"] = request.uid.into();
-        let review = json!({
-            "apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "response": response,
-        });
-        Ok(review.to_string())
+        let answer = Answer {
+            api_version: "apiextensions.k8s.io/v1",
+            kind: "ConversionReview",
+            response: ConversionResponse {
+                uid: request.uid,
+                result: Outcome { status, message },
+                converted_objects,
+            },
+        };
+        Ok(serde_json::to_string(&answer)?)
     }
 
     fn convert(&self, object: Value, desired: &str) -> Result<Value, String> {
