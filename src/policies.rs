@@ -193,8 +193,17 @@ fn held(kind: &Kind, annotation: &str) -> [Json; 2] {
         format!("has({annotations}) && {} in {annotations}", quoted(annotation))
     };
     let value = |object: &str| format!("{object}.metadata.annotations[{}]", quoted(annotation));
+    // A server-side apply by a manager that has used another version before goes there and back, and what does not hold any more
+    // is gone then. Whoever writes the annotation owns it.
+    let manager = "request.options.fieldManager";
+    let by_apply = format!(
+        "has({manager}) && object.metadata.managedFields.exists(m, m.manager == {manager} && m.operation == 'Apply') && \
+         !object.metadata.managedFields.exists(m, m.manager == {manager} && 'f:metadata' in m.fieldsV1 && \
+         'f:annotations' in m.fieldsV1['f:metadata'] && {} in m.fieldsV1['f:metadata']['f:annotations'])",
+        quoted(&format!("f:{annotation}"))
+    );
     let check = format!(
-        "!({}) || {} && {} == {}",
+        "!({}) || {} && {} == {} || {by_apply}",
         has("object"),
         has("oldObject"),
         value("object"),

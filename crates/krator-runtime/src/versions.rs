@@ -109,6 +109,8 @@ impl Versions {
         let mut rides: Rides = text
             .and_then(|text| serde_json::from_str(&text).ok())
             .unwrap_or_default();
+        // What an object can hold does not ride, whoever says so.
+        rides.remove(&from);
         self.pass(&mut object, (source, target), &mut rides, functions);
         // Keys are text, so it cannot fail.
         let mut text = serde_json::to_string(&rides).unwrap_or_default();
@@ -159,7 +161,8 @@ impl Versions {
             let next = if at < target { at + 1 } else { at - 1 };
             let before = object.get("spec").cloned();
             self.step(object, (at, next), functions);
-            if let (Some(held), Value::Object(fields)) = (rides.remove(&self.shape(next).name), &mut *object) {
+            if let (Some(held), Value::Object(fields)) = (rides.remove(&self.shape(next).name), &mut *object)
+            {
                 let mut whole = fields.get_mut("spec").map(Value::take);
                 put_back(&mut whole, &held);
                 match whole {

@@ -2,9 +2,9 @@
 
 use super::HELD;
 use crate::dice::Dice;
-use kube::Client;
 use kube::api::{Api, ApiResource, DynamicObject, ListParams, Patch, PatchParams, PostParams};
 use kube::core::GroupVersionKind;
+use kube::{Client, ResourceExt as _};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -159,12 +159,37 @@ impl Shops {
                 put_it(&put).await
             }
             Edit::Forged => {
-                put["metadata"]["annotations"][HELD] =
-                    json!("{\"v1\":{\"fields\":{\"replicas\":{\"value\":{\"is\":99}}}}}");
-                let refusal = put_it(&put)
-                    .await
-                    .expect_err("the annotation is forged")
-                    .to_string();
+                let forged = json!("{\"v1\":{\"fields\":{\"replicas\":{\"value\":{\"is\":99}}}}}");
+                let manager = Some("sizes".to_owned());
+                let answer = match dice.below(3) {
+                    0 => {
+                        let mut apply = object(version, name, &json!({}));
+                        apply["metadata"]["annotations"] = json!({HELD: forged});
+                        let params = PatchParams::apply("sizes").force();
+                        api.patch(name, &params, &Patch::Apply(apply)).await
+                    }
+                    other => {
+                        put["metadata"]["annotations"][HELD] = forged;
+                        let now = api.get(name).await.expect("it is there");
+                        put["metadata"]["resourceVersion"] = json!(now.metadata.resource_version);
+                        let field_manager = manager.filter(|_| other == 1);
+                        let params = PostParams {
+                            field_manager,
+                            ..PostParams::default()
+                        };
+                        api.replace(name, &params, &typed(&put)).await
+                    }
+                };
+                // An apply that goes through another version may lose the annotation on the way, like any edit that does not hold.
+                if let Ok(applied) = &answer
+                    && applied
+                        .annotations()
+                        .get(HELD)
+                        .is_none_or(|held| !held.contains("99"))
+                {
+                    return (how, applied.data["spec"].clone());
+                }
+                let refusal = answer.expect_err("the annotation is forged").to_string();
                 assert!(
                     refusal.contains("only the conversion between versions writes the annotation"),
                     "{refusal}"
