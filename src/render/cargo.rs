@@ -256,9 +256,9 @@ mod tests {
     /// The most lines that the vendored runtime may have. Whoever generates a crate has to own them.
     const MOST_LINES: usize = 21_700;
     /// The most lines that webhooks add to it.
-    const WEBHOOK_LINES: usize = 1_880;
+    const WEBHOOK_LINES: usize = 1_940;
     /// The most lines that conversions add to those.
-    const VERSION_LINES: usize = 1_000;
+    const VERSION_LINES: usize = 1_730;
 
     #[test]
     fn a_lock_file_is_in_cargos_order_whatever_the_package_is_called() {
