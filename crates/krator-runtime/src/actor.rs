@@ -204,14 +204,15 @@ impl<'g, M: Machine> Actor<'g, M> {
             self.restart(now);
         }
         if self.annotations.paused || self.pause != Pause::No {
-            return if self.rests_paused() {
+            return if self.rests_paused() && self.failures == 0 {
                 Step::Wait(None)
             } else {
                 Step::Again
             };
         }
         match self.engine.rests_until(now) {
-            Some(until) if !self.must_step => Step::Wait(until),
+            // What a failed request was for is still to be done, and no time but this is known for that.
+            Some(until) if !self.must_step && self.failures == 0 => Step::Wait(until),
             _ => Step::Again,
         }
     }

@@ -216,6 +216,7 @@ impl<M: Machine> Actor<'_, M> {
 
     /// Takes notice that the decisions of the engine are stored.
     fn accepted<W: World<M>>(&mut self, world: &W) {
+        self.failures = 0;
         self.engine.written();
         self.before_draft = None;
         self.report_moves(world);

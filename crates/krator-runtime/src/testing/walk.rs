@@ -135,12 +135,11 @@ async fn live(world: &Witnessed<'_>) -> End {
             match step {
                 Step::Again => {}
                 Step::Over => return End::Over,
-                Step::Wait(None) if mailbox.arrived().now_or_never().is_some() => {}
-                Step::Wait(None) => return End::Rests,
-                Step::Wait(Some(until)) => tokio::select! {
-                    () = mailbox.arrived() => {}
-                    () = sleep_until(world.instant(until)) => {}
-                },
+                Step::Wait(until) => {
+                    if !wait(&mut actor, world, until).await {
+                        return End::Rests;
+                    }
+                }
             }
         }
         End::Spins
@@ -156,6 +155,26 @@ async fn live(world: &Witnessed<'_>) -> End {
         () = arrival => End::Arrived,
         end = life => end,
         () = sleep(FOREVER) => End::Hangs,
+    }
+}
+
+/// Waits for the next step as the dispatcher does: mail that needs none only changes when it is due. Returns whether there will be
+/// one.
+async fn wait(actor: &mut Actor<'_, Scripted>, world: &Witnessed<'_>, mut until: Option<Duration>) -> bool {
+    let mailbox = &world.handle.0.mailbox;
+    loop {
+        match until {
+            None if mailbox.arrived().now_or_never().is_none() => return false,
+            None => {}
+            Some(due) => tokio::select! {
+                () = mailbox.arrived() => {}
+                () = sleep_until(world.instant(due)) => return true,
+            },
+        }
+        match actor.receive(mailbox.take(), world.now()) {
+            Step::Wait(next) => until = next,
+            Step::Again | Step::Over => return true,
+        }
     }
 }
 

@@ -294,19 +294,29 @@ async fn live(world: &Witnessed<'_>, search: &Search) -> End {
                 }
             };
             world.hooks.look();
-            let until = match step {
+            let mut until = match step {
                 Step::Again => continue,
                 Step::Over => return End::Over,
                 Step::Wait(until) => until,
             };
-            if mailbox.arrived().now_or_never().is_some() {
-                continue;
-            }
-            if search
-                .event(&world.hooks.role.recorder, &world.handle, false)
-                .is_some()
-            {
+            // As the dispatcher does: mail that needs no step only changes when one is due.
+            let is_due = loop {
+                let has_mail = mailbox.arrived().now_or_never().is_some();
+                if has_mail {
+                    match actor.receive(mailbox.take(), world.now()) {
+                        Step::Wait(next) => until = next,
+                        Step::Again | Step::Over => break true,
+                    }
+                }
+                if search
+                    .event(&world.hooks.role.recorder, &world.handle, false)
+                    .is_none()
+                {
+                    break false;
+                }
                 world.hooks.look();
+            };
+            if is_due {
                 continue;
             }
             let Some(until) = until else { return End::Rests };
