@@ -4,7 +4,7 @@
 use super::edits::{Shops, object};
 use super::migration::DEFINITION;
 use super::{DESCRIPTION, HELD};
-use crate::cluster::{self, Cluster, until};
+use crate::cluster::{self, Cluster, until, until_ok};
 use crate::dice::{Dice, number};
 use crate::operator::{Crate, OperatorProcess, ShownOnPanic, run};
 use crate::probes::logged_address;
@@ -269,13 +269,16 @@ fn a_second_version_comes_and_goes() {
         sizes.lock().expect("nobody panics with it").insert(name, 3);
     }
     let settled = |version: &'static str| {
-        until("the operator has judged each object", || {
-            let list = runtime.block_on(shops.list(version))?;
-            let is_judged = |shop: &Value| {
+        until_ok("the operator has judged each object", || {
+            let list = runtime.block_on(shops.list(version)).ok_or("no list")?;
+            let is_judged = |shop: &&Value| {
                 shop["status"]["state"] == "Open"
                     && shop["status"]["observedGeneration"] == shop["metadata"]["generation"]
             };
-            list.values().all(is_judged).then_some(list)
+            match list.values().find(|shop| !is_judged(shop)) {
+                Some(shop) => Err(format!("{shop:#}")),
+                None => Ok(list),
+            }
         })
     };
     settled("v1beta1");
