@@ -166,11 +166,11 @@ impl MachineStatus {
 
 /// Whether both are digests of the same spec, as far as both know it.
 fn has_same_spec(ours: Option<&BTreeMap<String, String>>, stored: Option<&BTreeMap<String, String>>) -> bool {
-    let whole =
-        |digests: Option<&BTreeMap<String, String>>| digests.and_then(|digests| digests.get(WHOLE)).cloned();
-    whole(ours)
-        .zip(whole(stored))
-        .is_none_or(|(ours, stored)| ours == stored)
+    let (ours, stored) = (
+        ours.and_then(|ours| ours.get(WHOLE)),
+        stored.and_then(|stored| stored.get(WHOLE)),
+    );
+    ours.zip(stored).is_none_or(|(ours, stored)| ours == stored)
 }
 
 /// A condition, as `meta/v1.Condition`.

@@ -186,18 +186,21 @@ impl Versions {
 
     /// Makes the changes between a version and the one beside it, or undoes them, and fills in the defaults of the latter.
     fn step(&self, object: &mut Value, (from, to): (usize, usize), functions: &Functions<'_>) {
-        let changes = &self.older[from.max(to) - 1].changes;
-        if from > to {
-            for change in changes {
-                change.apply(object, Direction::Up, functions);
-            }
-        } else {
-            for change in changes.iter().rev() {
-                change.apply(object, Direction::Down, functions);
-            }
-        }
+        self.each_change((from, to), |change, direction| {
+            change.apply(object, direction, functions)
+        });
         if let Some(spec) = object.get_mut("spec") {
             self.shape(to).spec.fill(spec);
+        }
+    }
+
+    /// Calls `act` with the changes between a version and the one beside it, in the order in which they are made or undone.
+    fn each_change(&self, (from, to): (usize, usize), mut act: impl FnMut(&Change, Direction)) {
+        let changes = self.older[from.max(to) - 1].changes.iter();
+        if from > to {
+            changes.for_each(|change| act(change, Direction::Up));
+        } else {
+            changes.rev().for_each(|change| act(change, Direction::Down));
         }
     }
 

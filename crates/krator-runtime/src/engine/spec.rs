@@ -26,10 +26,10 @@ pub(super) struct SpecMemory {
 }
 
 impl SpecMemory {
-    /// Whether the whole spec differs from what it was when these digests were stored.
-    fn whole_differs_from(&self, stored: &Stored) -> bool {
-        let stored = stored.get(WHOLE).map(String::as_str);
-        let mut now = self.now.iter().filter(|digest| digest.path() == WHOLE);
+    /// Whether the field at a path differs from what it was when these digests were stored.
+    fn differs(&self, path: &str, stored: &Stored) -> bool {
+        let stored = stored.get(path).map(String::as_str);
+        let mut now = self.now.iter().filter(|digest| digest.path() == path);
         now.any(|digest| digest.differs_from(stored))
     }
 
@@ -58,7 +58,7 @@ impl Engine<'_> {
             is_converted: false,
         });
         let stored = stored.and_then(|stored| stored.spec_digests.as_deref());
-        spec.is_converted = stored.is_some_and(|stored| spec.whole_differs_from(stored));
+        spec.is_converted = stored.is_some_and(|stored| spec.differs(WHOLE, stored));
         spec.reported = if self.judged == self.generation && !spec.is_converted {
             spec.stored_now()
         } else {
@@ -102,11 +102,7 @@ impl Engine<'_> {
         let Some(spec) = &self.spec else {
             return policy.on_spec_change;
         };
-        let differs = |path: &&str| {
-            let stored = spec.judged.get(*path).map(String::as_str);
-            let mut now = spec.now.iter().filter(|digest| digest.path() == *path);
-            now.any(|digest| digest.differs_from(stored))
-        };
+        let differs = |path: &&str| spec.differs(path, &spec.judged);
         let mut changes = policy.on_spec_change_of.iter();
         let first = changes.find(|change| change.of.iter().any(differs));
         first.map_or(policy.on_spec_change, |change| change.does)

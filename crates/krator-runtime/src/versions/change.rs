@@ -83,22 +83,35 @@ pub enum Direction {
 /// The functions of the author, by name. A value is `None` where it is absent.
 pub type Functions<'a> = dyn Fn(&str, Direction, Option<Value>) -> Option<Value> + Send + Sync + 'a;
 
+/// From where a value moves, with how many steps of that the version it goes to still has, and to where.
+pub(super) type Way<'c> = ((&'c [Step], usize), &'c [Step]);
+
 impl Change {
+    /// The way of a value that is elsewhere; `None` for any other change.
+    pub(super) fn way(&self, direction: Direction) -> Option<Way<'_>> {
+        let Change::Moved {
+            from,
+            from_kept,
+            to,
+            to_kept,
+        } = self
+        else {
+            return None;
+        };
+        Some(match direction {
+            Direction::Up => ((from, *from_kept), to),
+            Direction::Down => ((to, *to_kept), from),
+        })
+    }
+
     /// Makes the change, or undoes it.
     pub fn apply(&self, object: &mut Value, direction: Direction, functions: &Functions<'_>) {
+        if let Some((from, to)) = self.way(direction) {
+            return moved(object, from, to);
+        }
         match (self, direction) {
-            (
-                Change::Moved {
-                    from, from_kept, to, ..
-                },
-                Direction::Up,
-            ) => moved(object, (from, *from_kept), to),
-            (
-                Change::Moved {
-                    from, to, to_kept, ..
-                },
-                Direction::Down,
-            ) => moved(object, (to, *to_kept), from),
+            // It has a way.
+            (Change::Moved { .. }, _) => {}
             (Change::Values { at, map }, direction) => at_each(object, at, &mut |value| {
                 let found = map.iter().find_map(|(older, newer)| match direction {
                     Direction::Up => (older == value).then_some(newer),

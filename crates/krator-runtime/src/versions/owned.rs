@@ -10,17 +10,10 @@ impl Versions {
     pub fn owned(&self, mut fields: Value, from: &str, to: &str) -> Option<Value> {
         let (mut at, target) = (self.find(from)?, self.find(to)?);
         while at != target {
-            let (next, direction) = match at < target {
-                true => (at + 1, Direction::Down),
-                false => (at - 1, Direction::Up),
-            };
-            let changes = self.older[at.max(next) - 1].changes.iter();
-            match direction {
-                Direction::Up => changes.for_each(|change| own(change, &mut fields, direction)),
-                Direction::Down => changes
-                    .rev()
-                    .for_each(|change| own(change, &mut fields, direction)),
-            }
+            let next = if at < target { at + 1 } else { at - 1 };
+            self.each_change((at, next), |change, direction| {
+                own(change, &mut fields, direction)
+            });
             at = next;
         }
         Some(fields)
@@ -28,19 +21,12 @@ impl Versions {
 }
 
 fn own(change: &Change, fields: &mut Value, direction: Direction) {
+    if let Some((from, to)) = change.way(direction) {
+        return moved(change, fields, direction, from, to);
+    }
     match (change, direction) {
-        (
-            Change::Moved {
-                from, from_kept, to, ..
-            },
-            Direction::Up,
-        ) => moved(change, fields, direction, (from, *from_kept), to),
-        (
-            Change::Moved {
-                from, to, to_kept, ..
-            },
-            Direction::Down,
-        ) => moved(change, fields, direction, (to, *to_kept), from),
+        // It has a way.
+        (Change::Moved { .. }, _) => {}
         (Change::Added { at, .. }, Direction::Down) | (Change::Removed { at, .. }, Direction::Up) => {
             remove(fields, at);
         }

@@ -15,7 +15,6 @@ fn versions() -> Versions {
         "group": "shops.example.com",
         "kind": "Shop",
         "stored": "v1",
-        "stored": "v1",
         "newest": {"name": "v1", "spec": {"fields": {"rules": {"keys": ["name"]}}}},
         "older": [
             {"name": "v1beta1", "spec": {"fields": {"rules": {"keys": ["id"]}}}, "changes": [
