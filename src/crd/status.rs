@@ -14,8 +14,7 @@ pub fn new_status() -> Json {
 /// The schema of `.status`.
 pub(super) fn schema(description: &Description, kind: &Kind) -> Json {
     let mut schema = machine_status_of(kind.names_phases()).clone();
-    // A conversion that changes the spec is seen by the digest of all of it.
-    if kind.converts() || !kind.told_apart().is_empty() {
+    if kind.keeps_digests() {
         schema["properties"]["specDigests"] = machine_status()["properties"]["specDigests"].clone();
     }
     schema["default"] = new_status();

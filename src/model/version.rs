@@ -57,6 +57,12 @@ impl Kind {
         self.versions.iter().any(|version| !version.changes.is_empty())
     }
 
+    /// Whether the operator remembers digests of the spec in the status: of the fields that states tell apart, and of all of it
+    /// where a conversion may change it without a new generation.
+    pub fn keeps_digests(&self) -> bool {
+        self.converts() || !self.told_apart().is_empty()
+    }
+
     /// The name of the version in which objects are stored.
     pub fn stored_version(&self) -> &VersionName {
         let older = self.versions.iter().find(|version| version.stored.is_some());

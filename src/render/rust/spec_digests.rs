@@ -7,7 +7,7 @@ use crate::model::{Kind, Segment};
 
 use super::KindNames;
 
-/// `fn spec_digests` of the machine, if states tell changes of fields apart.
+/// `fn spec_digests` of the machine, if the kind keeps digests.
 pub fn spec_digests(kind: &Kind) -> Option<TokenStream> {
     let KindNames {
         module, kind: object, ..
@@ -31,7 +31,7 @@ pub fn spec_digests(kind: &Kind) -> Option<TokenStream> {
         quote!((#text, &[#(#names),*]))
     });
     let fields = whole.into_iter().chain(fields);
-    (!paths.is_empty() || kind.converts()).then(|| {
+    kind.keeps_digests().then(|| {
         quote! {
             #digest
             fn spec_digests(object: &crate::#module::#object) -> Vec<rt::SpecDigest> {

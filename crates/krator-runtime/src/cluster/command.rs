@@ -175,15 +175,17 @@ fn read<A: Args>(
             A::from_arg_matches(matches)?,
         ))
     };
+    #[cfg(feature = "versions")]
+    let migrate = |matches: &ArgMatches| {
+        Ok(Command::Migrate(
+            MigrateArgs::from_arg_matches(matches)?,
+            A::from_arg_matches(matches)?,
+        ))
+    };
     match matches.subcommand() {
         Some((CRD, _)) => Ok(Command::Crd),
         #[cfg(feature = "versions")]
-        Some((MIGRATE, matches)) => (|| {
-            Ok(Command::Migrate(
-                MigrateArgs::from_arg_matches(matches)?,
-                A::from_arg_matches(matches)?,
-            ))
-        })(),
+        Some((MIGRATE, matches)) => migrate(matches),
         Some((_, matches)) => run(matches),
         None => run(&matches),
     }

@@ -74,7 +74,7 @@ pub(in crate::cluster) async fn migrate(client: &Client, kinds: Vec<Kind>, rate:
     for kind in kinds {
         let migration = Migration::new(client.clone(), kind, rate)?;
         let kind = migration.endpoint.kind().to_owned();
-        match migration.run().await {
+        match migration.run_always().await {
             Ok(objects) => tracing::info!(kind, objects, "the stored objects are in one version"),
             Err(error) => result = result.and(Err(error)),
         }
@@ -146,24 +146,29 @@ impl Migration {
     ///
     /// If the API server refuses to write some, all others are written first. If it cannot be reached, too: another run
     /// goes on.
-    async fn run(&self) -> Result<usize> {
+    async fn run(&self, mut stored: Stored) -> Result<usize> {
         let mut written = 0;
         loop {
-            let stored = self.stored().await?;
             written += self.pass(&stored).await?;
             let now = self.stored().await?;
             // Somebody may have chosen another version meanwhile.
             if now.generation == stored.generation && self.clear(&now).await? {
                 return Ok(written);
             }
+            stored = now;
         }
+    }
+
+    /// Moves all objects, wherever they are stored.
+    async fn run_always(&self) -> Result<usize> {
+        self.run(self.stored().await?).await
     }
 
     /// Moves all objects if some may be stored in another version.
     async fn run_if_needed(&self) -> Result<()> {
         let stored = self.stored().await?;
         if stored.may_be != [stored.now.as_str()] {
-            self.run().await?;
+            self.run(stored).await?;
         }
         Ok(())
     }

@@ -91,10 +91,7 @@ impl OperatorRuntime {
         let selector = self.selector.as_deref().map(str::parse::<Selector>).transpose();
         let selector = selector.map_err(Error::permanent)?;
         let probes = serve::bind(&self.health_probe_bind_address)?;
-        let mut config = match self.config {
-            Some(config) => config,
-            None => Config::infer().await?,
-        };
+        let mut config = configured(self.config).await?;
         let identity = lease::identity(self.name);
         identify(&mut config, self.name, self.version, &identity);
         let (metrics, clock, health) = (Metrics::new(), Arc::new(Clock::new()), Health::default());
@@ -201,6 +198,14 @@ impl OperatorRuntime {
     }
 }
 
+/// The configuration of the cluster: this one, or that of the process.
+async fn configured(config: Option<Config>) -> Result<Config> {
+    match config {
+        Some(config) => Ok(config),
+        None => Ok(Config::infer().await?),
+    }
+}
+
 #[cfg(feature = "versions")]
 impl OperatorRuntime {
     /// Moves the stored objects of all kinds to the version in which objects are stored now, so many in a second at most, and
@@ -211,10 +216,7 @@ impl OperatorRuntime {
     /// If there is no configuration of a cluster, or the API server does not answer, or refuses to write some objects. All
     /// others are written then.
     pub async fn migrate(self, rate: u32) -> Result<()> {
-        let mut config = match self.config {
-            Some(config) => config,
-            None => Config::infer().await?,
-        };
+        let mut config = configured(self.config).await?;
         identify(&mut config, self.name, self.version, "migrate");
         let client = connect(config, &Arc::new(Clock::new()), &Metrics::new(), None)?;
         migration::migrate(&client, self.stored, rate).await
