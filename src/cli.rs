@@ -127,6 +127,17 @@ fn crate_path(verb: &str) -> anyhow::Result<PathBuf> {
     })
 }
 
+/// The folder of a crate, by the path of its description.
+fn folder_of(description: &Path) -> &Path {
+    match description.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Why a verb fails that builds operators.
+const NO_CARGO: &str = "cannot run cargo, which builds operators; install Rust as https://rustup.rs says";
+
 /// The description that an argument means: a folder stands for the `krator.yaml` in it.
 fn named_path(path: &Path) -> anyhow::Result<PathBuf> {
     if path == Path::new(STDIN) || !path.is_dir() {

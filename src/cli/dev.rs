@@ -23,7 +23,7 @@ use super::live::{
     operator::{Operator, Start},
     webhooks,
 };
-use super::{AlreadyReported, crate_path, say};
+use super::{AlreadyReported, crate_path, folder_of, say};
 
 /// Runs the operator of this crate while you work on it: each edit is generated, built and restarted at once
 #[derive(Debug, clap::Args)]
@@ -54,10 +54,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 async fn dev(args: &Args) -> anyhow::Result<ExitCode> {
     let description = crate_path("dev")?;
-    let folder = match description.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
+    let folder = folder_of(&description);
     // The folder must be a crate of krator's before anything is started.
     Workspace::open(folder)?;
     let _held = hold(&folder.join(SESSION))?;

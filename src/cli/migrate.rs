@@ -1,11 +1,11 @@
 //! `krator migrate`, which moves stored objects to one version of their kind.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, bail};
 
-use super::{crate_path, read, sound};
+use super::{NO_CARGO, crate_path, folder_of, read, sound};
 use crate::text::printable;
 
 /// Moves all stored objects to the version in which objects are stored now, so that a former one can be dropped
@@ -31,10 +31,6 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             printable(&path.display().to_string())
         );
     }
-    let folder = path
-        .parent()
-        .filter(|folder| *folder != Path::new(""))
-        .unwrap_or(Path::new("."));
     let mut cargo = Command::new("cargo");
     cargo.args([
         "run",
@@ -49,9 +45,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let kubeconfig = std::path::absolute(kubeconfig).context("cannot tell the current folder")?;
         cargo.arg("--kubeconfig").arg(kubeconfig);
     }
-    let status = cargo.current_dir(folder).status();
-    let status =
-        status.context("cannot run cargo, which builds operators; install Rust as https://rustup.rs says")?;
+    let status = cargo.current_dir(folder_of(&path)).status();
+    let status = status.context(NO_CARGO)?;
     Ok(match status.success() {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,

@@ -9,7 +9,7 @@ use crate::cluster::{self, Cluster, until, until_ok};
 use crate::dice::{Dice, number};
 use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
 use crate::probes::logged_address;
-use edits::{Shops, object};
+use edits::{Shops, is_judged, object};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -61,6 +61,20 @@ const VERSIONS: [&str; 3] = ["v1", "v1beta1", "v1alpha1"];
 /// The annotation for what a version cannot hold.
 const HELD: &str = "shops.example.com/held";
 
+/// The name of the definition.
+const DEFINITION: &str = "shops.shops.example.com";
+
+fn patch_definition(cluster: &Cluster, patch: &Value) {
+    cluster.kubectl(&[
+        "patch",
+        "crd",
+        DEFINITION,
+        "--type=json",
+        "-p",
+        &patch.to_string(),
+    ]);
+}
+
 /// Starts the operator, and has the API server ask it for conversions at its address instead of the Service.
 fn open(cluster: &'static Cluster, binary: &Path, log: &Path) -> OperatorProcess {
     let _ = fs::remove_file(log);
@@ -78,14 +92,7 @@ fn open(cluster: &'static Cluster, binary: &Path, log: &Path) -> OperatorProcess
         {"op": "remove", "path": format!("{at}/service")},
         {"op": "add", "path": format!("{at}/url"), "value": url},
     ]);
-    cluster.kubectl(&[
-        "patch",
-        "crd",
-        "shops.shops.example.com",
-        "--type=json",
-        "-p",
-        &patch.to_string(),
-    ]);
+    patch_definition(cluster, &patch);
     operator
 }
 
@@ -203,7 +210,7 @@ fn no_change_is_missed(list: impl Fn() -> Option<BTreeMap<String, Value>>) {
                     "{name} has {digest} for {spec}, which is {expected}, and {digest} is of {other}"
                 ));
             }
-            if status["state"] != "Open" || status["observedGeneration"] != object["metadata"]["generation"] {
+            if !is_judged(&object) {
                 return Err(format!("{name} is {status}"));
             }
         }

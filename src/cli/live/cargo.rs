@@ -9,6 +9,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 
 use super::inputs::MANIFEST;
+use crate::cli::NO_CARGO;
 
 /// The feature of operators that only development may have: controls on their page.
 const DEV: &str = "dev";
@@ -28,8 +29,7 @@ impl Cargo {
     /// If it is not installed.
     pub async fn find(folder: &Path) -> anyhow::Result<Self> {
         let output = Command::new("cargo").arg("-vV").output().await;
-        let output = output
-            .context("cannot run cargo, which builds operators; install Rust as https://rustup.rs says")?;
+        let output = output.context(NO_CARGO)?;
         let about = String::from_utf8_lossy(&output.stdout);
         let host = about.lines().find_map(|line| line.strip_prefix("host: "));
         Ok(Self {

@@ -44,23 +44,23 @@ impl Shops {
 
     /// The objects as a version has them, by name, if they can be read.
     pub async fn list(&self, version: &str) -> Option<BTreeMap<String, Value>> {
-        let list = self.api(version).list(&ListParams::default()).await.ok()?;
+        self.try_list(version).await.ok()
+    }
+
+    pub async fn try_list(&self, version: &str) -> kube::Result<BTreeMap<String, Value>> {
+        let list = self.api(version).list(&ListParams::default()).await?;
         let named = list.items.into_iter().map(|mut object| {
             object.metadata.managed_fields = None;
             let name = object.metadata.name.clone().expect("a name");
             (name, serde_json::to_value(object).expect("an object is JSON"))
         });
-        Some(named.collect())
+        Ok(named.collect())
     }
 
     pub async fn create(&self, version: &str, written: &Value) {
         let written = typed(written);
         let created = self.api(version).create(&PostParams::default(), &written).await;
         created.unwrap_or_else(|error| panic!("{written:?}: {error}"));
-    }
-
-    pub async fn try_list(&self, version: &str) -> kube::Result<usize> {
-        Ok(self.api(version).list(&ListParams::default()).await?.items.len())
     }
 
     pub async fn try_get(&self, version: &str, name: &str) -> kube::Result<DynamicObject> {
@@ -200,6 +200,12 @@ impl Shops {
         answer.unwrap_or_else(|error| panic!("{how:?} of {name} in {version}: {error}"));
         (how, wanted["spec"].clone())
     }
+}
+
+/// Whether the operator has judged an object as it is.
+pub fn is_judged(shop: &Value) -> bool {
+    let status = &shop["status"];
+    status["state"] == "Open" && status["observedGeneration"] == shop["metadata"]["generation"]
 }
 
 fn typed(object: &Value) -> DynamicObject {

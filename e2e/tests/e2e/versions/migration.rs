@@ -1,7 +1,7 @@
 //! Stored objects move to another version: interrupted and continued, until the former one can be dropped.
 
-use super::edits::{Shops, object};
-use super::{DESCRIPTION, open};
+use super::edits::{Shops, is_judged, object};
+use super::{DEFINITION, DESCRIPTION, open, patch_definition};
 use crate::cluster::{self, Cluster, until};
 use crate::dice::number;
 use crate::operator::{Crate, ShownOnPanic, run};
@@ -14,7 +14,6 @@ use std::fs;
 use std::process::{Command, Stdio};
 use tokio::runtime::Runtime;
 
-pub const DEFINITION: &str = "shops.shops.example.com";
 /// Where the API server keeps the objects.
 const PREFIX: &str = "/registry/shops.example.com/shops/";
 
@@ -52,17 +51,6 @@ fn are_in(stored: &BTreeMap<String, Value>, version: &str) -> usize {
         .values()
         .filter(|object| object["apiVersion"] == *version)
         .count()
-}
-
-fn patch_definition(cluster: &Cluster, patch: &Value) {
-    cluster.kubectl(&[
-        "patch",
-        "crd",
-        DEFINITION,
-        "--type=json",
-        "-p",
-        &patch.to_string(),
-    ]);
 }
 
 fn versions_stored(cluster: &Cluster) -> String {
@@ -112,10 +100,6 @@ fn objects_move_to_the_version_that_is_stored_now() {
     }
     let settled = || {
         let list = list("v1");
-        let is_judged = |shop: &Value| {
-            shop["status"]["state"] == "Open"
-                && shop["status"]["observedGeneration"] == shop["metadata"]["generation"]
-        };
         list.values().all(is_judged).then_some(list)
     };
     let before = until("the operator has seen each object", settled);

@@ -1,15 +1,14 @@
 //! An operator whose kind gets a second version, and goes back: three replicas behind one address, with the definition before the
 //! operator and after it, while clients of the version that was served before go on.
 
-use super::edits::{Shops, object};
-use super::migration::DEFINITION;
-use super::{DESCRIPTION, HELD};
+use super::edits::{Shops, is_judged, object};
+use super::{DEFINITION, DESCRIPTION, HELD};
 use crate::cluster::{self, Cluster, until, until_ok};
 use crate::dice::{Dice, number};
 use crate::operator::{Crate, OperatorProcess, ShownOnPanic, run};
 use crate::probes::logged_address;
 use crate::yaml::documents;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddr;
@@ -271,10 +270,6 @@ fn a_second_version_comes_and_goes() {
     let settled = |version: &'static str| {
         until_ok("the operator has judged each object", || {
             let list = runtime.block_on(shops.list(version)).ok_or("no list")?;
-            let is_judged = |shop: &&Value| {
-                shop["status"]["state"] == "Open"
-                    && shop["status"]["observedGeneration"] == shop["metadata"]["generation"]
-            };
             match list.values().find(|shop| !is_judged(shop)) {
                 Some(shop) => Err(format!("{shop:#}")),
                 None => Ok(list),
