@@ -266,6 +266,10 @@ fn add_kind(plan: &mut Plan, description: &Description, kind: &Kind) {
     if !kind.webhooks.is_empty() {
         plan.add(at("admission.rs"), Seeded, handlers::admission(kind));
     }
+    if rust::conversions::has_conversions(description, kind) {
+        let functions = rust::conversions::conversions(description, kind);
+        plan.add(at("conversions.rs"), Seeded, functions);
+    }
     let test = handlers::machine_test(description, kind);
     plan.add(format!("tests/{module}.rs"), Seeded, test);
 }

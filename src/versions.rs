@@ -1,9 +1,11 @@
 //! The conversions between the versions of a kind, as the runtime, the API server of `krator dev` and the tests make them.
 
-use krator_runtime::versions::{Functions, Older, Outline, Shape as Form, Versions};
+use krator_runtime::versions::{Change, Direction, Functions, Older, Outline, Shape as Form, Step, Versions};
 use serde_json::Value as Json;
 
-use crate::model::{Description, Kind, Schema, Shape};
+use crate::crd::schema_of;
+use crate::model::{Description, Kind, Schema, Shape, Version};
+use crate::sample;
 
 /// The versions of all kinds whose objects are not the same in all of them.
 pub fn all(description: &Description) -> Vec<Versions> {
@@ -32,11 +34,7 @@ pub fn convert(
 pub fn of(description: &Description, kind: &Kind) -> Option<Versions> {
     let older = kind.versions.iter().map(|version| Older {
         shape: form(description, version.name.as_str(), &version.spec),
-        changes: version
-            .changes
-            .iter()
-            .map(|change| change.value.clone())
-            .collect(),
+        changes: changes(description, kind, version),
     });
     kind.converts().then(|| Versions {
         group: kind.resource.group.as_str().to_owned(),
@@ -45,6 +43,103 @@ pub fn of(description: &Description, kind: &Kind) -> Option<Versions> {
         newest: form(description, kind.resource.version.as_str(), &kind.spec),
         older: older.collect(),
     })
+}
+
+/// The changes of a version, with what is in the place of a value that a function of the author cannot convert.
+fn changes(description: &Description, kind: &Kind, version: &Version) -> Vec<Change> {
+    let mut changes: Vec<Change> = version
+        .changes
+        .iter()
+        .map(|change| change.value.clone())
+        .collect();
+    for custom in customs(description, kind).filter(|custom| custom.version == version.name.as_str()) {
+        if let Change::Custom { newer, older, .. } = &mut changes[custom.index] {
+            let last_is_field = matches!(custom.at.last(), Some(Step::Field(_)));
+            let fallback = |schema: Option<&Schema>| {
+                let schema = schema?;
+                let may_be_absent = last_is_field && (schema.optional || description.is_filled_in(schema));
+                (!may_be_absent).then(|| sample::value(&schema_of(description, schema)))
+            };
+            *newer = fallback(custom.newer);
+            *older = fallback(custom.older);
+        }
+    }
+    changes
+}
+
+/// A value that functions of the author convert.
+pub(crate) struct Custom<'a> {
+    /// The older version.
+    pub version: &'a str,
+    /// The next newer one; `None` for the newest of all.
+    pub next: Option<&'a Version>,
+    /// The older version.
+    pub of: &'a Version,
+    /// The index of the change.
+    pub index: usize,
+    /// The name by which the runtime calls the functions.
+    pub function: &'a str,
+    /// The place of the value, as the change names it.
+    pub at: &'a [Step],
+    /// The schema of the value in the next newer version.
+    pub newer: Option<&'a Schema>,
+    /// The schema of the value in the older version.
+    pub older: Option<&'a Schema>,
+}
+
+/// The values of a kind that functions of the author convert, the newest version first.
+pub(crate) fn customs<'a>(description: &'a Description, kind: &'a Kind) -> impl Iterator<Item = Custom<'a>> {
+    let versions = kind.versions.iter().enumerate();
+    versions.flat_map(move |(place, version)| {
+        let next = place.checked_sub(1).map(|next| &kind.versions[next]);
+        let newer = next.map_or(&kind.spec, |next| &next.spec);
+        let changes = version.changes.iter().enumerate();
+        changes.filter_map(move |(index, change)| {
+            let Change::Custom { at, function, .. } = &change.value else {
+                return None;
+            };
+            // The path is that between the changes before this one and those after it.
+            let (before, after) = (&version.changes[..index], &version.changes[index + 1..]);
+            let (mut in_older, mut in_newer) = (at.clone(), at.clone());
+            for change in before.iter().rev() {
+                change.value.follow(Direction::Down, &mut in_older);
+            }
+            for change in after {
+                change.value.follow(Direction::Up, &mut in_newer);
+            }
+            Some(Custom {
+                version: version.name.as_str(),
+                next,
+                of: version,
+                index,
+                function,
+                at,
+                newer: at_path(description, newer, in_newer.get(1..)?),
+                older: at_path(description, &version.spec, in_older.get(1..)?),
+            })
+        })
+    })
+}
+
+/// The schema at a path in a schema.
+pub(crate) fn at_path<'a>(
+    description: &'a Description,
+    schema: &'a Schema,
+    path: &[Step],
+) -> Option<&'a Schema> {
+    let Some((step, rest)) = path.split_first() else {
+        return Some(schema);
+    };
+    let below = match (step, &description.resolve(schema).shape) {
+        (Step::Field(name), Shape::Object(fields)) => {
+            let field = fields.iter().find(|field| field.name.value.as_str() == name);
+            &field?.schema
+        }
+        (Step::Each | Step::Index(_), Shape::List(items)) => items,
+        (Step::Each, Shape::Map(values)) => values,
+        _ => return None,
+    };
+    at_path(description, below, rest)
 }
 
 fn form(description: &Description, name: &str, spec: &Schema) -> Form {

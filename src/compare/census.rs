@@ -67,7 +67,7 @@ impl StoredResource {
             let object = converted.entry(version.clone()).or_insert_with(|| {
                 let to = format!("{}/{version}", versions.group);
                 // A value that code converts is judged as it is: the code is not here.
-                let converted = versions.convert(object.clone(), &to, &|_, _, value| value);
+                let converted = versions.convert(object.clone(), &to, &|_, _, value| Ok(value));
                 converted.unwrap_or_default()
             });
             change.breaks(object)

@@ -1,5 +1,6 @@
 //! Generated Rust files: token streams that prettyplease prints.
 
+pub mod conversions;
 mod defaults;
 mod fields;
 mod foreign;
@@ -163,6 +164,10 @@ pub(crate) fn kind_module(description: &Description, kind: &Kind) -> String {
     } else {
         "mod admission;\n"
     };
+    let conversions = match conversions::has_conversions(description, kind) {
+        true => "mod conversions;\n",
+        false => "",
+    };
     let versions: String = kind
         .versions
         .iter()
@@ -172,7 +177,7 @@ pub(crate) fn kind_module(description: &Description, kind: &Kind) -> String {
     let allow = if is_same { handlers::SAME_NAME } else { "" };
     format!(
         "{HEADER}\n\n//! `{name}`: its types, its state machine and its handlers.\n\n\
-         {admission}#[rustfmt::skip]\nmod generated;\nmod object;\n{allow}pub mod states;\n\n\
+         {admission}{conversions}#[rustfmt::skip]\nmod generated;\nmod object;\n{allow}pub mod states;\n\n\
          {condition}pub use generated::machine::{machine};\npub use generated::prelude;\n\
          pub use generated::types::*;\n{versions}{objects}"
     )

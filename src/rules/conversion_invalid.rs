@@ -1,6 +1,8 @@
 //! Defaults of added fields that the newer version would refuse.
 
-use krator_runtime::versions::{Change, Step, path_text};
+use krator_runtime::versions::{
+    Change, Direction, Failures, Functions, Step, nested, nested_value, path_text,
+};
 use krator_schema::{Items, Properties, Schema, validate};
 use serde_json::Value as Json;
 
@@ -17,11 +19,11 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     // The changes of a version lead to the one before it.
     let versions = subject.kind.versions.iter().zip(subject.schemas());
     let changes = versions.flat_map(|(version, (newer, _))| {
-        let changes = version.changes.iter();
-        changes.map(move |change| (version, newer, change))
+        let changes = version.changes.iter().enumerate();
+        changes.map(move |(index, change)| (version, newer, change, &version.changes[index + 1..]))
     });
     changes
-        .filter_map(|(version, newer, change)| {
+        .filter_map(|(version, newer, change, later)| {
             let Change::Added {
                 at,
                 default: Some(default),
@@ -29,7 +31,16 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             else {
                 return None;
             };
-            let why = refusal(newer, at, default)?;
+            let (mut path, mut object) = (at.clone(), nested(at, default.clone()));
+            for change in later {
+                change.value.follow(Direction::Up, &mut path);
+                // What a function makes of it is not known here.
+                let functions: &Functions<'_> = &|_, _, _| Ok(None);
+                change
+                    .value
+                    .apply(&mut object, Direction::Up, functions, &mut Failures::new());
+            }
+            let why = refusal(newer, &path, nested_value(&mut object, &path)?)?;
             let message = format!(
                 "`{}` cannot be {default} in objects of `{}`: {why}",
                 path_text(at),
@@ -42,7 +53,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         .collect()
 }
 
-/// Why a version would refuse a value, if so. A field that is elsewhere after a later change has no schema there.
+/// Why a version would refuse a value, if so. A field that is gone after a later change has no schema there.
 fn refusal(schema: &Schema, at: &[Step], value: &Json) -> Option<String> {
     let schema = at.iter().try_fold(schema, |schema, step| match step {
         Step::Field(name) => schema.properties.as_ref()?.get(name),

@@ -80,7 +80,9 @@ fn replay(history: &str, differences: &[Difference]) {
         let pair: Value = serde_json::from_str(line).expect("JSON");
         let to = pair["answer"]["apiVersion"].as_str().expect("a version");
         let ours = versions
-            .convert(pair["object"].clone(), to, &custom)
+            .convert(pair["object"].clone(), to, &|function, direction, value| {
+                Ok(custom(function, direction, value))
+            })
             .expect("a version");
         let mut found = Vec::new();
         compare("", ours.get("spec"), pair["answer"].get("spec"), &mut found);

@@ -6,7 +6,7 @@ use crate::random_value;
 use crate::random_versions::{Versioned, with_versions};
 use crate::yaml::documents;
 use krator::model::{Description, Kind};
-use krator_runtime::versions::{Change, Direction, Versions};
+use krator_runtime::versions::{Change, Direction, Functions, Versions};
 use krator_schema::cel::{self, Outcome};
 use krator_schema::{Path, Schema, admit, prune, validate};
 use serde_json::{Map, Value, json};
@@ -28,20 +28,27 @@ struct Converted<'d> {
     served: Vec<Served>,
     /// Whether a valid object of a version is one in all others, as far as krator says.
     keeps_valid: bool,
+    functions: &'static Functions<'static>,
     kind: &'d Kind,
 }
 
 /// What a `custom` change does in these tests: the older version has the newer value as text.
-fn custom(_: &str, direction: Direction, value: Option<Value>) -> Option<Value> {
-    match (direction, value?) {
-        (Direction::Down, value) => Some(value.to_string().into()),
-        (Direction::Up, Value::String(text)) => serde_json::from_str(&text).ok(),
+fn custom(_: &str, direction: Direction, value: Option<Value>) -> Result<Option<Value>, String> {
+    Ok(match (direction, value) {
+        (_, None) => None,
+        (Direction::Down, Some(value)) => Some(value.to_string().into()),
+        (Direction::Up, Some(Value::String(text))) => serde_json::from_str(&text).ok(),
         (Direction::Up, _) => None,
-    }
+    })
+}
+
+/// A function that converts nothing.
+fn broken(_: &str, direction: Direction, _: Option<Value>) -> Result<Option<Value>, String> {
+    Err(format!("{direction:?}"))
 }
 
 impl Converted<'_> {
-    fn of(description: &Description) -> Option<Converted<'_>> {
+    fn of(description: &Description, is_broken: bool) -> Option<Converted<'_>> {
         let kind = &description.kinds[0];
         let versions = krator::versions::of(description, kind)?;
         let definition = documents(krator::render::crd::crd(description).as_bytes()).remove(0);
@@ -67,7 +74,9 @@ impl Converted<'_> {
         Some(Converted {
             served: served.collect(),
             versions,
-            keeps_valid: !has_custom && !has_lost,
+            // In the place of what a function cannot convert is a valid value.
+            keeps_valid: (!has_custom || is_broken) && !has_lost,
+            functions: if is_broken { &broken } else { &custom },
             kind,
         })
     }
@@ -76,17 +85,40 @@ impl Converted<'_> {
         let to = format!("{}/{version}", self.versions.group);
         let mut converted = self
             .versions
-            .convert(object.clone(), &to, &custom)
+            .convert(object.clone(), &to, self.functions)
             .expect("it is served");
         let served = self
             .served
             .iter()
             .find(|served| served.name == version)
             .expect("it is served");
+        self.forget_failed(&mut converted);
         let before = converted.clone();
         prune(&served.read, &mut converted);
         assert_eq!(converted, before, "the API server prunes this in {version}");
         converted
+    }
+
+    /// Takes off the marks of failed functions: they say what this conversion has met, and one on the way back meets more.
+    fn forget_failed(&self, object: &mut Value) {
+        let metadata = object.get_mut("metadata").and_then(Value::as_object_mut);
+        let Some(metadata) = metadata.filter(|metadata| metadata.contains_key("annotations")) else {
+            return;
+        };
+        let (annotations, name) = (&mut metadata["annotations"], self.versions.annotation());
+        let text = annotations.get(&name).and_then(Value::as_str);
+        let held = text.and_then(|text| serde_json::from_str::<Map<String, Value>>(text).ok());
+        if let Some(mut held) = held
+            && held.remove("failed").is_some()
+        {
+            annotations[&name] = Value::Object(held.clone()).to_string().into();
+            if held.is_empty() {
+                annotations.as_object_mut().map(|all| all.remove(&name));
+            }
+        }
+        if annotations.as_object().is_some_and(Map::is_empty) {
+            metadata.remove("annotations");
+        }
     }
 
     /// An object as the API server reads it from the storage: with the defaults of the version that it is stored in.
@@ -207,7 +239,7 @@ fn edit(converted: &Converted, served: &Served, object: &Value, dice: &mut Dice)
 fn judge(text: &str, dice: &mut Dice, counts: &mut Counts) {
     let checked = krator::check("krator.yaml", text.as_bytes());
     let description = checked.sound().expect("it was sound");
-    let Some(converted) = Converted::of(description) else {
+    let Some(converted) = Converted::of(description, dice.one_in(3)) else {
         return;
     };
     counts.descriptions += 1;

@@ -235,6 +235,8 @@ impl<'g, M: Machine> Actor<'g, M> {
             Pause::Holds => self.restart(world.now()),
         }
         self.report_long_request(world);
+        #[cfg(feature = "versions")]
+        self.report_failed_conversions(world);
         if let Some(step) = self.release(world).await {
             return step;
         }

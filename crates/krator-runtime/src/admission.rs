@@ -146,14 +146,12 @@ impl<M: Machine> Doors<M> {
             versions: None,
         }
     }
-    /// Objects are converted between these versions, which are a [`Versions`](crate::versions::Versions) as JSON.
+    /// Objects are converted between these versions, which are a [`Versions`](crate::versions::Versions) as JSON, where
+    /// necessary by these functions.
     #[cfg(feature = "versions")]
     #[must_use]
-    pub fn versions(mut self, text: &'static str) -> Self {
-        self.versions = Some(Conversions {
-            text,
-            functions: &|_, _, value| value,
-        });
+    pub fn versions(mut self, text: &'static str, functions: &'static Functions<'static>) -> Self {
+        self.versions = Some(Conversions { text, functions });
         self
     }
     /// Objects are judged by [`Validate`].

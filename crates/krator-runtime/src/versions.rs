@@ -12,12 +12,12 @@ mod path;
 #[cfg(test)]
 mod tests;
 
-pub use change::{Change, Direction, Functions};
+pub use change::{Change, Direction, Failures, Functions};
 pub use outline::Outline;
-pub use path::{Path, Step, path_text};
+pub use path::{Path, Step, nested, nested_value, path_text};
 
 use held::{Held, difference, put_back};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -67,13 +67,64 @@ const LONGEST: usize = 128 << 10;
 /// What is in its place if it would be longer.
 const INCOMPLETE: &str = "incomplete";
 
-/// What rides in the annotation: for each version, what belongs into the spec of an object of that version.
-type Rides = BTreeMap<String, Held>;
+/// Why functions of the author could not convert values of an object: by the older one of the two versions that they stand between,
+/// and by the path of the value.
+pub type Failed = BTreeMap<String, Failures>;
+
+/// What is in the annotation.
+#[derive(Default, Serialize, Deserialize)]
+struct Rides {
+    /// For each version, what belongs into the spec of an object of that version.
+    #[serde(flatten)]
+    held: BTreeMap<String, Held>,
+    /// What functions of the author could not convert. No version has the name of this field.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    failed: Failed,
+}
+
+/// Calls a function of the author with a value of its type, and gives its result as a value. `null` is absent.
+///
+/// A required field may be absent, too, because the API server has objects converted before it checks them: there is nothing to
+/// convert then, and the function is not called.
+///
+/// # Errors
+///
+/// If the value is not of the type, or the function refuses it.
+pub fn converted<From: DeserializeOwned, To: Serialize>(
+    value: Option<Value>,
+    function: impl Fn(From) -> Result<To, String>,
+) -> Result<Option<Value>, String> {
+    let is_absent = value.is_none();
+    let Ok(value) = serde_json::from_value(value.unwrap_or_default()) else {
+        // What serde says would repeat the value.
+        return match is_absent {
+            true => Ok(None),
+            false => Err("the value is not of the type in the description".to_owned()),
+        };
+    };
+    let value = serde_json::to_value(function(value)?).map_err(|_| "the result is no JSON".to_owned())?;
+    Ok(Some(value).filter(|value| !value.is_null()))
+}
+
+/// What [`Versions::convert`] has noted in the annotation of this text.
+pub fn failed(annotation: &str) -> Failed {
+    // Hardly any object has failed, and annotations may be long.
+    let rides = annotation
+        .contains("\"failed\"")
+        .then(|| serde_json::from_str::<Rides>(annotation).ok());
+    rides.flatten().unwrap_or_default().failed
+}
 
 impl Versions {
     /// The annotation for what a version cannot hold.
     pub fn annotation(&self) -> String {
         format!("{}/held", self.group)
+    }
+
+    /// What [`failed`] says of an object.
+    pub fn failed(&self, object: &Value) -> Failed {
+        let annotation = object["metadata"]["annotations"][self.annotation()].as_str();
+        annotation.map(failed).unwrap_or_default()
     }
 
     /// Whether an object can be converted to this `group/version` here, as far as its kind and its group say.
@@ -110,7 +161,7 @@ impl Versions {
             .and_then(|text| serde_json::from_str(&text).ok())
             .unwrap_or_default();
         // What an object can hold does not ride, whoever says so.
-        rides.remove(&from);
+        rides.held.remove(&from);
         self.pass(&mut object, (source, target), &mut rides, functions);
         // Keys are text, so it cannot fail.
         let mut text = serde_json::to_string(&rides).unwrap_or_default();
@@ -123,7 +174,7 @@ impl Versions {
         if text.len() > LONGEST || is_incomplete {
             text = INCOMPLETE.to_owned();
         }
-        if !rides.is_empty() || is_incomplete {
+        if !rides.held.is_empty() || !rides.failed.is_empty() || is_incomplete {
             self.put_annotation(&mut object, text);
         }
         Ok(object)
@@ -160,34 +211,81 @@ impl Versions {
         while at != target {
             let next = if at < target { at + 1 } else { at - 1 };
             let before = object.get("spec").cloned();
-            self.step(object, (at, next), functions);
-            if let (Some(held), Value::Object(fields)) = (rides.remove(&self.shape(next).name), &mut *object)
-            {
+            let mut failed = Failures::new();
+            self.step(object, (at, next), functions, &mut failed);
+            let held = rides.held.remove(&self.shape(next).name);
+            if let (Some(held), Value::Object(fields)) = (held, &mut *object) {
+                let fallbacks = (!failed.is_empty()).then(|| fields.get("spec").cloned());
                 let mut whole = fields.get_mut("spec").map(Value::take);
                 put_back(&mut whole, &held);
+                if let Some(fallbacks) = fallbacks {
+                    // A value that returns is in no need of a function.
+                    failed.retain(|path, _| !self.returns(path, (at, next), (&fallbacks, &whole)));
+                }
                 match whole {
                     Some(whole) => drop(fields.insert("spec".to_owned(), whole)),
                     None => drop(fields.remove("spec")),
                 }
+            }
+            let between = self.shape(at.max(next)).name.clone();
+            rides.failed.remove(&between);
+            if !failed.is_empty() {
+                rides.failed.insert(between, failed);
             }
             // Changes of the spec read nothing else, and the rest of the object may be longer than it.
             let mut back = Value::Object(Map::new());
             if let Some(spec) = object.get("spec") {
                 back["spec"] = spec.clone();
             }
-            self.step(&mut back, (next, at), functions);
+            // Where a function fails on the way back, what was there rides.
+            self.step(&mut back, (next, at), functions, &mut Failures::new());
             let shape = self.shape(at);
             if let Some(held) = difference(back.get("spec"), before.as_ref(), &shape.spec) {
-                rides.insert(shape.name.clone(), held);
+                rides.held.insert(shape.name.clone(), held);
             }
             at = next;
         }
     }
 
+    /// Whether putting back what rode has replaced each value at the path of a failed function. The former spec has what is there
+    /// in place of the converted values, the latter what was put back.
+    fn returns(
+        &self,
+        failed: &str,
+        (from, to): (usize, usize),
+        (fallbacks, whole): (&Option<Value>, &Option<Value>),
+    ) -> bool {
+        let mut path = None;
+        self.each_change((from, to), |change, direction| match (change, &mut path) {
+            (Change::Custom { at, .. }, None) if path_text(at) == failed => path = Some(at.clone()),
+            (change, Some(path)) => change.follow(direction, path),
+            _ => {}
+        });
+        let Some(path) = path else { return false };
+        let values = |spec: &Option<Value>| {
+            let mut spec = spec.clone().unwrap_or_default();
+            let mut found = Vec::new();
+            path::at_each(&mut spec, path.get(1..).unwrap_or_default(), &mut |value| {
+                found.push(value.take());
+            });
+            found
+        };
+        let (before, after) = (values(fallbacks), values(whole));
+        let all_differ =
+            !before.is_empty() && before.iter().zip(&after).all(|(before, after)| before != after);
+        before.len() != after.len() || all_differ
+    }
+
     /// Makes the changes between a version and the one beside it, or undoes them, and fills in the defaults of the latter.
-    fn step(&self, object: &mut Value, (from, to): (usize, usize), functions: &Functions<'_>) {
+    fn step(
+        &self,
+        object: &mut Value,
+        (from, to): (usize, usize),
+        functions: &Functions<'_>,
+        failures: &mut Failures,
+    ) {
         self.each_change((from, to), |change, direction| {
-            change.apply(object, direction, functions)
+            change.apply(object, direction, functions, failures)
         });
         if let Some(spec) = object.get_mut("spec") {
             self.shape(to).spec.fill(spec);

@@ -194,7 +194,7 @@ impl Embedded {
         let convert = move |object: &Json, to: &str| {
             let known = known.lock().unwrap_or_else(PoisonError::into_inner);
             // Functions of the author are not called here: fields that they convert keep their values.
-            versions::convert(&known, object, to, &|_, _, value| value)
+            versions::convert(&known, object, to, &|_, _, value| Ok(value))
         };
         let server = builder.rbac(true).convert(Arc::new(convert)).start();
         let address = (Ipv4Addr::LOCALHOST, 0).into();

@@ -1,6 +1,6 @@
 //! The other kinds that handlers may use: a trait for each right, and the watches that fill the caches.
 
-use super::{KindNames, by_name, file, foreign, ident, paths, types};
+use super::{KindNames, by_name, conversions, file, foreign, ident, paths, types};
 use crate::model::{
     ChildDeletion, Description, FieldPath, ForeignKind, Kind, LookIn, ObjectKind, Period, Scope, Segment,
     Times, WatchBy, kubernetes,
@@ -131,7 +131,7 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
             }
         }
     });
-    let doors = doors(kind, &names);
+    let doors = doors(description, kind, &names);
     let reviewed = (!kind.webhooks.is_empty()).then(|| {
         let object = &names.kind;
         quote! {
@@ -170,7 +170,7 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
 }
 
 /// `fn doors` of the machine, if its kind has webhooks.
-fn doors(kind: &Kind, names: &KindNames) -> Option<TokenStream> {
+fn doors(description: &Description, kind: &Kind, names: &KindNames) -> Option<TokenStream> {
     let KindNames {
         module, kind: object, ..
     } = names;
@@ -201,9 +201,10 @@ fn doors(kind: &Kind, names: &KindNames) -> Option<TokenStream> {
                 });
             quote!(.scale(&["spec", #(#keys),*]))
         });
-    let versions = kind
-        .converts()
-        .then(|| quote!(.versions(include_str!("versions.json"))));
+    let versions = kind.converts().then(|| {
+        let functions = conversions::dispatch(description, kind);
+        quote!(.versions(include_str!("versions.json"), #functions))
+    });
     (!webhooks.is_empty() || versions.is_some()).then(|| {
         quote! {
             fn doors() -> rt::Doors<Self> {

@@ -11,7 +11,7 @@ use crate::{
     model::{Description, Field, Kind, Schema, Scope, Shape, TypeId, kubernetes},
     names::{MACHINE_FIELD, TYPE_IMPORTS, pascal, unique_variants},
 };
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::quote;
 use std::collections::BTreeSet;
 use syn::Ident;
@@ -169,6 +169,61 @@ pub(super) struct Writer<'a> {
     taken: BTreeSet<String>,
     /// Whether an item derives traits of serde. Aliases of types do not.
     derives: bool,
+    /// A schema whose type is asked for, and the type.
+    wanted: Option<(&'a Schema, Option<TokenStream>)>,
+}
+
+/// The type of values of a schema somewhere in `spec`, which is the `.spec` of a version of a kind, as the version's module of types
+/// has it. Names of that module begin with
+/// `prefix`.
+pub(super) fn type_in<'a>(
+    description: &'a Description,
+    kind: &'a Kind,
+    spec: &'a Schema,
+    schema: &'a Schema,
+    prefix: &TokenStream,
+) -> TokenStream {
+    let names = KindNames::of(kind);
+    let mut writer = Writer::new(description, kind, &names);
+    writer.wanted = Some((schema, None));
+    // The fields of the status come later, so they change no name of a type in the spec.
+    if let Shape::Object(fields) = &description.resolve(spec).shape {
+        writer.fields(fields, &names.spec.to_string(), Optional::AsDescribed);
+    }
+    for id in (0..description.types.len()).map(TypeId) {
+        if description.kinds.len() == 1 && description.own_spec_type(kind) != Some(id) {
+            writer.named_type(id);
+        }
+    }
+    let found = writer.wanted.and_then(|(_, found)| found);
+    // Types that several kinds share are in another module.
+    let found = found.unwrap_or_else(|| quote!(serde_json::Value));
+    let found = with_prefix(found, prefix);
+    match schema.optional || description.is_nullable(schema) {
+        true => quote!(Option<#found>),
+        false => found,
+    }
+}
+
+/// A type with `prefix` before each name that the module of types declares.
+fn with_prefix(tokens: TokenStream, prefix: &TokenStream) -> TokenStream {
+    const PRELUDE: [&str; 7] = ["String", "bool", "i64", "i32", "f64", "Vec", "Option"];
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let is_colon = |at: Option<usize>| {
+        let token = at.and_then(|at| tokens.get(at));
+        matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == ':')
+    };
+    let tokens = tokens.iter().enumerate().map(|(at, token)| match token {
+        TokenTree::Ident(name)
+            if !is_colon(at.checked_sub(1))
+                && !is_colon(Some(at + 1))
+                && !PRELUDE.contains(&&*name.to_string()) =>
+        {
+            quote!(#prefix::#name)
+        }
+        other => quote!(#other),
+    });
+    tokens.collect()
 }
 
 impl<'a> Writer<'a> {
@@ -184,6 +239,7 @@ impl<'a> Writer<'a> {
             items: Vec::new(),
             taken,
             derives: false,
+            wanted: None,
         }
     }
 
@@ -324,6 +380,16 @@ impl<'a> Writer<'a> {
 
     /// The Rust type of values of this schema, without `Option`. A type that has to be made for it gets this name.
     fn rust_type(&mut self, schema: &'a Schema, name: &str) -> TokenStream {
+        let written = self.plain_type(schema, name);
+        if let Some((wanted, found)) = &mut self.wanted
+            && std::ptr::eq(*wanted, schema)
+        {
+            *found = Some(written.clone());
+        }
+        written
+    }
+
+    fn plain_type(&mut self, schema: &'a Schema, name: &str) -> TokenStream {
         match &schema.shape {
             Shape::String if is_bytes(self.description, schema) => quote!(k8s_openapi::ByteString),
             Shape::String => quote!(String),

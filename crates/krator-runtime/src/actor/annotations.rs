@@ -30,6 +30,9 @@ pub(super) struct Annotations {
     is_long: bool,
     /// Whether an event has said so.
     is_reported: bool,
+    /// The digest of the failed conversions that the last event was about; 0 if there was none.
+    #[cfg(feature = "versions")]
+    failed: u64,
 }
 
 impl<M: Machine> Actor<'_, M> {
@@ -43,11 +46,42 @@ impl<M: Machine> Actor<'_, M> {
         let paused = annotated && !self.manifest.deleting();
         let is_reported = is_long && self.annotations.is_reported;
         self.must_step |= paused != self.annotations.paused || is_long != is_reported;
+        #[cfg(feature = "versions")]
+        {
+            self.must_step |= self.failed_conversions().is_some();
+        }
         self.annotations = Annotations {
             paused,
             is_long,
             is_reported,
+            #[cfg(feature = "versions")]
+            failed: self.annotations.failed,
         };
+    }
+
+    /// What the annotation says of failed conversions, with its digest, unless an event has said so already.
+    #[cfg(feature = "versions")]
+    fn failed_conversions(&self) -> Option<(String, u64)> {
+        let annotation = format!("{}/held", self.graph().group());
+        let failed = crate::versions::failed(self.manifest.annotation(&annotation)?);
+        let values = failed
+            .values()
+            .flatten()
+            .map(|(path, why)| format!("{path}: {why}"));
+        let note = values.collect::<Vec<_>>().join("; ");
+        let digest = crate::spec_digest::of_text("", &note);
+        (!note.is_empty() && digest != self.annotations.failed).then_some((note, digest))
+    }
+
+    /// Reports values that functions of the author could not convert, once for each text.
+    #[cfg(feature = "versions")]
+    pub(super) fn report_failed_conversions<W: World<M>>(&mut self, world: &W) {
+        if let Some((note, digest)) = self.failed_conversions() {
+            self.annotations.failed = digest;
+            let note = format!("fallbacks are in the place of values that could not be converted: {note}");
+            let note = note.chars().take(1000).collect::<String>();
+            world.publish(&self.manifest, Event::warning("ConversionFailed", note));
+        }
     }
 
     /// Reports a request that is ignored.

@@ -1,7 +1,9 @@
 //! The changes from a version to the next newer one, each with its inverse.
-use super::path::{Path, Step, at_each, put, split, take};
+use super::path::{Path, Step, at_each, path_text, put, split, take};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A change from a version to the next newer one. What one of the two versions cannot hold is no concern of it: the values
 /// that a conversion loses are found by converting back.
@@ -63,6 +65,20 @@ pub enum Change {
         at: Path,
         /// The name of the function.
         function: String,
+        /// What is in the newer version where the function fails; the field is absent if there is nothing.
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "written"
+        )]
+        newer: Option<Value>,
+        /// What is in the older version where the function fails; the field is absent if there is nothing.
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            deserialize_with = "written"
+        )]
+        older: Option<Value>,
     },
 }
 
@@ -80,8 +96,16 @@ pub enum Direction {
     Down,
 }
 
-/// The functions of the author, by name. A value is `None` where it is absent.
-pub type Functions<'a> = dyn Fn(&str, Direction, Option<Value>) -> Option<Value> + Send + Sync + 'a;
+/// The functions of the author, by name. A value is `None` where it is absent. An error says why a value cannot be converted; a
+/// function may panic, too. Both leave a value that the description says is valid in the place of the converted one.
+pub type Functions<'a> =
+    dyn Fn(&str, Direction, Option<Value>) -> Result<Option<Value>, String> + Send + Sync + 'a;
+
+/// Why functions of the author have failed, by the path of the value.
+pub type Failures = BTreeMap<String, String>;
+
+/// The most characters of a reason: it is kept with the object, and the event that repeats it has a limit.
+const LONGEST_REASON: usize = 200;
 
 /// From where a value moves, with how many steps of that the version it goes to still has, and to where.
 pub(super) type Way<'c> = ((&'c [Step], usize), &'c [Step]);
@@ -104,8 +128,23 @@ impl Change {
         })
     }
 
-    /// Makes the change, or undoes it.
-    pub fn apply(&self, object: &mut Value, direction: Direction, functions: &Functions<'_>) {
+    /// Makes a path the one that leads to the same value after the change.
+    pub fn follow(&self, direction: Direction, path: &mut Path) {
+        if let Some(((from, _), to)) = self.way(direction)
+            && path.starts_with(from)
+        {
+            path.splice(..from.len(), to.iter().cloned());
+        }
+    }
+
+    /// Makes the change, or undoes it, and notes which functions have failed.
+    pub fn apply(
+        &self,
+        object: &mut Value,
+        direction: Direction,
+        functions: &Functions<'_>,
+        failures: &mut Failures,
+    ) {
         if let Some((from, to)) = self.way(direction) {
             return moved(object, from, to);
         }
@@ -142,11 +181,42 @@ impl Change {
                     *value = count.into();
                 }
             }),
-            (Change::Custom { at, function }, direction) => {
-                replace(object, at, &mut |old| functions(function, direction, old));
+            (
+                Change::Custom {
+                    at,
+                    function,
+                    newer,
+                    older,
+                },
+                direction,
+            ) => {
+                let fallback = match direction {
+                    Direction::Up => newer,
+                    Direction::Down => older,
+                };
+                replace(object, at, &mut |old| {
+                    call(functions, function, direction, old).unwrap_or_else(|why| {
+                        let why = why.chars().filter(|c| !c.is_control()).take(LONGEST_REASON);
+                        failures.insert(path_text(at), why.collect());
+                        fallback.clone()
+                    })
+                });
             }
         }
     }
+}
+
+/// Calls a function of the author. A panic is a failure like any other, because one object that cannot be converted would leave
+/// the whole list without an answer. Its message is not repeated, for it may have values of the object.
+fn call(
+    functions: &Functions<'_>,
+    name: &str,
+    direction: Direction,
+    value: Option<Value>,
+) -> Result<Option<Value>, String> {
+    // The function owns its value, and nothing that it might leave half changed is used afterwards.
+    let called = catch_unwind(AssertUnwindSafe(|| functions(name, direction, value)));
+    called.unwrap_or_else(|_| Err("the function panicked".to_owned()))
 }
 
 fn moved(object: &mut Value, (from, kept): (&[Step], usize), to: &[Step]) {

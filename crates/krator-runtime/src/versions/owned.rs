@@ -1,6 +1,7 @@
 //! Which fields a manager owns in another version. The API server leaves an entry of `managedFields` in the version that its
 //! manager has used last, and refuses every server-side apply to an object with an entry in a version that is gone.
-use super::{Change, Direction, Step, Versions, path::split};
+use super::path::{nested, nested_value, split};
+use super::{Change, Direction, Step, Versions};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -73,15 +74,15 @@ fn before_index(path: &[Step]) -> &[Step] {
 
 /// The key of an item of a list map in the other version: the change is made to an object that has nothing but the item.
 fn retold(change: &Change, direction: Direction, above: &[Step], item: &Value) -> Option<Value> {
-    let mut object = above.iter().rev().fold(item.clone(), |below, step| match step {
-        Step::Field(name) => json!({name: below}),
-        Step::Index(_) | Step::Each => json!([below]),
-    });
-    change.apply(&mut object, direction, &|_, _, value| value);
-    above.iter().try_fold(object, |object, step| match step {
-        Step::Field(name) => object.get(name).cloned(),
-        Step::Index(_) | Step::Each => object.get(0).cloned(),
-    })
+    let mut object = nested(above, item.clone());
+    // No function converts a key.
+    change.apply(
+        &mut object,
+        direction,
+        &|_, _, value| Ok(value),
+        &mut BTreeMap::new(),
+    );
+    nested_value(&mut object, above).map(Value::take)
 }
 
 /// Gives the items of the lists at a path that ends with them other keys, if their keys are objects.

@@ -1,6 +1,6 @@
 //! Places in objects, as the changes between two versions name them.
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// A step of a path. In JSON it is the name of a field, an index, or null for every item.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -25,6 +25,22 @@ pub fn path_text(path: &[Step]) -> String {
         Step::Each => "[*]".to_owned(),
     });
     steps.collect()
+}
+
+/// An object with nothing but a value at a path: lists have one item.
+pub fn nested(path: &[Step], value: Value) -> Value {
+    path.iter().rev().fold(value, |below, step| match step {
+        Step::Field(name) => json!({name: below}),
+        Step::Index(_) | Step::Each => json!([below]),
+    })
+}
+
+/// The value at a path in what [`nested`] has made, also after a change.
+pub fn nested_value<'v>(object: &'v mut Value, path: &[Step]) -> Option<&'v mut Value> {
+    path.iter().try_fold(object, |object, step| match step {
+        Step::Field(name) => object.get_mut(name),
+        Step::Index(_) | Step::Each => object.get_mut(0),
+    })
 }
 
 /// Calls `act` with each value at a path.

@@ -76,7 +76,7 @@ fn objects() -> Vec<Value> {
 fn convert(object: &Value, version: &str) -> Value {
     let to = format!("shops.example.com/{version}");
     versions()
-        .convert(object.clone(), &to, &|_, _, value| value)
+        .convert(object.clone(), &to, &|_, _, value| Ok(value))
         .expect("a version")
 }
 
@@ -217,7 +217,7 @@ fn every_object_has_an_answer() {
         }
     }
     let unknown =
-        |from: &str, to: &str| versions().convert(json!({"apiVersion": from}), to, &|_, _, value| value);
+        |from: &str, to: &str| versions().convert(json!({"apiVersion": from}), to, &|_, _, value| Ok(value));
     assert!(unknown("shops.example.com/v2", "shops.example.com/v1").is_err());
     assert!(unknown("shops.example.com/v1", "shops.example.com/v2").is_err());
     assert!(unknown("example.com/v1", "shops.example.com/v1").is_err());
@@ -247,7 +247,7 @@ fn what_is_too_long_to_ride_is_not_written_and_stays_readable() {
         versions().convert(
             object.clone(),
             &format!("shops.example.com/{version}"),
-            &|_, _, value| value,
+            &|_, _, value| Ok(value),
         )
     };
     let long = "x".repeat(LONGEST);
@@ -267,4 +267,30 @@ fn what_is_too_long_to_ride_is_not_written_and_stays_readable() {
     }
     let oldest = try_convert(&try_convert(&stored, "v1beta1").expect("one"), "v1alpha1").expect("two");
     assert!(try_convert(&oldest, "v1").is_err(), "the mark stays");
+}
+
+/// A function that refuses or panics leaves a fallback and a mark, and nothing is lost.
+#[test]
+fn a_function_that_fails_loses_nothing() {
+    let versions: Versions = serde_json::from_value(json!({
+        "group": "shops.example.com", "kind": "Shop", "stored": "v1", "newest": {"name": "v1"},
+        "older": [{"name": "v1beta1", "changes": [
+            {"custom": {"at": ["spec", "selector"], "function": "f", "newer": {"key": "x"}, "older": "x"}},
+        ]}],
+    }))
+    .expect("versions");
+    let old = object("v1beta1", json!({"selector": "a=b"}));
+    let fail: &Functions<'_> = &|_, direction, _| match direction {
+        Direction::Up => panic!("a=b"),
+        Direction::Down => Err("no".to_owned()),
+    };
+    let to = |object: &Value, version: &str| {
+        let to = format!("shops.example.com/{version}");
+        versions.convert(object.clone(), &to, fail).expect("a version")
+    };
+    let new = to(&old, "v1");
+    assert_eq!(new["spec"]["selector"], json!({"key": "x"}));
+    let failed = versions.failed(&new);
+    assert_eq!(failed["v1beta1"][".spec.selector"], "the function panicked");
+    assert_eq!(to(&new, "v1beta1"), old);
 }

@@ -158,7 +158,7 @@ fn an_api_server_does_with_objects_of_several_versions_what_krator_says() {
     let runtime = Runtime::new().expect("a runtime");
     let webhook = runtime.block_on(Webhook::start(Some(Arc::new(move |object: &Value, to: &str| {
         let known = conversions.lock().expect("nobody panics with it");
-        krator::versions::convert(&known, object, to, &|_, _, value| value)
+        krator::versions::convert(&known, object, to, &|_, _, value| Ok(value))
     }))));
     let converted = |description: &Description| {
         let mut definition = definition(description);

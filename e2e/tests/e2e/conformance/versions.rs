@@ -35,7 +35,7 @@ pub(super) fn convert() -> Arc<Convert> {
         if label("unconvertible") {
             return Err("the shop is on fire".to_owned());
         }
-        let mut converted = versions::convert(&kinds, object, to, &|_, _, value| value)?;
+        let mut converted = versions::convert(&kinds, object, to, &|_, _, value| Ok(value))?;
         if label("renamed") {
             converted["metadata"]["name"] = "another".into();
         }

@@ -1,6 +1,6 @@
 //! One change from a version to the next newer one: read as it is written, and undone in the schema of the newer version.
 
-use krator_runtime::versions::{Change, Direction, Path, Step, path_text};
+use krator_runtime::versions::{Change, Direction, Failures, Path, Step, nested, nested_value, path_text};
 use serde_json::{Value as Json, json};
 
 use super::bounds::{self, Lost};
@@ -202,7 +202,12 @@ impl<'a> Written<'a> {
                     ..*from
                 };
                 let function = format!("{version}{}", path_text(&at));
-                Ok(vec![Change::Custom { at, function }])
+                Ok(vec![Change::Custom {
+                    at,
+                    function,
+                    newer: None,
+                    older: None,
+                }])
             }
         }
     }
@@ -428,19 +433,15 @@ fn defaults(root: &mut Schema, change: &Change) {
             done.push(steps);
             if let Some(schema) = shapes::find(root, steps) {
                 for value in [&mut schema.default, &mut schema.example].into_iter().flatten() {
-                    let mut object = steps
-                        .iter()
-                        .rev()
-                        .fold(value.value.take(), |inner, step| match step {
-                            Step::Field(name) => json!({name: inner}),
-                            Step::Index(_) | Step::Each => json!([inner]),
-                        });
+                    let mut object = nested(steps, value.value.take());
                     // What a function makes of it is not known here.
-                    change.apply(&mut object, Direction::Down, &|_, _, _| None);
-                    let inner = steps.iter().try_fold(&mut object, |object, step| match step {
-                        Step::Field(name) => object.get_mut(name),
-                        Step::Index(_) | Step::Each => object.get_mut(0),
-                    });
+                    change.apply(
+                        &mut object,
+                        Direction::Down,
+                        &|_, _, _| Ok(None),
+                        &mut Failures::new(),
+                    );
+                    let inner = nested_value(&mut object, steps);
                     value.value = inner.map(Json::take).unwrap_or_default();
                 }
             }

@@ -6,6 +6,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 pub(super) use crate::versions::PATH;
 
@@ -80,7 +81,10 @@ impl Converter {
             .map(|object| self.convert(object, &request.desired))
             .collect();
         let (status, message, converted_objects) = match converted {
-            Ok(objects) => ("Success", None, Some(objects)),
+            Ok(objects) => {
+                self.report(&objects, &request.desired);
+                ("Success", None, Some(objects))
+            }
             Err(why) => ("Failure", Some(why), None),
         };
         let answer = Answer {
@@ -96,14 +100,34 @@ impl Converter {
     }
 
     fn convert(&self, object: Value, desired: &str) -> Result<Value, String> {
-        let found = self
-            .kinds
-            .iter()
-            .find(|(versions, _)| versions.are_of(&object, desired));
-        let (versions, functions) = found.ok_or_else(|| {
+        let (versions, functions) = self.kind_of(&object, desired).ok_or_else(|| {
             let kind = object["kind"].as_str().unwrap_or("object");
             format!("this operator converts no {kind} to {desired}")
         })?;
         versions.convert(object, desired, functions)
+    }
+
+    fn kind_of(&self, object: &Value, version: &str) -> Option<&(Versions, &'static Functions<'static>)> {
+        self.kinds
+            .iter()
+            .find(|(versions, _)| versions.are_of(object, version))
+    }
+
+    /// Says in the log that functions of the author have failed, once for a list. The values are nobody's business there.
+    fn report(&self, objects: &[Value], desired: &str) {
+        let failed = objects.iter().flat_map(|object| {
+            let (versions, _) = self.kind_of(object, desired)?;
+            Some(versions.failed(object))
+        });
+        let failed: Vec<_> = failed.flat_map(BTreeMap::into_values).flatten().collect();
+        if let Some((path, why)) = failed.first() {
+            let count = failed.len();
+            tracing::warn!(
+                count,
+                path,
+                why,
+                "values could not be converted to {desired}; fallbacks are in their place"
+            );
+        }
     }
 }
