@@ -287,8 +287,8 @@ impl Session {
         if let Some(operator) = self.operator.take() {
             operator.stop().await;
         }
-        if let Some((cluster, manifest)) = self.webhooks() {
-            webhooks::close(cluster, &manifest).await?;
+        if let Some(cluster) = self.webhooks() {
+            webhooks::close(cluster, &self.folder).await?;
         }
         self.define().await?;
         let (page, asked_at) = loop {
@@ -314,8 +314,8 @@ impl Session {
             }
         };
         self.program = Some(program);
-        if let (Some((cluster, manifest)), Some(address)) = (self.webhooks(), asked_at) {
-            webhooks::open(cluster, &manifest, address).await?;
+        if let (Some(cluster), Some(address)) = (self.webhooks(), asked_at) {
+            webhooks::open(cluster, &self.folder, address).await?;
         }
         self.try_sample().await?;
         say(format_args!("ready after {:.1} s", since.elapsed().as_secs_f64()));
@@ -327,7 +327,7 @@ impl Session {
 
     /// Gives the API server the definitions, and a new one the samples.
     async fn define(&mut self) -> anyhow::Result<()> {
-        let path = self.folder.join("deploy/crd.yaml");
+        let path = self.folder.join(webhooks::DEFINITIONS);
         let definitions = fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
         if let Cluster::Embedded(embedded) = &self.cluster
             && let Some(description) = Workspace::open(&self.folder)?.description().sound()
@@ -356,11 +356,10 @@ impl Session {
         Ok(())
     }
 
-    /// The API server that can ask the webhooks of an operator on this machine, and their manifest.
-    fn webhooks(&self) -> Option<(&Embedded, PathBuf)> {
-        let manifest = self.folder.join(webhooks::MANIFEST);
+    /// The API server that can ask the webhooks of an operator on this machine, if it has any.
+    fn webhooks(&self) -> Option<&Embedded> {
         match &self.cluster {
-            Cluster::Embedded(embedded) if manifest.is_file() => Some((embedded, manifest)),
+            Cluster::Embedded(embedded) if self.folder.join(webhooks::MANIFEST).is_file() => Some(embedded),
             _ => None,
         }
     }

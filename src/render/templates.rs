@@ -36,6 +36,7 @@ templates! {
     Admission = "src/kind/admission.rs.hbs",
     Agents = "AGENTS.md.hbs",
     CargoToml = "Cargo.toml.hbs",
+    Conversions = "src/kind/conversions.rs.hbs",
     Deployment = "deploy/deployment.yaml.hbs",
     Dockerfile = "Dockerfile.hbs",
     Dockerignore = "dockerignore.hbs",

@@ -6,7 +6,7 @@ use crate::random_value;
 use crate::random_versions::{Versioned, with_versions};
 use crate::yaml::documents;
 use krator::model::{Description, Kind};
-use krator_runtime::versions::{Change, Direction, Functions, Versions};
+use krator_runtime::versions::{Direction, Functions, Versions};
 use krator_schema::cel::{self, Outcome};
 use krator_schema::{Path, Schema, admit, prune, validate};
 use serde_json::{Map, Value, json};
@@ -65,11 +65,7 @@ impl Converted<'_> {
                     read,
                 }
             });
-        let is_custom = |change: &Change| matches!(change, Change::Custom { .. });
-        let has_custom = versions
-            .older
-            .iter()
-            .any(|older| older.changes.iter().any(is_custom));
+        let has_custom = versions.have_functions();
         let has_lost = kind.versions.iter().any(|version| !version.lost.is_empty());
         Some(Converted {
             served: served.collect(),

@@ -1,13 +1,14 @@
 //! The conversion of custom resources between the versions of their definition, after `pkg/apiserver/conversion` of
-//! `k8s.io/apiextensions-apiserver`. Where a real server asks a webhook, this one calls a function of its embedder. It knows no
-//! schemas: the caller prunes what it gets.
+//! `k8s.io/apiextensions-apiserver`. Where a real server asks a Service, this one calls a function of its embedder; a webhook with a
+//! `url` is asked. It knows no schemas: the caller prunes what it gets.
 
 use crate::{
+    admission::call,
     object::{at, meta, set},
     values::go_type,
 };
-use serde_json::{Map, Value as Json};
-use std::{collections::BTreeSet, fmt, sync::Arc};
+use serde_json::{Map, Value as Json, json};
+use std::{collections::BTreeSet, fmt, sync::Arc, thread, time::Duration};
 
 /// Makes of an object the same object in another `apiVersion`, as the conversion webhook of its definition would, or says why
 /// it cannot.
@@ -24,10 +25,14 @@ pub(crate) struct Converter {
 
 #[derive(Clone)]
 struct Webhook {
-    /// What a real server says if it cannot call the webhook.
-    unreachable: String,
+    /// How the definition says that it is called.
+    client: Json,
+    /// What stands for a Service.
     convert: Option<Arc<Convert>>,
 }
+
+/// How long a webhook may take.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 impl fmt::Debug for Converter {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -45,7 +50,7 @@ impl Converter {
         Self {
             versions,
             webhook: is_webhook.then(|| Webhook {
-                unreachable: unreachable(at(conversion, &["webhook", "clientConfig"])),
+                client: at(conversion, &["webhook", "clientConfig"]).clone(),
                 convert: convert.map(Arc::clone),
             }),
         }
@@ -77,11 +82,12 @@ impl Converter {
         };
         let about = format!("conversion webhook for {from}, Kind={}", text("kind"));
         let failed = |why: String| format!("{about} failed: {why}");
-        let convert = webhook
-            .convert
-            .as_ref()
-            .ok_or_else(|| failed(webhook.unreachable.clone()))?;
-        let mut converted = convert(object, to).map_err(failed)?;
+        let converted = match (&webhook.client["url"], &webhook.convert) {
+            (Json::String(_), _) => ask(&webhook.client, object, to),
+            (_, Some(convert)) => convert(object, to),
+            (_, None) => Err(unreachable(&webhook.client)),
+        };
+        let mut converted = converted.map_err(failed)?;
         check(object, &converted, to).map_err(|why| format!("{about} returned invalid object{why}"))?;
         restore_metadata(object, &mut converted)
             .map_err(|why| format!("{about} returned invalid metadata: {why}"))?;
@@ -89,14 +95,45 @@ impl Converter {
     }
 }
 
-/// What a real server says of a webhook that nobody answers for.
+/// Asks a webhook, and blocks meanwhile, because whoever reads an object cannot go on without it. So the webhook must not be
+/// served by the thread that asks, nor ask this server.
+fn ask(client: &Json, object: &Json, to: &str) -> Result<Json, String> {
+    let uid = uuid::Uuid::new_v4().to_string();
+    let review = json!({
+        "kind": "ConversionReview", "apiVersion": "apiextensions.k8s.io/v1",
+        "request": {"uid": uid, "desiredAPIVersion": to, "objects": [object]},
+    });
+    let asked = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime
+            .map_err(|error| error.to_string())?
+            .block_on(call::post(client, &review, TIMEOUT))
+    };
+    // This thread may already wait for other futures, and must not do that twice.
+    let answer = thread::scope(|scope| scope.spawn(asked).join());
+    let mut answer = answer.unwrap_or_else(|_| Err("the call panicked".to_owned()))?;
+    let response = &mut answer["response"];
+    if response["uid"] != uid.as_str() {
+        return Err(format!("expected response.uid={uid:?}, got {}", response["uid"]));
+    }
+    if response["result"]["status"] != "Success" {
+        let message = at(response, &["result", "message"]).as_str().unwrap_or_default();
+        return Err(message.to_owned());
+    }
+    let objects = response["convertedObjects"].as_array_mut();
+    match objects.map(|objects| (objects.len(), objects.pop())) {
+        Some((1, Some(object))) => Ok(object),
+        other => {
+            let count = other.map_or(0, |(count, _)| count);
+            Err(format!("expected 1 converted objects, got {count}"))
+        }
+    }
+}
+
+/// What a real server says of a Service that nobody stands for.
 fn unreachable(client: &Json) -> String {
     let text = |path: &[&str]| at(client, path).as_str().unwrap_or_default();
     let name = text(&["service", "name"]);
-    if name.is_empty() {
-        let url = text(&["url"]);
-        return format!("Post \"{url}?timeout=30s\": this server calls no conversion webhooks");
-    }
     let (namespace, path) = (text(&["service", "namespace"]), text(&["service", "path"]));
     let (path, port) = (path.trim_start_matches('/'), at(client, &["service", "port"]));
     format!("Post \"https://{name}.{namespace}.svc:{port}/{path}?timeout=30s\": service {name:?} not found")

@@ -127,6 +127,12 @@ impl Versions {
         annotation.map(failed).unwrap_or_default()
     }
 
+    /// Whether functions of the author convert some of the values.
+    pub fn have_functions(&self) -> bool {
+        let mut changes = self.older.iter().flat_map(|older| &older.changes);
+        changes.any(|change| matches!(change, Change::Custom { .. }))
+    }
+
     /// Whether an object can be converted to this `group/version` here, as far as its kind and its group say.
     pub fn are_of(&self, object: &Value, to: &str) -> bool {
         object.get("kind").and_then(Value::as_str) == Some(&*self.kind)

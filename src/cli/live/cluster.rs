@@ -193,8 +193,14 @@ impl Embedded {
         let known = Arc::clone(&versions);
         let convert = move |object: &Json, to: &str| {
             let known = known.lock().unwrap_or_else(PoisonError::into_inner);
-            // Functions of the author are not called here: fields that they convert keep their values.
-            versions::convert(&known, object, to, &|_, _, value| Ok(value))
+            let has_functions = known
+                .iter()
+                .any(|versions| versions.are_of(object, to) && versions.have_functions());
+            match has_functions {
+                // They are in the operator, and nothing else may be stored in place of what they give.
+                true => Err("the operator whose functions convert it does not run".to_owned()),
+                false => versions::convert(&known, object, to, &|_, _, value| Ok(value)),
+            }
         };
         let server = builder.rbac(true).convert(Arc::new(convert)).start();
         let address = (Ipv4Addr::LOCALHOST, 0).into();
@@ -219,6 +225,16 @@ impl Embedded {
     /// Converts objects of these kinds from now on, as the operator does it in a cluster.
     pub fn convert(&self, versions: Vec<Versions>) {
         *self.versions.lock().unwrap_or_else(PoisonError::into_inner) = versions;
+    }
+
+    /// Whether objects of a definition are converted by functions of the author, which only the operator has.
+    pub fn calls_functions(&self, definition: &Json) -> bool {
+        let known = self.versions.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |versions: &&Versions| {
+            definition["spec"]["names"]["kind"] == *versions.kind
+                && definition["spec"]["group"] == *versions.group
+        };
+        known.iter().find(is_same).is_some_and(Versions::have_functions)
     }
 
     /// The server itself.

@@ -1,4 +1,5 @@
-//! The webhooks of an operator that runs on this machine: their configurations, with an address in place of the Service.
+//! The webhooks of an operator that runs on this machine: their configurations, and the definitions of kinds that functions of the
+//! author convert, with an address in place of the Service.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -11,6 +12,9 @@ use super::cluster::{Embedded, objects};
 
 /// The manifest of a crate with webhooks.
 pub const MANIFEST: &str = "deploy/webhooks.yaml";
+
+/// The manifest of the kinds.
+pub const DEFINITIONS: &str = "deploy/crd.yaml";
 
 /// How long the operator may take to tell the API server which certificates to trust.
 const TRUST: Duration = Duration::from_secs(10);
@@ -26,8 +30,8 @@ fn configurations(manifest: &Path) -> anyhow::Result<Vec<Json>> {
 /// # Errors
 ///
 /// If the manifest cannot be read, or if the API server refuses it.
-pub async fn close(cluster: &Embedded, manifest: &Path) -> anyhow::Result<()> {
-    for configuration in configurations(manifest)? {
+pub async fn close(cluster: &Embedded, folder: &Path) -> anyhow::Result<()> {
+    for configuration in configurations(&folder.join(MANIFEST))? {
         cluster.server().delete(&configuration).await?;
     }
     Ok(())
@@ -38,15 +42,22 @@ pub async fn close(cluster: &Embedded, manifest: &Path) -> anyhow::Result<()> {
 /// # Errors
 ///
 /// As of [`close`], and if the operator does not write which certificates to trust.
-pub async fn open(cluster: &Embedded, manifest: &Path, address: SocketAddr) -> anyhow::Result<()> {
-    for mut configuration in configurations(manifest)? {
+pub async fn open(cluster: &Embedded, folder: &Path, address: SocketAddr) -> anyhow::Result<()> {
+    let redirect = |client: &mut Json| {
+        let path = client["service"]["path"].as_str().unwrap_or_default();
+        *client = json!({"url": format!("https://{address}{path}")});
+    };
+    for mut configuration in configurations(&folder.join(MANIFEST))? {
         for webhook in configuration["webhooks"].as_array_mut().into_iter().flatten() {
-            let path = webhook["clientConfig"]["service"]["path"]
-                .as_str()
-                .unwrap_or_default();
-            webhook["clientConfig"] = json!({"url": format!("https://{address}{path}")});
+            redirect(&mut webhook["clientConfig"]);
         }
         cluster.apply(&configuration).await?;
+    }
+    for mut definition in objects(&folder.join(DEFINITIONS))? {
+        if cluster.calls_functions(&definition) {
+            redirect(&mut definition["spec"]["conversion"]["webhook"]["clientConfig"]);
+            cluster.apply(&definition).await?;
+        }
     }
     let mut versions = cluster.server().versions();
     let trusted = async { while !is_trusted(cluster) && versions.changed().await.is_ok() {} };
@@ -55,13 +66,20 @@ pub async fn open(cluster: &Embedded, manifest: &Path, address: SocketAddr) -> a
 }
 
 fn is_trusted(cluster: &Embedded) -> bool {
-    let of = |resource| cluster.server().objects("admissionregistration.k8s.io", resource);
-    let configurations = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"]
-        .into_iter()
-        .flat_map(of);
-    let webhooks = configurations
-        .flat_map(|configuration| configuration["webhooks"].as_array().cloned().unwrap_or_default());
-    webhooks
-        .into_iter()
-        .all(|webhook| webhook["clientConfig"]["caBundle"].is_string())
+    let of = |group, resource| cluster.server().objects(group, resource).into_iter();
+    let configurations = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"];
+    let configurations = configurations.map(|resource| of("admissionregistration.k8s.io", resource));
+    let webhooks = configurations.into_iter().flatten();
+    let clients = webhooks.flat_map(|configuration| {
+        let webhooks = configuration["webhooks"].as_array().cloned().unwrap_or_default();
+        webhooks
+            .into_iter()
+            .map(|webhook| webhook["clientConfig"].clone())
+    });
+    let definitions = of("apiextensions.k8s.io", "customresourcedefinitions");
+    let conversions =
+        definitions.map(|definition| definition["spec"]["conversion"]["webhook"]["clientConfig"].clone());
+    clients
+        .chain(conversions.filter(|client| client["url"].is_string()))
+        .all(|client| client["caBundle"].is_string())
 }

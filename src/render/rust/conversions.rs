@@ -3,12 +3,14 @@
 use krator_runtime::versions::{Step, path_text};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
+use serde_json::json;
 use std::collections::BTreeSet;
 use syn::Ident;
 
-use super::{KindNames, doc_text, ident, types::type_in};
+use super::{KindNames, handlers::WIDTH, ident, types::type_in};
 use crate::model::{Description, Kind};
 use crate::names::snake;
+use crate::render::templates::Template;
 use crate::versions::{Custom, customs};
 
 /// A pair of functions.
@@ -62,48 +64,110 @@ pub(crate) fn has_conversions(description: &Description, kind: &Kind) -> bool {
     customs(description, kind).next().is_some()
 }
 
-/// `src/<kind>/conversions.rs`: functions that refuse, so that a fallback is in the place of the value until they are written.
-pub(crate) fn conversions(description: &Description, kind: &Kind) -> String {
-    let name = kind.resource.kind.value.as_str();
-    let mut text = format!(
-        "//! How values of `{name}` objects are converted between versions.\n//!\n\
-         //! A function is given any value of its type, must not depend on anything else, and should undo what the other one of\n\
-         //! its pair does. Where it refuses or panics, the object gets a value that its schema allows, and keeps the original\n\
-         //! in an annotation. The reason is shown there and in an event, so it must not repeat the value.\n"
-    );
-    for pair in pairs(description, kind) {
+/// The functions of a kind, without bodies: each makes a value of one version of one of another.
+struct Function {
+    doc: String,
+    name: Ident,
+    argument: Ident,
+    from: TokenStream,
+    to: TokenStream,
+}
+
+fn functions(description: &Description, kind: &Kind) -> Vec<Function> {
+    let functions = pairs(description, kind).into_iter().flat_map(|pair| {
         let custom = &pair.custom;
         let older = type_of(description, kind, custom, true);
         let newer = type_of(description, kind, custom, false);
-        let (from, to, version) = (&pair.from, &pair.to, custom.version);
-        let path = doc_text(&path_text(custom.at));
-        let next = custom
-            .next
-            .map_or(kind.resource.version.as_str(), |next| next.name.as_str());
-        let plain = |tokens: TokenStream| {
-            tokens
-                .to_string()
-                .replace(" :: ", "::")
-                .replace(" <", "<")
-                .replace("< ", "<")
-                .replace(" >", ">")
-                .replace(" ,", ",")
-        };
-        let (older, newer) = (plain(older), plain(newer));
-        text.push_str(&format!(
-            "\n/// Makes a value of `{next}` of `{path}` in `{version}`.\n\
-             pub fn {from}(_old: {older}) -> Result<{newer}, String> {{\n    \
-                 Err(\"{from} is not written yet\".to_owned())\n}}\n\n\
-             /// Makes a value of `{version}` of `{path}` in `{next}`.\n\
-             pub fn {to}(_new: {newer}) -> Result<{older}, String> {{\n    \
-                 Err(\"{to} is not written yet\".to_owned())\n}}\n"
-        ));
-    }
-    text
+        let path = path_text(custom.at);
+        let version = custom.version;
+        let newest = kind.resource.version.as_str();
+        let next = custom.next.map_or(newest, |next| next.name.as_str());
+        [
+            Function {
+                doc: format!(" Converts `{path}` from `{version}` to `{next}`."),
+                name: pair.from,
+                argument: format_ident!("old"),
+                from: older.clone(),
+                to: newer.clone(),
+            },
+            Function {
+                doc: format!(" Converts `{path}` from `{next}` to `{version}`."),
+                name: pair.to,
+                argument: format_ident!("new"),
+                from: newer,
+                to: older,
+            },
+        ]
+    });
+    functions.collect()
 }
 
-/// The type of a value in the older or the newer version, as `src/<kind>/conversions.rs` names it.
+/// The trait with the functions that the author writes.
+pub(super) fn declaration(description: &Description, kind: &Kind) -> Option<TokenStream> {
+    let functions = functions(description, kind);
+    let declared = functions.iter().map(|function| {
+        let Function {
+            doc,
+            name,
+            argument,
+            from,
+            to,
+        } = function;
+        quote! {
+            #[doc = #doc]
+            fn #name(#argument: #from) -> Result<#to, String>;
+        }
+    });
+    (!functions.is_empty()).then(|| {
+        quote! {
+            /// Converts values between versions. You write it, in `conversions.rs`.
+            pub trait Conversions {
+                #(#declared)*
+            }
+        }
+    })
+}
+
+/// `src/<kind>/conversions.rs`: functions that refuse, so that a fallback is in the place of the value until they are written.
+pub(crate) fn conversions(description: &Description, kind: &Kind) -> String {
+    let names = KindNames::of(kind);
+    let (module, object) = (names.module, names.kind);
+    let functions = functions(description, kind).into_iter().map(|function| {
+        let Function {
+            doc,
+            name,
+            argument,
+            from,
+            to,
+        } = function;
+        let signature =
+            signature(&name, &argument, &from, &to).replace(&format!("crate::{module}::"), "super::");
+        json!({"doc": doc, "signature": signature, "name": name.to_string()})
+    });
+    Template::Conversions.render(&json!({
+        "object": object.to_string(),
+        "module": module.to_string(),
+        "functions": functions.collect::<Vec<_>>(),
+    }))
+}
+
+/// The beginning of a function in an implementation, as rustfmt formats it.
+fn signature(name: &Ident, argument: &Ident, from: &TokenStream, to: &TokenStream) -> String {
+    let plain = |tokens: &TokenStream| {
+        let text = tokens.to_string().replace(" :: ", "::");
+        text.replace(" < ", "<").replace(" >", ">").replace(" ,", ",")
+    };
+    let (argument, result) = (format!("_{argument}: {}", plain(from)), plain(to));
+    let line = format!("fn {name}({argument}) -> Result<{result}, String> {{");
+    match 4 + line.len() <= WIDTH {
+        true => line,
+        false => format!("fn {name}(\n        {argument},\n    ) -> Result<{result}, String> {{"),
+    }
+}
+
+/// The type of a value in the older or the newer version.
 fn type_of(description: &Description, kind: &Kind, custom: &Custom<'_>, is_older: bool) -> TokenStream {
+    let module = KindNames::of(kind).module;
     let (version, schema) = match is_older {
         true => (Some(custom.of), custom.older),
         false => (custom.next, custom.newer),
@@ -113,30 +177,37 @@ fn type_of(description: &Description, kind: &Kind, custom: &Custom<'_>, is_older
     };
     match version {
         Some(version) => {
-            let module = ident(version.name.as_str());
-            type_in(description, kind, &version.spec, schema, &quote!(super::#module))
+            let name = ident(version.name.as_str());
+            type_in(
+                description,
+                kind,
+                &version.spec,
+                schema,
+                &quote!(crate::#module::#name),
+            )
         }
-        None => type_in(description, kind, &kind.spec, schema, &quote!(super)),
+        None => type_in(description, kind, &kind.spec, schema, &quote!(crate::#module)),
     }
 }
 
 /// The function that calls those of the author by their names.
 pub(super) fn dispatch(description: &Description, kind: &Kind) -> TokenStream {
-    let module = KindNames::of(kind).module;
-    let arms: Vec<TokenStream> = pairs(description, kind)
-        .iter()
+    let names = KindNames::of(kind);
+    let (module, object) = (names.module, names.kind);
+    let arms = pairs(description, kind)
+        .into_iter()
         .map(|Pair { custom, from, to }| {
             let function = custom.function;
             quote! {
                 (#function, rt::versions::Direction::Up) => {
-                    rt::versions::converted(value, crate::#module::conversions::#from)
+                    rt::versions::converted(value, <crate::#module::#object as Conversions>::#from)
                 }
                 (#function, rt::versions::Direction::Down) => {
-                    rt::versions::converted(value, crate::#module::conversions::#to)
+                    rt::versions::converted(value, <crate::#module::#object as Conversions>::#to)
                 }
             }
-        })
-        .collect();
+        });
+    let arms: Vec<TokenStream> = arms.collect();
     match arms.is_empty() {
         true => quote!(&|_, _, value| Ok(value)),
         false => quote! {

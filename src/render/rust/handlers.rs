@@ -31,7 +31,7 @@ pub(super) const STATES_MODULE: &str = "states";
 pub(super) const SAME_NAME: &str = "#[allow(clippy::module_inception)]\n";
 
 /// The width of a line, by rustfmt's default.
-const WIDTH: usize = 100;
+pub(super) const WIDTH: usize = 100;
 
 /// The path of the handler of a state.
 pub fn handler_file(kind: &Kind, state: &State) -> String {

@@ -132,6 +132,7 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
         }
     });
     let doors = doors(description, kind, &names);
+    let functions = conversions::declaration(description, kind);
     let reviewed = (!kind.webhooks.is_empty()).then(|| {
         let object = &names.kind;
         quote! {
@@ -161,6 +162,7 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
             #doors
         }
         #reviewed
+        #functions
         #(#grants)*
         #(#owns)*
         #(#watches)*

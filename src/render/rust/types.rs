@@ -173,32 +173,37 @@ pub(super) struct Writer<'a> {
     wanted: Option<(&'a Schema, Option<TokenStream>)>,
 }
 
-/// The type of values of a schema somewhere in `spec`, which is the `.spec` of a version of a kind, as the version's module of types
-/// has it. Names of that module begin with
-/// `prefix`.
+/// The type of values of a schema somewhere in `spec`, the `.spec` of a version of a kind. The module of types of that version
+/// has the path `module`.
 pub(super) fn type_in<'a>(
     description: &'a Description,
     kind: &'a Kind,
     spec: &'a Schema,
     schema: &'a Schema,
-    prefix: &TokenStream,
+    module: &TokenStream,
 ) -> TokenStream {
-    let names = KindNames::of(kind);
-    let mut writer = Writer::new(description, kind, &names);
-    writer.wanted = Some((schema, None));
-    // The fields of the status come later, so they change no name of a type in the spec.
-    if let Shape::Object(fields) = &description.resolve(spec).shape {
-        writer.fields(fields, &names.spec.to_string(), Optional::AsDescribed);
-    }
-    for id in (0..description.types.len()).map(TypeId) {
-        if description.kinds.len() == 1 && description.own_spec_type(kind) != Some(id) {
-            writer.named_type(id);
+    let is_shared = crate::render::shares_types(description);
+    let own = {
+        let names = KindNames::of(kind);
+        let mut writer = Writer::new(description, kind, &names);
+        writer.wanted = Some((schema, None));
+        // The fields of the status come later, so they change no name of a type in the spec.
+        if let Shape::Object(fields) = &description.resolve(spec).shape {
+            writer.fields(fields, &names.spec.to_string(), Optional::AsDescribed);
         }
-    }
-    let found = writer.wanted.and_then(|(_, found)| found);
-    // Types that several kinds share are in another module.
-    let found = found.unwrap_or_else(|| quote!(serde_json::Value));
-    let found = with_prefix(found, prefix);
+        if !is_shared {
+            writer.named_types(description.own_spec_type(kind));
+        }
+        writer.found()
+    };
+    let found = own.or_else(|| {
+        let mut writer = Writer::empty(description);
+        writer.wanted = Some((schema, None));
+        writer.common();
+        writer.found()
+    });
+    // The schema is one of these.
+    let found = found.map_or_else(|| quote!(serde_json::Value), |found| with_prefix(found, module));
     match schema.optional || description.is_nullable(schema) {
         true => quote!(Option<#found>),
         false => found,
@@ -283,14 +288,22 @@ impl<'a> Writer<'a> {
         let spec = self.fields(spec, &names.spec.to_string(), Optional::AsDescribed);
         let status = self.fields(&kind.status, &names.status.to_string(), Optional::All);
         let own_spec = description.own_spec_type(kind);
-        if description.kinds.len() == 1 {
-            for id in (0..description.types.len()).map(TypeId) {
-                if own_spec != Some(id) {
-                    self.named_type(id);
-                }
-            }
+        if !crate::render::shares_types(description) {
+            self.named_types(own_spec);
         }
         (spec, status)
+    }
+
+    /// The named types, but for the one that is the `.spec`.
+    fn named_types(&mut self, own_spec: Option<TypeId>) {
+        let ids = (0..self.description.types.len()).map(TypeId);
+        ids.filter(|id| own_spec != Some(*id))
+            .for_each(|id| self.named_type(id));
+    }
+
+    /// The type that was asked for, if it was written.
+    fn found(self) -> Option<TokenStream> {
+        self.wanted.and_then(|(_, found)| found)
     }
 
     /// The named types that several kinds share. The answer imports those that are generated with a kind.

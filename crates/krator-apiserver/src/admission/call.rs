@@ -11,7 +11,7 @@ use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use serde_json::{Value as Json, json};
-use std::{future::Future, io, sync::Arc};
+use std::{future::Future, io, sync::Arc, time::Duration};
 use tokio::net::TcpStream;
 use tokio_rustls::{
     TlsConnector,
@@ -43,16 +43,23 @@ pub(crate) async fn call(question: &Question) -> Answer {
             "Post \"https://{host}:443/{path}?timeout={seconds}s\": {why}"
         )));
     }
-    let url = with_timeout(url, question.timeout.as_secs());
-    let posting = |why: String| format!("Post {url:?}: {why}");
-    let sent = send(&url, text(&question.client, "caBundle"), review.to_string());
-    let answer = match tokio::time::timeout(question.timeout, sent).await {
-        Ok(sent) => sent.map_err(|why| failed(posting(why)))?,
-        Err(_) => return Err(failed(posting("context deadline exceeded".to_owned()))),
-    };
-    let review = read(answer).map_err(failed)?;
+    let review = post(&question.client, &review, question.timeout).await;
+    let review = review.map_err(failed)?;
     verified(&review, &uid, question.mutates)
         .map_err(|why| format!("received invalid webhook response: {why}"))
+}
+
+/// Sends a review to the `url` of a client configuration, and returns the one that comes back.
+///
+/// # Errors
+///
+/// If none comes back in time, in the words of Go.
+pub(crate) async fn post(client: &Json, review: &Json, timeout: Duration) -> Result<Json, String> {
+    let url = with_timeout(text(client, "url"), timeout.as_secs());
+    let sent = send(&url, text(client, "caBundle"), review.to_string());
+    let sent = tokio::time::timeout(timeout, sent).await;
+    let sent = sent.unwrap_or_else(|_| Err("context deadline exceeded".to_owned()));
+    read(sent.map_err(|why| format!("Post {url:?}: {why}"))?)
 }
 
 fn with_timeout(url: &str, seconds: u64) -> String {

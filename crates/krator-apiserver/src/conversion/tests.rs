@@ -95,6 +95,14 @@ fn a_webhook_that_fails_or_is_not_there_says_so() {
         "conversion webhook for g/v1, Kind=Moose failed: Post \"https://w.n.svc:443/convert?timeout=30s\": service \"w\" \
          not found"
     );
+    let spec = json!({"conversion": {"strategy": "Webhook", "webhook": {"clientConfig": {"url": "https://127.0.0.1:1/convert"}}}});
+    let refusing = Converter::new(&spec, versions(), None);
+    let why = refusing.convert(&object(), "g/v2").expect_err("nobody listens");
+    assert_eq!(
+        why,
+        "conversion webhook for g/v1, Kind=Moose failed: Post \"https://127.0.0.1:1/convert?timeout=30s\": dial tcp \
+         127.0.0.1:1: connect: connection refused"
+    );
     // Nobody is asked about an object that is in the version already, or is empty.
     assert_eq!(absent.convert(&object(), "g/v1"), Ok(object()));
     let empty = |version: &str| json!({"apiVersion": version, "kind": "Moose"});

@@ -80,6 +80,8 @@ pub(super) fn take(types: &Types<'_>, schema: &mut Schema, path: &[Step]) -> Res
                 return Err("there is no list there".to_owned());
             };
             let mut item = (**items).clone();
+            // The API server keeps null in a list, and takes it out of a field that says nothing of it.
+            item.nullable |= matches!(types.inlined(&item).shape, Shape::Any);
             item.optional = inner.optional || may_be_empty(inner);
             Taken {
                 schema: item,
