@@ -10,6 +10,7 @@ use crate::dice::{Dice, number};
 use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
 use crate::probes::logged_address;
 use edits::{Shops, is_judged, object};
+use krator_runtime::versions::Direction;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,6 +27,7 @@ spec:
   mode: {enum: [Turbo, Eco, Idle], default: Eco}
   tls: {type: boolean, default: true}
   timeout: {type: duration, default: 30s}
+  owner: {optional: true, properties: {team: string, person: string}}
   rules:
     optional: true
     type: list of Rule
@@ -51,6 +53,7 @@ versions:
       - {removed: .spec.legacy, type: optional string}
       - {retyped: .spec.timeout, from: integer, unit: seconds}
       - {added: '.spec.rules[*].weight'}
+      - {custom: .spec.owner, from: optional string}
   v1alpha1:
     changes:
       - {renamed: .spec.count, to: .spec.size}
@@ -63,6 +66,22 @@ const HELD: &str = "shops.example.com/held";
 
 /// The name of the definition.
 const DEFINITION: &str = "shops.shops.example.com";
+
+/// What the functions of `versions/conversions.rs.txt` do.
+fn owner(_: &str, direction: Direction, value: Option<Value>) -> Result<Option<Value>, String> {
+    let value = value.unwrap_or_default();
+    let made = match (direction, value.as_str().and_then(|text| text.split_once('/'))) {
+        (Direction::Up, None) => return Err("there is no team in it".to_owned()),
+        (Direction::Up, Some(("panic", _))) => return Err("the function panicked".to_owned()),
+        (Direction::Up, Some((team, person))) => json!({"team": team, "person": person}),
+        (Direction::Down, _) if value["person"] == "refused" => return Err("they are refused".to_owned()),
+        (Direction::Down, _) => {
+            let [team, person] = ["team", "person"].map(|field| value[field].as_str().expect("a text"));
+            json!(format!("{team}/{person}"))
+        }
+    };
+    Ok(Some(made))
+}
 
 fn patch_definition(cluster: &Cluster, patch: &Value) {
     cluster.kubectl(&[
@@ -103,6 +122,8 @@ fn what_is_written_in_one_version_is_read_in_all() {
         return;
     };
     let krate = Crate::untouched(DESCRIPTION);
+    let functions = include_str!("versions/conversions.rs.txt");
+    fs::write(krate.dir().join("src/shop/conversions.rs"), functions).expect("a folder of our own");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (binary, log) = (folder.path().join("shopkeeper"), folder.path().join("log"));
     krate.build(&binary);
@@ -113,9 +134,7 @@ fn what_is_written_in_one_version_is_read_in_all() {
     let versions = krator::versions::of(description, &description.kinds[0]).expect("it has versions");
     let convert = |object: &Value, version: &str| {
         let to = format!("shops.example.com/{version}");
-        versions
-            .convert(object.clone(), &to, &|_, _, value| Ok(value))
-            .expect("a version")
+        versions.convert(object.clone(), &to, &owner).expect("a version")
     };
 
     let runtime = Runtime::new().expect("a runtime");
@@ -179,6 +198,7 @@ fn what_is_written_in_one_version_is_read_in_all() {
             wanted.insert(name.clone(), (*version, how, spec));
         }
     }
+    a_function_that_fails_is_told(cluster, &lists()[0].1);
     a_client_of_the_oldest_version_works(&krate, cluster);
     cluster.kubectl(&[
         "delete",
@@ -216,6 +236,28 @@ fn no_change_is_missed(list: impl Fn() -> Option<BTreeMap<String, Value>>) {
         }
         Ok(())
     });
+}
+
+/// Who looks at an object sees that a function has failed, and why; the value is nobody's business.
+fn a_function_that_fails_is_told(cluster: &Cluster, newest: &BTreeMap<String, Value>) {
+    const MESSAGES: &str = "-o=jsonpath={.items[*].message}";
+    for (name, object) in newest {
+        let held = object["metadata"]["annotations"][HELD]
+            .as_str()
+            .unwrap_or_default();
+        if !held.contains("\"failed\"") {
+            continue;
+        }
+        until_ok("an event says why a function has failed", || {
+            let about = format!("--field-selector=involvedObject.name={name},reason=ConversionFailed");
+            let events = cluster.kubectl(&["get", "events", "--namespace=it-shops", MESSAGES, &about]);
+            let mut reasons = ["there is no team in it", "the function panicked"].into_iter();
+            match reasons.any(|reason| events.contains(&format!(".spec.owner: {reason}"))) {
+                true => Ok(()),
+                false => Err(format!("{name} has {held}: {events}")),
+            }
+        });
+    }
 }
 
 /// Rust clients have a type for each version.

@@ -195,6 +195,10 @@ impl Change {
                     Direction::Down => older,
                 };
                 replace(object, at, &mut |old| {
+                    // Where both versions can do without a value, there is nothing to convert.
+                    if old.is_none() && fallback.is_none() {
+                        return None;
+                    }
                     call(functions, function, direction, old).unwrap_or_else(|why| {
                         let why = why.chars().filter(|c| !c.is_control()).take(LONGEST_REASON);
                         failures.insert(path_text(at), why.collect());

@@ -258,6 +258,8 @@ pub fn spec(version: &str, dice: &mut Dice) -> Value {
     if version == "v1" {
         set("hosts", &[json!([]), json!(["a"]), json!(["a", "b", "c"])]);
         set("mode", &[json!("Turbo"), json!("Eco"), json!("Idle")]);
+        let owners = ["one", "refused"].map(|person| json!({"team": "a", "person": person}));
+        set("owner", &owners);
         set("tls", &[json!(true), json!(false)]);
         set(
             "timeout",
@@ -271,6 +273,7 @@ pub fn spec(version: &str, dice: &mut Dice) -> Value {
     }
     set("host", &[json!("a"), json!("z")]);
     set("mode", &[json!("fast"), json!("slow")]);
+    set("owner", &[json!("a/b"), json!("nobody"), json!("panic/b")]);
     set("legacy", &[json!("old"), json!("")]);
     set("timeout", &[json!(0), json!(90)]);
     set(
