@@ -234,7 +234,7 @@ fn add_kind(plan: &mut Plan, description: &Description, kind: &Kind) {
     plan.add(
         at("generated/tests.rs"),
         Generated,
-        rust::graph_tests::tests(kind),
+        rust::graph_tests::tests(kind, rust::conversions::has_conversions(description, kind)),
     );
     plan.add(
         at("generated/types.rs"),
@@ -253,6 +253,8 @@ fn add_kind(plan: &mut Plan, description: &Description, kind: &Kind) {
         // Its keys are texts, so it can be written.
         let text = serde_json::to_string_pretty(&versions).expect("JSON");
         plan.add(at("generated/versions.json"), Generated, text + "\n");
+        let specs = crate::versions::specs(description, kind);
+        plan.add(at("generated/specs.json"), Generated, specs);
     }
     plan.add(at("states/mod.rs"), Generated, handlers::states_module(kind));
     for state in &kind.states {

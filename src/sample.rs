@@ -1,5 +1,6 @@
 //! A sample object of each kind, which its schema accepts.
 
+mod edges;
 mod pattern;
 mod value;
 
@@ -7,7 +8,7 @@ use krator_schema::{Pattern, names};
 use serde_json::{Value as Json, json};
 
 use crate::crd::{as_read, schema_of};
-use crate::model::{Description, Kind, Resource, Scope};
+use crate::model::{Description, Kind, Resource, Schema, Scope};
 
 /// An object with only the required fields, each with the simplest value that its schema allows.
 pub(crate) fn object(description: &Description, kind: &Kind) -> Json {
@@ -34,6 +35,16 @@ pub(crate) fn stored(description: &Description, kind: &Kind) -> Json {
     let mut object = object(description, kind);
     krator_schema::default(&as_read(schema_of(description, &kind.spec)), &mut object["spec"]);
     object
+}
+
+/// Specs with the edge cases of a schema, as the API server stores them. Rules in CEL may refuse some.
+pub(crate) fn edge_cases(description: &Description, spec: &Schema) -> Vec<Json> {
+    let schema = as_read(schema_of(description, spec));
+    let mut specs = edges::of(&schema, 0);
+    specs
+        .iter_mut()
+        .for_each(|spec| krator_schema::default(&schema, spec));
+    specs
 }
 
 /// Whether an object may have the name, as far as that is known.

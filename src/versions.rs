@@ -45,6 +45,23 @@ pub fn of(description: &Description, kind: &Kind) -> Option<Versions> {
     })
 }
 
+/// Specs of each version with the edge cases of its fields, as JSON with a line for each.
+pub(crate) fn specs(description: &Description, kind: &Kind) -> String {
+    let older = kind
+        .versions
+        .iter()
+        .map(|version| (&version.name.value, &version.spec));
+    let versions = [(&kind.resource.version.value, &kind.spec)]
+        .into_iter()
+        .chain(older);
+    let versions = versions.map(|(name, spec)| {
+        let specs = sample::edge_cases(description, spec);
+        let lines: Vec<String> = specs.iter().map(|spec| format!("    {spec}")).collect();
+        format!("  \"{name}\": [\n{}\n  ]", lines.join(",\n"))
+    });
+    format!("{{\n{}\n}}\n", versions.collect::<Vec<_>>().join(",\n"))
+}
+
 /// The changes of a version, with what is in the place of a value that a function of the author cannot convert.
 fn changes(description: &Description, kind: &Kind, version: &Version) -> Vec<Change> {
     let mut changes: Vec<Change> = version

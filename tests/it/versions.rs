@@ -88,33 +88,12 @@ impl Converted<'_> {
             .iter()
             .find(|served| served.name == version)
             .expect("it is served");
-        self.forget_failed(&mut converted);
+        // They say what this conversion has met, and one on the way back meets more.
+        self.versions.forget_failed(&mut converted);
         let before = converted.clone();
         prune(&served.read, &mut converted);
         assert_eq!(converted, before, "the API server prunes this in {version}");
         converted
-    }
-
-    /// Takes off the marks of failed functions: they say what this conversion has met, and one on the way back meets more.
-    fn forget_failed(&self, object: &mut Value) {
-        let metadata = object.get_mut("metadata").and_then(Value::as_object_mut);
-        let Some(metadata) = metadata.filter(|metadata| metadata.contains_key("annotations")) else {
-            return;
-        };
-        let (annotations, name) = (&mut metadata["annotations"], self.versions.annotation());
-        let text = annotations.get(&name).and_then(Value::as_str);
-        let held = text.and_then(|text| serde_json::from_str::<Map<String, Value>>(text).ok());
-        if let Some(mut held) = held
-            && held.remove("failed").is_some()
-        {
-            annotations[&name] = Value::Object(held.clone()).to_string().into();
-            if held.is_empty() {
-                annotations.as_object_mut().map(|all| all.remove(&name));
-            }
-        }
-        if annotations.as_object().is_some_and(Map::is_empty) {
-            metadata.remove("annotations");
-        }
     }
 
     /// An object as the API server reads it from the storage: with the defaults of the version that it is stored in.

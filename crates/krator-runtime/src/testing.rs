@@ -8,6 +8,8 @@
 //! before or after the write, the write fails, its answer is lost, or another client writes first. Each time the
 //! object must arrive, and a judge checks everything that was stored on the way.
 mod case;
+#[cfg(feature = "versions")]
+mod conversions;
 mod edges;
 mod judge;
 mod recorder;
@@ -24,6 +26,8 @@ use crate::{
 };
 use case::Case;
 pub use case::Cause;
+#[cfg(feature = "versions")]
+pub use conversions::conversions;
 use std::{collections::BTreeSet, future::Future, pin::Pin};
 
 /// A test of one edge, to be run on tokio's paused clock. It returns everything that is wrong.

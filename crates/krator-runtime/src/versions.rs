@@ -82,6 +82,23 @@ struct Rides {
     failed: Failed,
 }
 
+impl Rides {
+    /// What a text says; nothing if it is none that was written here.
+    fn of(text: Option<String>) -> Rides {
+        let rides = text.and_then(|text| serde_json::from_str(&text).ok());
+        rides.unwrap_or_default()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.held.is_empty() && self.failed.is_empty()
+    }
+
+    fn text(&self) -> String {
+        // Keys are text, so it cannot fail.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
 /// Calls a function of the author with a value of its type, and gives its result as a value. `null` is absent.
 ///
 /// A required field may be absent, too, because the API server has objects converted before it checks them: there is nothing to
@@ -163,14 +180,11 @@ impl Versions {
                 "this object has more than fits into {from}, so it can be read in that version and not be written: use {to}"
             ));
         }
-        let mut rides: Rides = text
-            .and_then(|text| serde_json::from_str(&text).ok())
-            .unwrap_or_default();
+        let mut rides = Rides::of(text);
         // What an object can hold does not ride, whoever says so.
         rides.held.remove(&from);
         self.pass(&mut object, (source, target), &mut rides, functions);
-        // Keys are text, so it cannot fail.
-        let mut text = serde_json::to_string(&rides).unwrap_or_default();
+        let mut text = rides.text();
         if text.len() > LONGEST && is_stored {
             let (size, most) = (text.len() >> 10, LONGEST >> 10);
             return Err(format!(
@@ -180,10 +194,21 @@ impl Versions {
         if text.len() > LONGEST || is_incomplete {
             text = INCOMPLETE.to_owned();
         }
-        if !rides.held.is_empty() || !rides.failed.is_empty() || is_incomplete {
+        if !rides.is_empty() || is_incomplete {
             self.put_annotation(&mut object, text);
         }
         Ok(object)
+    }
+
+    /// Takes off what [`failed`](Self::failed) says: it is about the last conversion, and nothing that belongs to the object.
+    pub fn forget_failed(&self, object: &mut Value) {
+        if !self.failed(object).is_empty() {
+            let mut rides = Rides::of(self.take_annotation(object));
+            rides.failed.clear();
+            if !rides.is_empty() {
+                self.put_annotation(object, rides.text());
+            }
+        }
     }
 
     /// The version of an object, its index, and that of another version.

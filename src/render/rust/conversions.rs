@@ -10,6 +10,7 @@ use syn::Ident;
 use super::{KindNames, handlers::WIDTH, ident, types::type_in};
 use crate::model::{Description, Kind};
 use crate::names::snake;
+use crate::plan::IGNORED_CONVERSIONS;
 use crate::render::templates::Template;
 use crate::versions::{Custom, customs};
 
@@ -102,7 +103,7 @@ fn functions(description: &Description, kind: &Kind) -> Vec<Function> {
     functions.collect()
 }
 
-/// The trait with the functions that the author writes.
+/// The function that calls those of the author by their names, and the trait that has them.
 pub(super) fn declaration(description: &Description, kind: &Kind) -> Option<TokenStream> {
     let functions = functions(description, kind);
     let declared = functions.iter().map(|function| {
@@ -119,7 +120,10 @@ pub(super) fn declaration(description: &Description, kind: &Kind) -> Option<Toke
         }
     });
     (!functions.is_empty()).then(|| {
+        let convert = convert(description, kind);
         quote! {
+            #convert
+
             /// Converts values between versions. You write it, in `conversions.rs`.
             pub trait Conversions {
                 #(#declared)*
@@ -146,7 +150,7 @@ pub(crate) fn conversions(description: &Description, kind: &Kind) -> String {
     });
     Template::Conversions.render(&json!({
         "object": object.to_string(),
-        "module": module.to_string(),
+        "ignored": IGNORED_CONVERSIONS,
         "functions": functions.collect::<Vec<_>>(),
     }))
 }
@@ -190,8 +194,7 @@ fn type_of(description: &Description, kind: &Kind, custom: &Custom<'_>, is_older
     }
 }
 
-/// The function that calls those of the author by their names.
-pub(super) fn dispatch(description: &Description, kind: &Kind) -> TokenStream {
+fn convert(description: &Description, kind: &Kind) -> TokenStream {
     let names = KindNames::of(kind);
     let (module, object) = (names.module, names.kind);
     let arms = pairs(description, kind)
@@ -207,14 +210,17 @@ pub(super) fn dispatch(description: &Description, kind: &Kind) -> TokenStream {
                 }
             }
         });
-    let arms: Vec<TokenStream> = arms.collect();
-    match arms.is_empty() {
-        true => quote!(&|_, _, value| Ok(value)),
-        false => quote! {
-            &|function, direction, value| match (function, direction) {
+    quote! {
+        /// Converts a value by one of your functions.
+        pub fn convert(
+            function: &str,
+            direction: rt::versions::Direction,
+            value: Option<serde_json::Value>,
+        ) -> Result<Option<serde_json::Value>, String> {
+            match (function, direction) {
                 #(#arms)*
                 _ => Err("there is no such function".to_owned()),
             }
-        },
+        }
     }
 }

@@ -9,8 +9,21 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 /// `src/<kind>/generated/tests.rs`.
-pub fn tests(kind: &Kind) -> String {
+pub fn tests(kind: &Kind, has_functions: bool) -> String {
     let KindNames { module, .. } = KindNames::of(kind);
+    // Functions of the author are tried beside them.
+    let conversions = (kind.converts() && !has_functions).then(|| {
+        quote! {
+            #[test]
+            fn conversions_lose_nothing() {
+                ::krator_runtime::testing::conversions(
+                    include_str!("versions.json"),
+                    &|_, _, value| Ok(value),
+                    include_str!("specs.json"),
+                );
+            }
+        }
+    });
     let states = by_name(kind);
     let tests = states.iter().map(|state| {
         // The prefix keeps the name from clashing with that of another function of the file.
@@ -47,6 +60,7 @@ pub fn tests(kind: &Kind) -> String {
                     .block_on(::krator_runtime::testing::hold(checks));
             }
             #(#tests)*
+            #conversions
         },
     )
 }

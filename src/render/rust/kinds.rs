@@ -131,8 +131,8 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
             }
         }
     });
-    let doors = doors(description, kind, &names);
     let functions = conversions::declaration(description, kind);
+    let doors = doors(kind, &names, functions.is_some());
     let reviewed = (!kind.webhooks.is_empty()).then(|| {
         let object = &names.kind;
         quote! {
@@ -172,7 +172,7 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
 }
 
 /// `fn doors` of the machine, if its kind has webhooks.
-fn doors(description: &Description, kind: &Kind, names: &KindNames) -> Option<TokenStream> {
+fn doors(kind: &Kind, names: &KindNames, has_functions: bool) -> Option<TokenStream> {
     let KindNames {
         module, kind: object, ..
     } = names;
@@ -204,7 +204,10 @@ fn doors(description: &Description, kind: &Kind, names: &KindNames) -> Option<To
             quote!(.scale(&["spec", #(#keys),*]))
         });
     let versions = kind.converts().then(|| {
-        let functions = conversions::dispatch(description, kind);
+        let functions = match has_functions {
+            true => quote!(&convert),
+            false => quote!(&|_, _, value| Ok(value)),
+        };
         quote!(.versions(include_str!("versions.json"), #functions))
     });
     (!webhooks.is_empty() || versions.is_some()).then(|| {

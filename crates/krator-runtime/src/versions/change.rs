@@ -96,6 +96,16 @@ pub enum Direction {
     Down,
 }
 
+impl Direction {
+    /// The way back.
+    pub fn opposite(self) -> Self {
+        match self {
+            Direction::Up => Direction::Down,
+            Direction::Down => Direction::Up,
+        }
+    }
+}
+
 /// The functions of the author, by name. A value is `None` where it is absent. An error says why a value cannot be converted; a
 /// function may panic, too. Both leave a value that the description says is valid in the place of the converted one.
 pub type Functions<'a> =

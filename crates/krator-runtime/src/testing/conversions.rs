@@ -1,0 +1,177 @@
+//! Tests of conversions: objects of each version are converted to all others and back, as they are and after edits.
+
+use crate::versions::{Direction, Functions, Versions};
+use serde_json::{Value, json};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Mutex, PoisonError},
+};
+
+/// The most problems that are told; one defect breaks many objects.
+const MOST: usize = 5;
+
+/// Holds the laws of conversions for a kind. `versions` is a [`Versions`] as JSON, and `specs` has the specs of some objects of each
+/// version, as JSON:
+///
+/// 1. An object that was converted is as before when it returns.
+/// 2. An edit in the other version is there when the object returns to that version, and nothing else is.
+/// 3. What the other version cannot hold of an item of a list returns into that item or into none.
+/// 4. Nothing of the metadata changes but the annotation that keeps what the other version cannot hold.
+/// 5. A function of the author does not panic, and the other one of its pair undoes it: a value that has gone there and back
+///    is converted to the same again. A function may refuse a value.
+///
+/// # Panics
+///
+/// If one of them is broken. The message says by which objects.
+pub fn conversions(versions: &str, functions: &Functions<'_>, specs: &str) {
+    let versions: Versions = serde_json::from_str(versions).expect("versions.json is as krator writes it");
+    let specs: BTreeMap<String, Vec<Value>> =
+        serde_json::from_str(specs).expect("specs.json is as krator writes it");
+    let judge = Judge {
+        versions,
+        functions,
+        wrong: Mutex::default(),
+    };
+    for (version, own) in &specs {
+        for (other, others) in specs.iter().filter(|(other, _)| *other != version) {
+            for (at, spec) in own.iter().enumerate() {
+                let edited = others.get((at + 1) % others.len().max(1));
+                judge.hold(version, spec, other, edited.unwrap_or(&Value::Null));
+            }
+        }
+    }
+    let wrong = judge.wrong.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let told: Vec<String> = wrong.iter().take(MOST).cloned().collect();
+    let more = wrong.len() - told.len();
+    assert!(wrong.is_empty(), "\n{}\nand {more} more", told.join("\n"));
+}
+
+struct Judge<'f> {
+    versions: Versions,
+    functions: &'f Functions<'f>,
+    wrong: Mutex<BTreeSet<String>>,
+}
+
+impl Judge<'_> {
+    /// Converts an object of a version to another and back. There it is edited to have the fields of another spec, and lists in
+    /// another order.
+    fn hold(&self, version: &str, spec: &Value, other: &str, edited: &Value) {
+        let object = json!({
+            "apiVersion": format!("{}/{version}", self.versions.group), "kind": self.versions.kind,
+            "metadata": {"name": "one", "labels": {"a": "b"}}, "spec": spec,
+        });
+        let there = self.convert(&object, other);
+        let back = self.convert(&there, version);
+        if back != object {
+            self.tell(format!(
+                "an object of {version} does not return from {other} as it was: {object} is {back}"
+            ));
+        }
+        if self.bare(&there)["metadata"] != object["metadata"] {
+            self.tell(format!("the metadata of an object of {version} changes: {there}"));
+        }
+        for (name, value) in edited.as_object().into_iter().flatten() {
+            let mut edit = there.clone();
+            edit["spec"][name] = value.clone();
+            let home = self.convert(&edit, version);
+            let again = self.convert(&home, other);
+            if self.bare(&again)["spec"] != edit["spec"] {
+                self.tell(format!(
+                    "an edit of `{name}` in {other} is lost in {version}: {edit} is {again}"
+                ));
+            }
+        }
+        for (name, list) in there["spec"].as_object().into_iter().flatten() {
+            let (Value::Array(list), Some(own)) = (list, object["spec"][name].as_array()) else {
+                continue;
+            };
+            if list.len() == own.len() && list.len() > 1 {
+                self.hold_list(version, (&there, list), name, own);
+            }
+        }
+    }
+
+    /// Has the items of a list in another order, and looks at what each item has when the object is back.
+    fn hold_list(&self, version: &str, (there, list): (&Value, &[Value]), name: &str, own: &[Value]) {
+        let mut edit = there.clone();
+        let mut turned = list.to_vec();
+        turned.rotate_left(1);
+        edit["spec"][name] = turned.into();
+        let home = self.convert(&edit, version);
+        let fresh = self.convert(&self.bare(&edit), version);
+        for (at, item) in home["spec"][name].as_array().into_iter().flatten().enumerate() {
+            let is_own = own.get((at + 1) % own.len()) == Some(item);
+            if !is_own && fresh["spec"][name].get(at) != Some(item) {
+                self.tell(format!(
+                    "an item of `{name}` in {version} has what belongs into another one: {item}"
+                ));
+            }
+        }
+    }
+
+    /// Without the marks of functions that have refused.
+    fn convert(&self, object: &Value, version: &str) -> Value {
+        let to = format!("{}/{version}", self.versions.group);
+        let functions: &Functions<'_> = &|name, direction, value| self.call(name, direction, value);
+        let converted = self.versions.convert(object.clone(), &to, functions);
+        let mut converted = converted.unwrap_or_else(|why| {
+            self.tell(format!("{object} cannot be converted to {version}: {why}"));
+            Value::Null
+        });
+        self.versions.forget_failed(&mut converted);
+        converted
+    }
+
+    /// Without what the other version cannot hold.
+    fn bare(&self, object: &Value) -> Value {
+        let mut object = object.clone();
+        if let Some(Value::Object(metadata)) = object.get_mut("metadata")
+            && let Some(Value::Object(annotations)) = metadata.get_mut("annotations")
+        {
+            annotations.remove(&self.versions.annotation());
+            if annotations.is_empty() {
+                metadata.remove("annotations");
+            }
+        }
+        object
+    }
+
+    /// Calls a function of the author, and has the other one of the pair undo that.
+    fn call(&self, name: &str, direction: Direction, value: Option<Value>) -> Result<Option<Value>, String> {
+        let there = self.try_call(name, direction, &value)?;
+        if there.is_some() {
+            let back = self.try_call(name, direction.opposite(), &there);
+            let again = back.and_then(|back| self.try_call(name, direction, &back));
+            if again.as_ref() != Ok(&there) {
+                let [value, there] = [value, there.clone()].map(Option::unwrap_or_default);
+                let again = again.map_or_else(|why| why, |again| again.unwrap_or_default().to_string());
+                self.tell(format!(
+                    "the functions of {name} do not undo each other: {value} is {there}, and after that {again}"
+                ));
+            }
+        }
+        Ok(there)
+    }
+
+    fn try_call(
+        &self,
+        name: &str,
+        direction: Direction,
+        value: &Option<Value>,
+    ) -> Result<Option<Value>, String> {
+        let called = catch_unwind(AssertUnwindSafe(|| {
+            (self.functions)(name, direction, value.clone())
+        }));
+        called.unwrap_or_else(|_| {
+            let shown = value.clone().unwrap_or_default();
+            self.tell(format!("a function of {name} panics: {direction:?} with {shown}"));
+            Err("it panics".to_owned())
+        })
+    }
+
+    fn tell(&self, what: String) {
+        let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
+        wrong.insert(what);
+    }
+}
