@@ -46,7 +46,7 @@ pub fn of(description: &Description, kind: &Kind) -> Option<Versions> {
 }
 
 /// Specs of each version with the edge cases of its fields, as JSON with a line for each.
-pub(crate) fn specs(description: &Description, kind: &Kind) -> String {
+pub fn specs(description: &Description, kind: &Kind) -> String {
     let older = kind
         .versions
         .iter()
@@ -176,6 +176,8 @@ fn outline(description: &Description, schema: &Schema) -> Option<Outline> {
     let default = description
         .chain(schema)
         .find_map(|schema| schema.default.as_ref());
+    // To the API server, one that is null is none.
+    let default = default.filter(|default| !default.value.is_null());
     let mut outline = Outline {
         default: default.map(|default| default.value.clone()),
         ..Outline::default()

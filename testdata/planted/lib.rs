@@ -96,4 +96,30 @@ pub mod thing {
         let wrong = clock.expect("tokio can start").block_on(drive(graph, states::Working::ID, cause, None));
         assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
     }
+
+    /// What an author writes in `conversions.rs`.
+    #[cfg(test)]
+    mod conversions {
+        use krator_runtime::versions::Direction;
+        use serde_json::{Value, json};
+
+        fn convert(_: &str, direction: Direction, value: Option<Value>) -> Result<Option<Value>, String> {
+            let value = value.unwrap_or_default();
+            let text = |field: &str| value[field].as_str().unwrap_or_default().to_owned();
+            Ok(Some(match direction {
+                Direction::Up => {
+                    let parts = value.as_str().unwrap_or_default().split_once('=');
+                    let (key, value) = parts.ok_or("there is no = in it")?;
+                    json!({"key": key, "value": value})
+                }
+                Direction::Down => format!("{}={}", text("key"), text("value")).into(),
+            }))
+        }
+
+        #[test]
+        fn conversions_lose_nothing() {
+            let [versions, specs] = [include_str!("thing/versions.json"), include_str!("thing/specs.json")];
+            krator_runtime::testing::conversions(versions, &convert, specs);
+        }
+    }
 }

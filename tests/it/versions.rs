@@ -218,6 +218,10 @@ fn judge(text: &str, dice: &mut Dice, counts: &mut Counts) {
         return;
     };
     counts.descriptions += 1;
+    // What the crate tests, with objects that are written down instead of random ones.
+    let json = serde_json::to_string(&converted.versions).expect("JSON");
+    let specs = krator::versions::specs(description, converted.kind);
+    krator_runtime::testing::conversions(&json, converted.functions, &specs);
     counts.judged_valid += u64::from(converted.keeps_valid);
     let here = |what: &str, objects: &[&Value]| {
         let objects: String = objects.iter().map(|object| format!("\n{object}")).collect();

@@ -1,8 +1,9 @@
-//! A test of the generated tests: a runtime with a defect turns them red, for the right reason.
+//! A test of the generated tests: a runtime with a defect turns them red, for the right reason, and so does a function of the
+//! author.
 //!
-//! `testdata/planted/<defect>.txt` names a file of the runtime in its first line. Its sections are what is `right` in that
+//! `testdata/planted/<defect>.txt` names a file of the runtime in its first line, or `lib.rs`, which is in the same folder. Its sections are what is `right` in that
 //! file, what is `planted` instead, and what the tests print when they turn `red`. The crate is generated from `spec.yaml`
-//! of that folder. It is built without Kubernetes, which takes seconds.
+//! of that folder, and what it converts from `versions.yaml`. It is built without Kubernetes, which takes seconds.
 
 use crate::case_file::{CaseFile, case_files};
 use crate::operator::{build_folder, cargo};
@@ -19,9 +20,10 @@ edition = "2024"
 publish = false
 
 [dependencies]
-krator-runtime = { path = "vendor/krator-runtime" }
+krator-runtime = { path = "vendor/krator-runtime", features = ["versions"] }
 
 [dev-dependencies]
+serde_json = "1"
 tokio = { version = "1", default-features = false, features = ["rt", "test-util", "time"] }
 
 [workspace]
@@ -43,7 +45,10 @@ struct Defect {
 impl Defect {
     fn of(case: &CaseFile) -> Defect {
         Defect {
-            file: Path::new("vendor/krator-runtime").join(case.introduction().trim()),
+            file: match case.introduction().trim() {
+                "lib.rs" => "src/lib.rs".into(),
+                of_runtime => Path::new("vendor/krator-runtime").join(of_runtime),
+            },
             right: case.section("right").trim_end().to_owned(),
             planted: case.section("planted").trim_end().to_owned(),
             red: case.section("red").trim().to_owned(),
@@ -94,24 +99,32 @@ impl PlantedCrate {
     }
 }
 
-/// The files of the crate, with a runtime that has no defect.
-fn files() -> BTreeMap<PathBuf, String> {
-    let text = fs::read(data().join("spec.yaml")).expect("a file of the repository");
+/// What `krator new` makes of a description of the folder.
+fn generated(file: &str) -> BTreeMap<PathBuf, String> {
+    let text = fs::read(data().join(file)).expect("a file of the repository");
     let checked = krator::check("krator.yaml", &text);
     let description = checked.description.expect("a good description");
     let plan = render::plan(&description, &checked.source, &Runtime::Vendored);
-    let generated = Path::new("src/thing/generated");
+    plan.files()
+        .map(|(path, file)| (path.into(), file.contents.clone()))
+        .collect()
+}
+
+/// The files of the crate, with a runtime that has no defect.
+fn files() -> BTreeMap<PathBuf, String> {
+    let (machine, mut converted) = (generated("spec.yaml"), generated("versions.yaml"));
     let mut files = BTreeMap::new();
-    for (path, file) in plan.files() {
-        let path = Path::new(path);
-        let name = path.file_name().unwrap_or_default();
-        let is_lock = path == Path::new("Cargo.lock");
-        if is_lock || path.starts_with("vendor") {
-            files.insert(path.to_owned(), file.contents.clone());
-        } else if path.starts_with(generated) && (name == "machine.rs" || name == "tests.rs") {
-            files.insert(Path::new("src/thing").join(name), file.contents.clone());
+    let mut take = |from: &BTreeMap<PathBuf, String>, names: [&str; 2]| {
+        for name in names {
+            let path = Path::new("src/thing/generated").join(name);
+            files.insert(Path::new("src/thing").join(name), from[&path].clone());
         }
-    }
+    };
+    take(&machine, ["machine.rs", "tests.rs"]);
+    take(&converted, ["versions.json", "specs.json"]);
+    // It has the runtime of an operator that converts objects.
+    converted.retain(|path, _| path == Path::new("Cargo.lock") || path.starts_with("vendor"));
+    files.append(&mut converted);
     let lib = fs::read_to_string(data().join("lib.rs")).expect("a file of the repository");
     files.insert("src/lib.rs".into(), lib);
     files.insert("Cargo.toml".into(), MANIFEST.to_owned());

@@ -138,6 +138,18 @@ impl Change {
         })
     }
 
+    /// The places that the change is about.
+    pub fn places(&self) -> Vec<&Path> {
+        match self {
+            Change::Moved { from, to, .. } => vec![from, to],
+            Change::Values { at, .. }
+            | Change::Added { at, .. }
+            | Change::Removed { at, .. }
+            | Change::Duration { at, .. }
+            | Change::Custom { at, .. } => vec![at],
+        }
+    }
+
     /// Makes a path the one that leads to the same value after the change.
     pub fn follow(&self, direction: Direction, path: &mut Path) {
         if let Some(((from, _), to)) = self.way(direction)

@@ -414,16 +414,8 @@ fn path(node: Input<'_>) -> Option<Path> {
 
 /// Lets the defaults and examples around a place follow a change back.
 fn defaults(root: &mut Schema, change: &Change) {
-    let places: Vec<&Path> = match change {
-        Change::Moved { from, to, .. } => vec![from, to],
-        Change::Values { at, .. }
-        | Change::Added { at, .. }
-        | Change::Removed { at, .. }
-        | Change::Duration { at, .. }
-        | Change::Custom { at, .. } => vec![at],
-    };
     let mut done: Vec<&[Step]> = Vec::new();
-    for place in places {
+    for place in change.places() {
         for length in 1..=place.len() {
             let steps = &place[..length];
             // What has come from elsewhere is converted already.
