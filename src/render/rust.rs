@@ -143,6 +143,15 @@ pub(crate) fn memory_type(description: &Description, kind: &Kind) -> Ident {
     )
 }
 
+/// A description as the documentation of an item.
+fn doc_attribute(text: Option<&str>) -> Option<TokenStream> {
+    let text = doc_text(text?);
+    (!text.is_empty()).then(|| {
+        let text = format!(" {text}");
+        quote!(#[doc = #text])
+    })
+}
+
 /// `src/<kind>/mod.rs`.
 pub(crate) fn kind_module(description: &Description, kind: &Kind) -> String {
     let KindNames {

@@ -4,7 +4,7 @@
 //! therefore ends before it has changed anything, the question is put, and the request begins anew with the answer at hand. If
 //! the object has changed in between, the question is another one and is put again.
 
-pub(crate) mod call;
+mod call;
 mod configuration;
 mod matching;
 mod policies;

@@ -3,8 +3,8 @@
 //! `url` is asked. It knows no schemas: the caller prunes what it gets.
 
 use crate::{
-    admission::call,
     object::{at, meta, set},
+    posting,
     values::go_type,
 };
 use serde_json::{Map, Value as Json, json};
@@ -107,7 +107,7 @@ fn ask(client: &Json, object: &Json, to: &str) -> Result<Json, String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime
             .map_err(|error| error.to_string())?
-            .block_on(call::post(client, &review, TIMEOUT))
+            .block_on(posting::post(client, &review, TIMEOUT))
     };
     // This thread may already wait for other futures, and must not do that twice.
     let answer = thread::scope(|scope| scope.spawn(asked).join());

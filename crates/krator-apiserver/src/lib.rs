@@ -14,6 +14,7 @@ mod protobuf;
 mod body;
 mod store;
 mod values;
+mod posting;
 mod conversion;
 mod types;
 mod field_set;

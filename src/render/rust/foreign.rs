@@ -1,7 +1,7 @@
 //! The Rust types of a foreign kind, from its CustomResourceDefinition in a file of `schemas`.
 
 use super::fields::{Optional, derives};
-use super::types::{Writer, doc_attribute};
+use super::{doc_attribute, types::Writer};
 use crate::model::{Description, ForeignKind};
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -5,7 +5,7 @@
 //! states changes nothing here, and branches that add states merge.
 
 use super::policy::{self, policy, shared_retry};
-use super::{KindNames, by_name, file, kinds, memory_type, spec_digests, state_ident, types::doc_attribute};
+use super::{KindNames, by_name, doc_attribute, file, kinds, memory_type, spec_digests, state_ident};
 use crate::model::{Description, Kind, State, StateId, StateKind};
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};

@@ -1,9 +1,13 @@
 //! The Rust types of a kind: `.spec`, `.status` and everything in them, with serde attributes for the names of fields.
 
+mod place;
+
+pub(super) use place::type_in;
+
 use super::{
     KindNames,
     defaults::{Defaults, Filled, field_ident, first_variant, is_bytes},
-    doc_text,
+    doc_attribute,
     fields::{Fields, Optional, default_function},
     file, ident, memory_type,
 };
@@ -11,7 +15,7 @@ use crate::{
     model::{Description, Field, Kind, Schema, Scope, Shape, TypeId, kubernetes},
     names::{MACHINE_FIELD, TYPE_IMPORTS, pascal, unique_variants},
 };
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use std::collections::BTreeSet;
 use syn::Ident;
@@ -122,11 +126,12 @@ pub(crate) fn common_types(description: &Description) -> String {
 /// The name of the field with the runtime's part of `.status`: another one if the description has a field of that name.
 fn machine_field(kind: &Kind) -> Ident {
     let mut name = MACHINE_FIELD.to_owned();
-    while kind
-        .status
-        .iter()
-        .any(|field| field.name.value.rust_field() == name)
-    {
+    let is_taken = |name: &str| {
+        kind.status
+            .iter()
+            .any(|field| field.name.value.rust_field() == name)
+    };
+    while is_taken(&name) {
         name.push('_');
     }
     Ident::new(&name, Span::call_site())
@@ -153,14 +158,6 @@ pub(super) fn allow_complexity() -> TokenStream {
     quote!(#![allow(clippy::type_complexity, reason = "types are as deep as in the description")])
 }
 
-pub(super) fn doc_attribute(text: Option<&str>) -> Option<TokenStream> {
-    let text = doc_text(text?);
-    (!text.is_empty()).then(|| {
-        let text = format!(" {text}");
-        quote!(#[doc = #text])
-    })
-}
-
 /// Collects the structs and enums that fields need, under names that are unique in the file.
 pub(super) struct Writer<'a> {
     description: &'a Description,
@@ -171,64 +168,6 @@ pub(super) struct Writer<'a> {
     derives: bool,
     /// A schema whose type is asked for, and the type.
     wanted: Option<(&'a Schema, Option<TokenStream>)>,
-}
-
-/// The type of values of a schema somewhere in `spec`, the `.spec` of a version of a kind. The module of types of that version
-/// has the path `module`.
-pub(super) fn type_in<'a>(
-    description: &'a Description,
-    kind: &'a Kind,
-    spec: &'a Schema,
-    schema: &'a Schema,
-    module: &TokenStream,
-) -> TokenStream {
-    let is_shared = crate::render::shares_types(description);
-    let own = {
-        let names = KindNames::of(kind);
-        let mut writer = Writer::new(description, kind, &names);
-        writer.wanted = Some((schema, None));
-        // The fields of the status come later, so they change no name of a type in the spec.
-        if let Shape::Object(fields) = &description.resolve(spec).shape {
-            writer.fields(fields, &names.spec.to_string(), Optional::AsDescribed);
-        }
-        if !is_shared {
-            writer.named_types(description.own_spec_type(kind));
-        }
-        writer.found()
-    };
-    let found = own.or_else(|| {
-        let mut writer = Writer::empty(description);
-        writer.wanted = Some((schema, None));
-        writer.common();
-        writer.found()
-    });
-    // The schema is one of these.
-    let found = found.map_or_else(|| quote!(serde_json::Value), |found| with_prefix(found, module));
-    match schema.optional || description.is_nullable(schema) {
-        true => quote!(Option<#found>),
-        false => found,
-    }
-}
-
-/// A type with `prefix` before each name that the module of types declares.
-fn with_prefix(tokens: TokenStream, prefix: &TokenStream) -> TokenStream {
-    const PRELUDE: [&str; 7] = ["String", "bool", "i64", "i32", "f64", "Vec", "Option"];
-    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    let is_colon = |at: Option<usize>| {
-        let token = at.and_then(|at| tokens.get(at));
-        matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == ':')
-    };
-    let tokens = tokens.iter().enumerate().map(|(at, token)| match token {
-        TokenTree::Ident(name)
-            if !is_colon(at.checked_sub(1))
-                && !is_colon(Some(at + 1))
-                && !PRELUDE.contains(&&*name.to_string()) =>
-        {
-            quote!(#prefix::#name)
-        }
-        other => quote!(#other),
-    });
-    tokens.collect()
 }
 
 impl<'a> Writer<'a> {
@@ -299,11 +238,6 @@ impl<'a> Writer<'a> {
         let ids = (0..self.description.types.len()).map(TypeId);
         ids.filter(|id| own_spec != Some(*id))
             .for_each(|id| self.named_type(id));
-    }
-
-    /// The type that was asked for, if it was written.
-    fn found(self) -> Option<TokenStream> {
-        self.wanted.and_then(|(_, found)| found)
     }
 
     /// The named types that several kinds share. The answer imports those that are generated with a kind.
@@ -394,11 +328,7 @@ impl<'a> Writer<'a> {
     /// The Rust type of values of this schema, without `Option`. A type that has to be made for it gets this name.
     fn rust_type(&mut self, schema: &'a Schema, name: &str) -> TokenStream {
         let written = self.plain_type(schema, name);
-        if let Some((wanted, found)) = &mut self.wanted
-            && std::ptr::eq(*wanted, schema)
-        {
-            *found = Some(written.clone());
-        }
+        self.note(schema, &written);
         written
     }
 
@@ -478,11 +408,8 @@ impl<'a> Writer<'a> {
     fn enumeration(&mut self, name: &Ident, values: &[&str], schema: &Schema) {
         self.derives = true;
         let first = first_variant(schema, values.iter().copied());
-        let variants = unique_variants(values.iter().copied())
-            .into_iter()
-            .zip(values)
-            .enumerate();
-        let variants = variants.map(|(at, (variant, value))| {
+        let variants = unique_variants(values.iter().copied()).into_iter().zip(values);
+        let variants = variants.enumerate().map(|(at, (variant, value))| {
             let default = (at == first).then(|| quote!(#[default]));
             let rename = (variant != **value).then(|| quote!(#[serde(rename = #value)]));
             let variant = ident(&variant);

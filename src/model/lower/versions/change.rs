@@ -255,7 +255,9 @@ fn moved(
         kept,
         required,
     } = shapes::take(types, parent, &to[shared..])?;
-    let is_optional = schema.optional;
+    // The API server fills no null in.
+    let default = types.inlined(&schema).default;
+    let is_optional = schema.optional || default.is_some_and(|default| default.value.is_null());
     let from_kept = shared + shapes::put(types, parent, &from[shared..], schema, span)?;
     renamed_keys(types, root, (&from, &to));
     let mut made = Vec::new();
