@@ -1,5 +1,6 @@
 //! `krator demo` and `krator dev`: operators that run while somebody watches, without a cluster.
 
+mod conversions;
 mod edits;
 
 use crate::moose::{DESCRIPTION, replaced};
