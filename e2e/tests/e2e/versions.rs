@@ -199,6 +199,9 @@ fn what_is_written_in_one_version_is_read_in_all() {
         }
     }
     a_function_that_fails_is_told(cluster, &lists()[0].1);
+    assert!(operator.terminate().success());
+    operator =
+        a_finalizer_waits_for_conversions(cluster, &binary, &log, || runtime.block_on(shops.list("v1beta1")));
     a_client_of_the_oldest_version_works(&krate, cluster);
     cluster.kubectl(&[
         "delete",
@@ -236,6 +239,65 @@ fn no_change_is_missed(list: impl Fn() -> Option<BTreeMap<String, Value>>) {
         }
         Ok(())
     });
+}
+
+/// A write while the API server cannot convert would leave `managedFields` without any entry. The operator that leads from then on
+/// is returned.
+fn a_finalizer_waits_for_conversions(
+    cluster: &'static Cluster,
+    binary: &Path,
+    log: &Path,
+    list: impl Fn() -> Option<BTreeMap<String, Value>>,
+) -> OperatorProcess {
+    // The operator converts and does nothing else as long as somebody else leads.
+    let lease = json!({
+        "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+        "metadata": {"name": "shopkeeper", "namespace": "shopkeeper"},
+        "spec": {"holderIdentity": "somebody", "leaseDurationSeconds": 3600},
+    });
+    cluster.apply(&lease.to_string(), &["--force-conflicts"]);
+    let operator = open(cluster, binary, log);
+    until("the API server converts objects", &list);
+    let waiting = object("v1beta1", "waiting", &json!({"size": 3}));
+    cluster.apply(&waiting.to_string(), &["--field-manager=older"]);
+    let url = "/spec/conversion/webhook/clientConfig/url";
+    let path = "-o=jsonpath={.spec.conversion.webhook.clientConfig.url}";
+    let right = cluster.kubectl(&["get", "crd", DEFINITION, path]);
+    let broken = "https://127.0.0.1:1/convert";
+    patch_definition(cluster, &json!([{"op": "replace", "path": url, "value": broken}]));
+    until("nobody converts objects", || list().is_none().then_some(()));
+    cluster.kubectl(&["delete", "lease", "shopkeeper", "--namespace=shopkeeper"]);
+    let metadata = || -> Value {
+        let kind = "shops.v1.shops.example.com";
+        let args = [
+            "get",
+            kind,
+            "waiting",
+            "--namespace=it-shops",
+            "--show-managed-fields",
+            "-o=json",
+        ];
+        let read: Value = serde_json::from_str(&cluster.kubectl(&args)).expect("kubectl writes JSON");
+        read["metadata"].clone()
+    };
+    let is_owned = |metadata: &Value| {
+        let entries = metadata["managedFields"].as_array().into_iter().flatten();
+        entries
+            .map(|entry| &entry["apiVersion"])
+            .any(|version| version == "shops.example.com/v1beta1")
+    };
+    until("the operator tells why it waits", || {
+        let log = fs::read_to_string(log).unwrap_or_default();
+        log.contains(broken).then_some(())
+    });
+    let before = metadata();
+    assert!(before["finalizers"].is_null() && is_owned(&before), "{before:#}");
+    patch_definition(cluster, &json!([{"op": "replace", "path": url, "value": right}]));
+    let after = until("the finalizer is set", || {
+        Some(metadata()).filter(|metadata| metadata["finalizers"].is_array())
+    });
+    assert!(is_owned(&after), "{after:#}");
+    operator
 }
 
 /// Who looks at an object sees that a function has failed, and why; the value is nobody's business.

@@ -420,6 +420,8 @@ where
             },
             leadership: common.leadership,
             events: common.events,
+            #[cfg(all(feature = "admission", feature = "versions"))]
+            older: super::objects::conversion::older::<O::Machine>(&endpoint),
             endpoint,
             metrics,
             skew,

@@ -61,6 +61,9 @@ pub(in crate::cluster) struct Remote<O: Operator> {
     pub endpoint: Endpoint,
     pub metrics: Arc<KindMetrics>,
     pub skew: Arc<Skew>,
+    /// The versions to which objects are converted.
+    #[cfg(all(feature = "admission", feature = "versions"))]
+    pub older: Vec<Endpoint>,
     /// The last transitions, if somebody can look at them.
     pub history: Option<Arc<History>>,
     /// The failures that people have planned.
@@ -154,6 +157,11 @@ where
         let others = meta.finalizers.iter().flatten().map(String::as_str);
         let others = others.filter(|other| *other != finalizer);
         let finalizers: Vec<&str> = others.chain(present.then_some(finalizer)).collect();
+        // Without a finalizer, the object is gone.
+        #[cfg(all(feature = "admission", feature = "versions"))]
+        if !finalizers.is_empty() {
+            self.try_conversion(meta).await?;
+        }
         let patch = json!({
             "metadata": {"resourceVersion": meta.resource_version, "finalizers": finalizers},
         });
@@ -223,7 +231,9 @@ fn moved_event(moved: &Moved<'_>) -> Event {
 }
 
 /// Makes a request of the runtime, bounded in time.
-async fn request<T>(request: impl Future<Output = kube::Result<T>> + Send) -> Result<T, WriteError> {
+pub(super) async fn request<T>(
+    request: impl Future<Output = kube::Result<T>> + Send,
+) -> Result<T, WriteError> {
     // Thousands of tasks may exist, and the future of a request is larger than everything else that they hold.
     // Boxed, it takes memory only while the request is made.
     match answered(LONGEST_REQUEST, request.boxed()).await {

@@ -1,0 +1,47 @@
+//! Whether the API server can convert an object. While it cannot, a write leaves `metadata.managedFields` without any entry, so
+//! that nobody owns a field any more.
+use super::remote::{Remote, request};
+use crate::{
+    cluster::{
+        api::raw::{Endpoint, Raw},
+        others::links::Linked,
+    },
+    machine::ManifestOf,
+    operator::Operator,
+    resource::KubeObject,
+    versions::Versions,
+    world::WriteError,
+};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::Api;
+
+/// The older versions of a kind whose objects are converted.
+pub(in crate::cluster) fn older<M: Linked>(endpoint: &Endpoint) -> Vec<Endpoint> {
+    let versions = M::doors().versions;
+    // Generated ones are of their form.
+    let versions = versions.and_then(|versions| serde_json::from_str::<Versions>(versions.text).ok());
+    let older = versions.into_iter().flat_map(|versions| versions.older);
+    older
+        .map(|older| endpoint.in_version(&older.shape.name))
+        .collect()
+}
+
+impl<O: Operator> Remote<O>
+where
+    ManifestOf<O::Machine>: KubeObject,
+{
+    /// Reads an object in an older version, to see that it can be converted. One that is not served says nothing.
+    pub(super) async fn try_conversion(&self, meta: &ObjectMeta) -> Result<(), WriteError> {
+        let namespace = meta.namespace.as_deref().unwrap_or_default();
+        let name = meta.name.as_deref().unwrap_or_default();
+        for endpoint in &self.older {
+            let api: Api<Raw> = endpoint.api(self.cluster.client.clone(), namespace);
+            match request(api.get(name)).await {
+                Ok(_) => return Ok(()),
+                Err(WriteError::Gone) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
