@@ -200,8 +200,7 @@ fn what_is_written_in_one_version_is_read_in_all() {
     }
     a_function_that_fails_is_told(cluster, &lists()[0].1);
     assert!(operator.terminate().success());
-    operator =
-        a_finalizer_waits_for_conversions(cluster, &binary, &log, || runtime.block_on(shops.list("v1beta1")));
+    operator = a_finalizer_waits_for_conversions(cluster, &binary, &log);
     a_client_of_the_oldest_version_works(&krate, cluster);
     cluster.kubectl(&[
         "delete",
@@ -247,7 +246,6 @@ fn a_finalizer_waits_for_conversions(
     cluster: &'static Cluster,
     binary: &Path,
     log: &Path,
-    list: impl Fn() -> Option<BTreeMap<String, Value>>,
 ) -> OperatorProcess {
     // The operator converts and does nothing else as long as somebody else leads.
     let lease = json!({
@@ -257,15 +255,25 @@ fn a_finalizer_waits_for_conversions(
     });
     cluster.apply(&lease.to_string(), &["--force-conflicts"]);
     let operator = open(cluster, binary, log);
-    until("the API server converts objects", &list);
-    let waiting = object("v1beta1", "waiting", &json!({"size": 3}));
-    cluster.apply(&waiting.to_string(), &["--field-manager=older"]);
+    let waiting = object("v1beta1", "waiting", &json!({"size": 3})).to_string();
+    let apply = ["apply", "--server-side", "--field-manager=older", "-f", "-"];
+    until_ok("the API server converts objects", || {
+        cluster.try_kubectl("admin", &apply, &waiting)
+    });
     let url = "/spec/conversion/webhook/clientConfig/url";
     let path = "-o=jsonpath={.spec.conversion.webhook.clientConfig.url}";
     let right = cluster.kubectl(&["get", "crd", DEFINITION, path]);
     let broken = "https://127.0.0.1:1/convert";
     patch_definition(cluster, &json!([{"op": "replace", "path": url, "value": broken}]));
-    until("nobody converts objects", || list().is_none().then_some(()));
+    let get = [
+        "get",
+        "shops.v1beta1.shops.example.com",
+        "waiting",
+        "--namespace=it-shops",
+    ];
+    until("nobody converts objects", || {
+        cluster.try_kubectl("admin", &get, "").err()
+    });
     cluster.kubectl(&["delete", "lease", "shopkeeper", "--namespace=shopkeeper"]);
     let metadata = || -> Value {
         let kind = "shops.v1.shops.example.com";
