@@ -52,6 +52,7 @@ pub use resource::{
 pub use schema::{Constraints, Field, FieldChange, KubernetesType, NamedType, Schema, Shape, Validation};
 pub use status::machine_status;
 pub(crate) use status::machine_status_of;
+pub(crate) use version::DURATION_UNITS;
 pub use version::Version;
 pub use webhooks::{FailurePolicy, MatchCondition, Operation, Webhook, Webhooks};
 

@@ -132,6 +132,9 @@ fn add_surroundings(plan: &mut Plan, description: &Description, rollout: Rollout
     plan.add("deploy/sample.yaml", Seeded, sample::sample(description));
     plan.add(DEPLOYMENT, Seeded, deploy::deployment(description, rollout));
     plan.add("docs/states.md", Generated, documents::states(description));
+    if let Some(versions) = documents::versions(description) {
+        plan.add("docs/versions.md", Generated, versions);
+    }
     let values = documents::values(description);
     for (path, template) in [
         ("deploy/namespace.yaml", Template::Namespace),

@@ -33,6 +33,14 @@ pub struct Version {
     pub selectable_fields: Vec<Spanned<FieldPath>>,
 }
 
+/// The units of numbers that become durations: as descriptions have them, and as durations do.
+pub(crate) const DURATION_UNITS: [(&str, &str); 4] = [
+    ("milliseconds", "ms"),
+    ("seconds", "s"),
+    ("minutes", "m"),
+    ("hours", "h"),
+];
+
 impl Kind {
     /// The kind as clients of an older version see it.
     pub fn in_version(&self, version: &Version) -> Kind {

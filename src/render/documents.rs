@@ -1,6 +1,9 @@
 //! Documents and settings of the repository: README, AGENTS.md, state diagram, CI workflow, image, settings of git.
 
 mod markdown;
+mod versions;
+
+pub use versions::versions;
 
 use serde_json::{Value as Json, json};
 
@@ -33,6 +36,7 @@ pub(crate) fn values(description: &Description) -> Json {
             _ => "<kind>".to_owned(),
         },
         "webhooks": description.has_webhooks(),
+        "versions": description.kinds.iter().any(|kind| !kind.versions.is_empty()),
         "shares_types": super::shares_types(description),
         "kinds": kinds.iter().map(|kind| introduced(description, kind)).collect::<Vec<_>>(),
     })

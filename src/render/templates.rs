@@ -52,6 +52,7 @@ templates! {
     Readme = "README.md.hbs",
     Shared = "src/shared.rs.hbs",
     States = "docs/states.md.hbs",
+    Versions = "docs/versions.md.hbs",
     Workflow = "github/workflows/ci.yml.hbs",
 }
 

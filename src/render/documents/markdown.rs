@@ -39,9 +39,43 @@ fn is_mark(c: char) -> bool {
     "\\`*_[]#|~$@:!{}".contains(c)
 }
 
+/// A text as it is, within a line.
+pub(super) fn code(text: &str) -> String {
+    let text = text.replace(|c: char| c.is_control() || is_unprintable(c), " ");
+    let fence = "`".repeat(longest_run(&text) + 1);
+    match fence.len() {
+        1 => format!("`{text}`"),
+        _ => format!("{fence} {text} {fence}"),
+    }
+}
+
+/// Lines of code.
+pub(super) fn block(language: &str, lines: &str) -> String {
+    let fence = "`".repeat(longest_run(lines).max(2) + 1);
+    format!("{fence}{language}\n{lines}{fence}")
+}
+
+/// How many backticks follow each other at most.
+fn longest_run(text: &str) -> usize {
+    let runs = text.split(|c| c != '`').map(str::len);
+    runs.max().unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_text_ends_its_code() {
+        for (text, expected) in [
+            (".spec.a", "`.spec.a`"),
+            ("a`b``\nc", "``` a`b`` c ```"),
+            ("`", "`` ` ``"),
+        ] {
+            assert_eq!(code(text), expected);
+        }
+        assert_eq!(block("yaml", "a: |\n  ```\n"), "````yaml\na: |\n  ```\n````");
+    }
 
     #[test]
     fn no_text_has_a_meaning_in_markdown() {

@@ -8,6 +8,7 @@ use super::shapes::{self, Taken, Unfit};
 use crate::catalog::keys::ChangeKey;
 use crate::catalog::{CONVERSION_INVALID, LOSSY_CONVERSION, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
+use crate::model::DURATION_UNITS;
 use crate::model::lower::keys::Keys;
 use crate::model::lower::nodes::{Input, entries, list, text};
 use crate::model::lower::schema::{Types, typed_json};
@@ -75,7 +76,7 @@ impl<'a> Written<'a> {
                 ChangeKey::Retyped => Written::Retyped {
                     at,
                     from: Box::new(keys.need(ChangeKey::From).map(|node| types.schema(node))?),
-                    unit: keys.word(ChangeKey::Unit, &UNITS)?.value,
+                    unit: keys.word(ChangeKey::Unit, &DURATION_UNITS)?.value,
                 },
                 _ => Written::Custom {
                     at,
@@ -212,14 +213,6 @@ impl<'a> Written<'a> {
         }
     }
 }
-
-/// The units of numbers that become durations.
-const UNITS: [(&str, &str); 4] = [
-    ("milliseconds", "ms"),
-    ("seconds", "s"),
-    ("minutes", "m"),
-    ("hours", "h"),
-];
 
 fn nanoseconds(unit: &str) -> i64 {
     match unit {
