@@ -365,11 +365,8 @@ where
     let group = ManifestOf::<O::Machine>::group(&());
     let kind = ManifestOf::<O::Machine>::kind(&());
     let graph = O::Machine::GRAPH;
-    let not_written: Vec<String> = graph
-        .states
-        .iter()
-        .filter_map(|state| state.not_written())
-        .collect();
+    let not_written = graph.states.iter().filter_map(|state| state.not_written());
+    let not_written: Vec<String> = not_written.collect();
     if !not_written.is_empty() {
         let (handlers, kind) = (not_written.join("; "), &*kind);
         tracing::warn!(%group, kind, handlers, "objects stay in states whose handlers are not written");

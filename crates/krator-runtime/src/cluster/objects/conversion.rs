@@ -1,5 +1,5 @@
 //! Whether the API server can convert an object. While it cannot, a write leaves `metadata.managedFields` without any entry, so
-//! that nobody owns a field any more.
+//! that nobody owns a field any more. That does not matter to an object without finalizers, which is gone then.
 use super::remote::{Remote, request};
 use crate::{
     cluster::{

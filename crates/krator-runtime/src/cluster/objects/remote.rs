@@ -157,7 +157,6 @@ where
         let others = meta.finalizers.iter().flatten().map(String::as_str);
         let others = others.filter(|other| *other != finalizer);
         let finalizers: Vec<&str> = others.chain(present.then_some(finalizer)).collect();
-        // Without a finalizer, the object is gone.
         #[cfg(all(feature = "admission", feature = "versions"))]
         if !finalizers.is_empty() {
             self.try_conversion(meta).await?;
