@@ -237,7 +237,7 @@ fn add_kind(plan: &mut Plan, description: &Description, kind: &Kind) {
     plan.add(
         at("generated/tests.rs"),
         Generated,
-        rust::graph_tests::tests(kind, rust::conversions::has_conversions(description, kind)),
+        rust::graph_tests::tests(kind),
     );
     plan.add(
         at("generated/types.rs"),
@@ -271,7 +271,7 @@ fn add_kind(plan: &mut Plan, description: &Description, kind: &Kind) {
     if !kind.webhooks.is_empty() {
         plan.add(at("admission.rs"), Seeded, handlers::admission(kind));
     }
-    if rust::conversions::has_conversions(description, kind) {
+    if kind.has_functions() {
         let functions = rust::conversions::conversions(description, kind);
         plan.add(at("conversions.rs"), Seeded, functions);
     }

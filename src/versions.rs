@@ -32,9 +32,9 @@ pub fn convert(
 
 /// The versions of a kind; `None` if objects are the same in all of them.
 pub fn of(description: &Description, kind: &Kind) -> Option<Versions> {
-    let older = kind.versions.iter().map(|version| Older {
+    let older = kind.versions.iter().enumerate().map(|(at, version)| Older {
         shape: form(description, version.name.as_str(), &version.spec),
-        changes: changes(description, kind, version),
+        changes: changes(description, kind, at),
     });
     kind.converts().then(|| Versions {
         group: kind.resource.group.as_str().to_owned(),
@@ -63,13 +63,10 @@ pub fn specs(description: &Description, kind: &Kind) -> String {
 }
 
 /// The changes of a version, with what is in the place of a value that a function of the author cannot convert.
-fn changes(description: &Description, kind: &Kind, version: &Version) -> Vec<Change> {
-    let mut changes: Vec<Change> = version
-        .changes
-        .iter()
-        .map(|change| change.value.clone())
-        .collect();
-    for custom in customs(description, kind).filter(|custom| custom.version == version.name.as_str()) {
+fn changes(description: &Description, kind: &Kind, at: usize) -> Vec<Change> {
+    let changes = kind.versions[at].changes.iter();
+    let mut changes: Vec<Change> = changes.map(|change| change.value.clone()).collect();
+    for custom in customs_of(description, kind, at) {
         if let Change::Custom { newer, older, .. } = &mut changes[custom.index] {
             let last_is_field = matches!(custom.at.last(), Some(Step::Field(_)));
             let fallback = |schema: Option<&Schema>| {
@@ -87,11 +84,9 @@ fn changes(description: &Description, kind: &Kind, version: &Version) -> Vec<Cha
 /// A value that functions of the author convert.
 pub(crate) struct Custom<'a> {
     /// The older version.
-    pub version: &'a str,
+    pub version: &'a Version,
     /// The next newer one; `None` for the newest of all.
     pub next: Option<&'a Version>,
-    /// The older version.
-    pub of: &'a Version,
     /// The index of the change.
     pub index: usize,
     /// The name by which the runtime calls the functions.
@@ -106,57 +101,57 @@ pub(crate) struct Custom<'a> {
 
 /// The values of a kind that functions of the author convert, the newest version first.
 pub(crate) fn customs<'a>(description: &'a Description, kind: &'a Kind) -> impl Iterator<Item = Custom<'a>> {
-    let versions = kind.versions.iter().enumerate();
-    versions.flat_map(move |(place, version)| {
-        let next = place.checked_sub(1).map(|next| &kind.versions[next]);
-        let newer = next.map_or(&kind.spec, |next| &next.spec);
-        let changes = version.changes.iter().enumerate();
-        changes.filter_map(move |(index, change)| {
-            let Change::Custom { at, function, .. } = &change.value else {
-                return None;
-            };
-            // The path is that between the changes before this one and those after it.
-            let (before, after) = (&version.changes[..index], &version.changes[index + 1..]);
-            let (mut in_older, mut in_newer) = (at.clone(), at.clone());
-            for change in before.iter().rev() {
-                change.value.follow(Direction::Down, &mut in_older);
-            }
-            for change in after {
-                change.value.follow(Direction::Up, &mut in_newer);
-            }
-            Some(Custom {
-                version: version.name.as_str(),
-                next,
-                of: version,
-                index,
-                function,
-                at,
-                newer: at_path(description, newer, in_newer.get(1..)?),
-                older: at_path(description, &version.spec, in_older.get(1..)?),
-            })
+    (0..kind.versions.len()).flat_map(move |at| customs_of(description, kind, at))
+}
+
+/// Those between a version and the next newer one.
+fn customs_of<'a>(
+    description: &'a Description,
+    kind: &'a Kind,
+    at: usize,
+) -> impl Iterator<Item = Custom<'a>> {
+    let version = &kind.versions[at];
+    let next = at.checked_sub(1).map(|next| &kind.versions[next]);
+    let newer = next.map_or(&kind.spec, |next| &next.spec);
+    let changes = version.changes.iter().enumerate();
+    changes.filter_map(move |(index, change)| {
+        let Change::Custom { at, function, .. } = &change.value else {
+            return None;
+        };
+        // The path is that between the changes before this one and those after it.
+        let (before, after) = (&version.changes[..index], &version.changes[index + 1..]);
+        let (mut in_older, mut in_newer) = (at.clone(), at.clone());
+        for change in before.iter().rev() {
+            change.value.follow(Direction::Down, &mut in_older);
+        }
+        for change in after {
+            change.value.follow(Direction::Up, &mut in_newer);
+        }
+        Some(Custom {
+            version,
+            next,
+            index,
+            function,
+            at,
+            newer: at_path(description, newer, in_newer.get(1..)?),
+            older: at_path(description, &version.spec, in_older.get(1..)?),
         })
     })
 }
 
 /// The schema at a path in a schema.
-pub(crate) fn at_path<'a>(
-    description: &'a Description,
-    schema: &'a Schema,
-    path: &[Step],
-) -> Option<&'a Schema> {
-    let Some((step, rest)) = path.split_first() else {
-        return Some(schema);
-    };
-    let below = match (step, &description.resolve(schema).shape) {
-        (Step::Field(name), Shape::Object(fields)) => {
-            let field = fields.iter().find(|field| field.name.value.as_str() == name);
-            &field?.schema
+fn at_path<'a>(description: &'a Description, schema: &'a Schema, path: &[Step]) -> Option<&'a Schema> {
+    path.iter().try_fold(schema, |schema, step| {
+        match (step, &description.resolve(schema).shape) {
+            (Step::Field(name), Shape::Object(fields)) => {
+                let field = fields.iter().find(|field| field.name.value.as_str() == name);
+                Some(&field?.schema)
+            }
+            (Step::Each | Step::Index(_), Shape::List(items)) => Some(&**items),
+            (Step::Each, Shape::Map(values)) => Some(&**values),
+            _ => None,
         }
-        (Step::Each | Step::Index(_), Shape::List(items)) => items,
-        (Step::Each, Shape::Map(values)) => values,
-        _ => return None,
-    };
-    at_path(description, below, rest)
+    })
 }
 
 fn form(description: &Description, name: &str, spec: &Schema) -> Form {

@@ -71,6 +71,12 @@ impl Kind {
         self.converts() || !self.told_apart().is_empty()
     }
 
+    /// Whether functions of the author convert some of the values.
+    pub fn has_functions(&self) -> bool {
+        let mut changes = self.versions.iter().flat_map(|version| &version.changes);
+        changes.any(|change| matches!(change.value, Change::Custom { .. }))
+    }
+
     /// The name of the version in which objects are stored.
     pub fn stored_version(&self) -> &VersionName {
         let older = self.versions.iter().find(|version| version.stored.is_some());

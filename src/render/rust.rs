@@ -173,7 +173,7 @@ pub(crate) fn kind_module(description: &Description, kind: &Kind) -> String {
     } else {
         "mod admission;\n"
     };
-    let conversions = match conversions::has_conversions(description, kind) {
+    let conversions = match kind.has_functions() {
         true => "mod conversions;\n",
         false => "",
     };

@@ -183,14 +183,7 @@ fn valid(schema: &Value, dice: &mut Dice, depth: usize) -> Option<Value> {
 /// The same object but for the annotation.
 fn bare(converted: &Converted, object: &Value) -> Value {
     let mut object = object.clone();
-    if let Some(metadata) = object["metadata"].as_object_mut()
-        && let Some(Value::Object(annotations)) = metadata.get_mut("annotations")
-    {
-        annotations.remove(&converted.versions.annotation());
-        if annotations.is_empty() {
-            metadata.remove("annotations");
-        }
-    }
+    converted.versions.take_annotation(&mut object);
     object
 }
 

@@ -12,7 +12,8 @@ mod path;
 #[cfg(test)]
 mod tests;
 
-pub use change::{Change, Direction, Failures, Functions};
+use change::Failures;
+pub use change::{Change, Direction, Functions};
 pub use outline::Outline;
 pub use path::{Path, Step, nested, nested_value, path_text};
 
@@ -69,7 +70,7 @@ const INCOMPLETE: &str = "incomplete";
 
 /// Why functions of the author could not convert values of an object: by the older one of the two versions that they stand between,
 /// and by the path of the value.
-pub type Failed = BTreeMap<String, Failures>;
+pub type Failed = BTreeMap<String, BTreeMap<String, String>>;
 
 /// What is in the annotation.
 #[derive(Default, Serialize, Deserialize)]
@@ -123,6 +124,11 @@ pub fn converted<From: DeserializeOwned, To: Serialize>(
     Ok(Some(value).filter(|value| !value.is_null()))
 }
 
+/// The annotation for what a version cannot hold, of kinds of a group.
+pub fn annotation(group: &str) -> String {
+    format!("{group}/held")
+}
+
 /// What [`Versions::convert`] has noted in the annotation of this text.
 pub fn failed(annotation: &str) -> Failed {
     // Hardly any object has failed, and annotations may be long.
@@ -135,7 +141,7 @@ pub fn failed(annotation: &str) -> Failed {
 impl Versions {
     /// The annotation for what a version cannot hold.
     pub fn annotation(&self) -> String {
-        format!("{}/held", self.group)
+        annotation(&self.group)
     }
 
     /// What [`failed`] says of an object.
@@ -346,7 +352,7 @@ impl Versions {
     }
 
     /// Takes the annotation off. One that nobody here has written means nothing.
-    fn take_annotation(&self, object: &mut Value) -> Option<String> {
+    pub fn take_annotation(&self, object: &mut Value) -> Option<String> {
         let metadata = object.get_mut("metadata")?.as_object_mut()?;
         let annotations = metadata.get_mut("annotations")?.as_object_mut()?;
         let taken = annotations.remove(&self.annotation());

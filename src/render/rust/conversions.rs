@@ -29,13 +29,14 @@ fn pairs<'a>(description: &'a Description, kind: &'a Kind) -> Vec<Pair<'a>> {
         let wanted = name(custom.at);
         let mut name = wanted.clone();
         let mut number = 2;
-        while !taken.insert(format!("{name}_{}", custom.version)) {
+        let version = custom.version.name.as_str();
+        while !taken.insert(format!("{name}_{version}")) {
             name = format!("{wanted}_{number}");
             number += 1;
         }
         Pair {
-            from: format_ident!("{name}_from_{}", custom.version),
-            to: format_ident!("{name}_to_{}", custom.version),
+            from: format_ident!("{name}_from_{version}"),
+            to: format_ident!("{name}_to_{version}"),
             custom,
         }
     };
@@ -60,11 +61,6 @@ fn name(path: &[Step]) -> String {
     }
 }
 
-/// Whether functions of the author convert values of a kind.
-pub(crate) fn has_conversions(description: &Description, kind: &Kind) -> bool {
-    customs(description, kind).next().is_some()
-}
-
 /// The functions of a kind, without bodies: each makes a value of one version of one of another.
 struct Function {
     doc: String,
@@ -80,7 +76,7 @@ fn functions(description: &Description, kind: &Kind) -> Vec<Function> {
         let older = type_of(description, kind, custom, true);
         let newer = type_of(description, kind, custom, false);
         let path = path_text(custom.at);
-        let version = custom.version;
+        let version = custom.version.name.as_str();
         let newest = kind.resource.version.as_str();
         let next = custom.next.map_or(newest, |next| next.name.as_str());
         [
@@ -137,16 +133,8 @@ pub(crate) fn conversions(description: &Description, kind: &Kind) -> String {
     let names = KindNames::of(kind);
     let (module, object) = (names.module, names.kind);
     let functions = functions(description, kind).into_iter().map(|function| {
-        let Function {
-            doc,
-            name,
-            argument,
-            from,
-            to,
-        } = function;
-        let signature =
-            signature(&name, &argument, &from, &to).replace(&format!("crate::{module}::"), "super::");
-        json!({"doc": doc, "signature": signature, "name": name.to_string()})
+        let signature = signature(&function).replace(&format!("crate::{module}::"), "super::");
+        json!({"doc": function.doc, "signature": signature, "name": function.name.to_string()})
     });
     Template::Conversions.render(&json!({
         "object": object.to_string(),
@@ -156,12 +144,16 @@ pub(crate) fn conversions(description: &Description, kind: &Kind) -> String {
 }
 
 /// The beginning of a function in an implementation, as rustfmt formats it.
-fn signature(name: &Ident, argument: &Ident, from: &TokenStream, to: &TokenStream) -> String {
+fn signature(function: &Function) -> String {
+    let Function { name, argument, .. } = function;
     let plain = |tokens: &TokenStream| {
         let text = tokens.to_string().replace(" :: ", "::");
         text.replace(" < ", "<").replace(" >", ">").replace(" ,", ",")
     };
-    let (argument, result) = (format!("_{argument}: {}", plain(from)), plain(to));
+    let (argument, result) = (
+        format!("_{argument}: {}", plain(&function.from)),
+        plain(&function.to),
+    );
     let line = format!("fn {name}({argument}) -> Result<{result}, String> {{");
     match 4 + line.len() <= WIDTH {
         true => line,
@@ -173,7 +165,7 @@ fn signature(name: &Ident, argument: &Ident, from: &TokenStream, to: &TokenStrea
 fn type_of(description: &Description, kind: &Kind, custom: &Custom<'_>, is_older: bool) -> TokenStream {
     let module = KindNames::of(kind).module;
     let (version, schema) = match is_older {
-        true => (Some(custom.of), custom.older),
+        true => (Some(custom.version), custom.older),
         false => (custom.next, custom.newer),
     };
     let Some(schema) = schema else {

@@ -9,10 +9,10 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 /// `src/<kind>/generated/tests.rs`.
-pub fn tests(kind: &Kind, has_functions: bool) -> String {
+pub fn tests(kind: &Kind) -> String {
     let KindNames { module, .. } = KindNames::of(kind);
     // Functions of the author are tried beside them.
-    let conversions = (kind.converts() && !has_functions).then(|| {
+    let conversions = (kind.converts() && !kind.has_functions()).then(|| {
         quote! {
             #[test]
             fn conversions_lose_nothing() {

@@ -132,7 +132,7 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
         }
     });
     let functions = conversions::declaration(description, kind);
-    let doors = doors(kind, &names, functions.is_some());
+    let doors = doors(kind, &names);
     let reviewed = (!kind.webhooks.is_empty()).then(|| {
         let object = &names.kind;
         quote! {
@@ -172,7 +172,7 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
 }
 
 /// `fn doors` of the machine, if its kind has webhooks.
-fn doors(kind: &Kind, names: &KindNames, has_functions: bool) -> Option<TokenStream> {
+fn doors(kind: &Kind, names: &KindNames) -> Option<TokenStream> {
     let KindNames {
         module, kind: object, ..
     } = names;
@@ -204,7 +204,7 @@ fn doors(kind: &Kind, names: &KindNames, has_functions: bool) -> Option<TokenStr
             quote!(.scale(&["spec", #(#keys),*]))
         });
     let versions = kind.converts().then(|| {
-        let functions = match has_functions {
+        let functions = match kind.has_functions() {
             true => quote!(&convert),
             false => quote!(&|_, _, value| Ok(value)),
         };

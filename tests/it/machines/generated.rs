@@ -67,7 +67,7 @@ impl Generated {
                 _ => {}
             }
         }
-        let tests = syn::parse_file(&graph_tests::tests(kind, false)).expect("a generated file");
+        let tests = syn::parse_file(&graph_tests::tests(kind)).expect("a generated file");
         let mut checks = Checks {
             names: &names,
             edges: Vec::new(),

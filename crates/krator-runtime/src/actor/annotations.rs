@@ -1,5 +1,7 @@
 //! The annotations with which people steer a single object: `<group>/paused` and `<group>/requestedAt`.
 use super::{Actor, Step};
+#[cfg(feature = "versions")]
+use crate::versions;
 use crate::{
     conditions,
     machine::{Event, Machine, Object as _, StatusOf},
@@ -62,8 +64,8 @@ impl<M: Machine> Actor<'_, M> {
     /// What the annotation says of failed conversions, with its digest, unless an event has said so already.
     #[cfg(feature = "versions")]
     fn failed_conversions(&self) -> Option<(String, u64)> {
-        let annotation = format!("{}/held", self.graph().group());
-        let failed = crate::versions::failed(self.manifest.annotation(&annotation)?);
+        let annotation = versions::annotation(self.graph().group());
+        let failed = versions::failed(self.manifest.annotation(&annotation)?);
         let values = failed
             .values()
             .flatten()

@@ -146,14 +146,7 @@ impl Judge<'_> {
     /// Without what the other version cannot hold.
     fn bare(&self, object: &Value) -> Value {
         let mut object = object.clone();
-        if let Some(Value::Object(metadata)) = object.get_mut("metadata")
-            && let Some(Value::Object(annotations)) = metadata.get_mut("annotations")
-        {
-            annotations.remove(&self.versions.annotation());
-            if annotations.is_empty() {
-                metadata.remove("annotations");
-            }
-        }
+        self.versions.take_annotation(&mut object);
         object
     }
 

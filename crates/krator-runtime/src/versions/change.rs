@@ -112,7 +112,7 @@ pub type Functions<'a> =
     dyn Fn(&str, Direction, Option<Value>) -> Result<Option<Value>, String> + Send + Sync + 'a;
 
 /// Why functions of the author have failed, by the path of the value.
-pub type Failures = BTreeMap<String, String>;
+pub(super) type Failures = BTreeMap<String, String>;
 
 /// The most characters of a reason: it is kept with the object, and the event that repeats it has a limit.
 const LONGEST_REASON: usize = 200;
@@ -159,8 +159,13 @@ impl Change {
         }
     }
 
+    /// Makes the change, or undoes it, where no function of the author is at hand: what one would convert is absent then.
+    pub fn apply_without_functions(&self, object: &mut Value, direction: Direction) {
+        self.apply(object, direction, &|_, _, _| Ok(None), &mut Failures::new());
+    }
+
     /// Makes the change, or undoes it, and notes which functions have failed.
-    pub fn apply(
+    pub(super) fn apply(
         &self,
         object: &mut Value,
         direction: Direction,

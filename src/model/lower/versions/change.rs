@@ -1,6 +1,6 @@
 //! One change from a version to the next newer one: read as it is written, and undone in the schema of the newer version.
 
-use krator_runtime::versions::{Change, Direction, Failures, Path, Step, nested, nested_value, path_text};
+use krator_runtime::versions::{Change, Direction, Path, Step, nested, nested_value, path_text};
 use serde_json::{Value as Json, json};
 
 use super::bounds::{self, Lost};
@@ -421,13 +421,7 @@ fn defaults(root: &mut Schema, change: &Change) {
             if let Some(schema) = shapes::find(root, steps) {
                 for value in [&mut schema.default, &mut schema.example].into_iter().flatten() {
                     let mut object = nested(steps, value.value.take());
-                    // What a function makes of it is not known here.
-                    change.apply(
-                        &mut object,
-                        Direction::Down,
-                        &|_, _, _| Ok(None),
-                        &mut Failures::new(),
-                    );
+                    change.apply_without_functions(&mut object, Direction::Down);
                     let inner = nested_value(&mut object, steps);
                     value.value = inner.map(Json::take).unwrap_or_default();
                 }
