@@ -36,7 +36,11 @@ struct Converted<'d> {
 fn custom(_: &str, direction: Direction, value: Option<Value>) -> Result<Option<Value>, String> {
     Ok(match (direction, value) {
         (_, None) => None,
-        (Direction::Down, Some(value)) => Some(value.to_string().into()),
+        (Direction::Down, Some(mut value)) => {
+            // To JSON the order of fields means nothing, and functions have to depend on nothing else than the value.
+            value.sort_all_objects();
+            Some(value.to_string().into())
+        }
         (Direction::Up, Some(Value::String(text))) => serde_json::from_str(&text).ok(),
         (Direction::Up, _) => None,
     })

@@ -283,9 +283,14 @@ impl Drop for Cluster {
 
 /// A client with the rights that a kubeconfig gives.
 pub async fn client(kubeconfig: &Path) -> Client {
+    Client::try_from(config(kubeconfig).await).expect("a client")
+}
+
+/// How a client uses a kubeconfig.
+pub async fn config(kubeconfig: &Path) -> Config {
     let kubeconfig = Kubeconfig::read_from(kubeconfig).expect("somebody has written it");
     let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
-    Client::try_from(config.expect("a kubeconfig")).expect("a client")
+    config.expect("a kubeconfig")
 }
 
 /// Polls `probe` until it returns something.
