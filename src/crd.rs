@@ -38,10 +38,7 @@ pub(crate) fn definition(description: &Description, kind: &Kind) -> Json {
             API_APPROVED,
             approval.map(|approval| approval.value.as_str().into()),
         ),
-        (
-            INJECTED,
-            mounts.then(|| certificate(description.operator.as_str()).into()),
-        ),
+        (INJECTED, mounts.then(|| certificate(description).into())),
     ]);
     let has_annotations = annotations
         .as_object()
@@ -87,10 +84,7 @@ pub(crate) fn specification(description: &Description, kind: &Kind) -> Json {
     let mut versions: Vec<Json> = std::iter::once(newest).chain(older).collect();
     tell_selectable_fields_apart(&mut versions);
     object_of([
-        (
-            "conversion",
-            kind.converts().then(|| conversion(description.operator.as_str())),
-        ),
+        ("conversion", kind.converts().then(|| conversion(description))),
         ("group", Some(resource.group.as_str().into())),
         ("names", Some(names)),
         ("scope", Some(scope.into())),
@@ -120,10 +114,10 @@ fn tell_selectable_fields_apart(versions: &mut [Json]) {
 }
 
 /// How the API server converts objects: it asks the operator, which writes the `caBundle`.
-fn conversion(operator: &str) -> Json {
+fn conversion(description: &Description) -> Json {
     json!({
         "strategy": "Webhook",
-        "webhook": {"clientConfig": client_config(operator, PATH), "conversionReviewVersions": ["v1"]},
+        "webhook": {"clientConfig": client_config(description, PATH), "conversionReviewVersions": ["v1"]},
     })
 }
 
@@ -131,8 +125,12 @@ fn conversion(operator: &str) -> Json {
 pub(crate) const INJECTED: &str = "cert-manager.io/inject-ca-from";
 
 /// The Certificate whose authority the API server is to trust, for that annotation.
-pub(crate) fn certificate(operator: &str) -> String {
-    format!("{operator}/{}", webhook_service(operator))
+pub(crate) fn certificate(description: &Description) -> String {
+    format!(
+        "{}/{}",
+        description.namespace,
+        webhook_service(description.operator.as_str())
+    )
 }
 
 /// The name of the Service of the webhooks, and of the Secret with their certificates.
@@ -141,9 +139,9 @@ pub(crate) fn webhook_service(operator: &str) -> String {
 }
 
 /// Where the API server asks the operator.
-pub(crate) fn client_config(operator: &str, path: &str) -> Json {
-    let service = webhook_service(operator);
-    json!({"service": {"name": service, "namespace": operator, "path": path, "port": 443}})
+pub(crate) fn client_config(description: &Description, path: &str) -> Json {
+    let service = webhook_service(description.operator.as_str());
+    json!({"service": {"name": service, "namespace": &description.namespace, "path": path, "port": 443}})
 }
 
 /// A version of a definition. `older` has what is said of one that is not the newest.

@@ -183,6 +183,8 @@ pub(crate) fn compare(
             errors.map(move |finding| FileFinding::new(&source, finding))
         });
         run.drift.found.extend(errors);
+        let unlisted = run.unlisted(now);
+        run.drift.found.extend(unlisted);
     }
     Ok(run.end(disk))
 }
@@ -203,6 +205,10 @@ pub(crate) fn code_findings(
     let mut run = Run::settle(&named, now, Options::default(), Drift::default());
     run.unreadable.retain(|path| path.ends_with(".rs"));
     let (mut found, _) = run.read_code(now)?;
+    found.extend(run.unlisted(now).into_iter().map(|found| InFile {
+        source: found.source,
+        findings: vec![found.finding],
+    }));
     // Nobody could look at a file that is not there yet.
     let is_created = |path: &str| run.drift.actions.get(path) == Some(&FileAction::Created);
     found.retain(|in_file| !is_created(in_file.source.name()));

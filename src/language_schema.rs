@@ -238,7 +238,7 @@ fn names(by: NameOf) -> Option<Value> {
             let rules: Vec<&str> = rules.map(|rule| rule.name).collect();
             return Some(json!({"enum": rules}));
         }
-        NameOf::Resource | NameOf::Value => return None,
+        NameOf::Resource | NameOf::Label | NameOf::Value => return None,
     };
     Some(json!({"pattern": form.pattern}))
 }

@@ -98,6 +98,9 @@ names! {
     /// The key of a label, which may have a prefix.
     LabelKey, "the key of a label, such as `app` or `example.com/app`",
         r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$", is_label_key;
+    /// The name of an image, with its tag or its digest.
+    ImageName, "the name of an image, such as `ghcr.io/acme/zoo:1.2.0`",
+        r"^[A-Za-z0-9]([A-Za-z0-9._:/-]*[A-Za-z0-9_])?(@sha256:[0-9a-f]{64})?$", is_image;
     /// The name of a printer column.
     ColumnName, "a letter, then letters, digits, spaces, `-` and `_`, at most 63 characters",
         r"^[A-Za-z]([A-Za-z0-9 _-]{0,61}[A-Za-z0-9_-])?$",
@@ -166,6 +169,63 @@ fn is_label_key(text: &str) -> bool {
         && is_word(name, "-_.")
         && name.starts_with(alphanumeric)
         && name.ends_with(alphanumeric)
+}
+
+/// After the grammar of references of the distribution project: a registry with its port, a path in lower case, a tag, a digest.
+fn is_image(text: &str) -> bool {
+    let (name, digest) = match text.split_once("@sha256:") {
+        Some((name, digest)) => (name, Some(digest)),
+        None => (text, None),
+    };
+    let (name, tag) = split_tag(name);
+    let is_digest = |digest: &str| {
+        digest.len() == 64
+            && digest
+                .chars()
+                .all(|c| c.is_ascii_digit() || matches!(c, 'a'..='f'))
+    };
+    let is_tag = |tag: &str| tag.len() <= 128 && is_word(tag, "_.-") && !tag.starts_with(['.', '-']);
+    let is_path = |part: &str| {
+        let alphanumeric = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        is_word(part, "._-")
+            && !part.contains(|c: char| c.is_ascii_uppercase())
+            && part.starts_with(alphanumeric)
+            && part.ends_with(alphanumeric)
+    };
+    let mut parts: Vec<&str> = name.split('/').collect();
+    if let [registry, _, ..] = parts[..]
+        && let Some((host, port)) = registry.split_once(':')
+    {
+        let is_port = !port.is_empty() && port.chars().all(|c| c.is_ascii_digit());
+        if !is_port || !is_subdomain(&host.to_ascii_lowercase()) {
+            return false;
+        }
+        parts.remove(0);
+    }
+    name.len() <= 255
+        && parts.into_iter().all(is_path)
+        && tag.is_none_or(is_tag)
+        && digest.is_none_or(is_digest)
+}
+
+/// The name of an image without its tag, and the tag.
+fn split_tag(name: &str) -> (&str, Option<&str>) {
+    match name.rsplit_once(':') {
+        Some((name, tag)) if !tag.contains('/') => (name, Some(tag)),
+        _ => (name, None),
+    }
+}
+
+impl ImageName {
+    /// The name without tag and digest, the tag, and the digest with its algorithm.
+    pub(crate) fn parts(&self) -> (&str, Option<&str>, Option<&str>) {
+        let (name, digest) = match self.0.split_once('@') {
+            Some((name, digest)) => (name, Some(digest)),
+            None => (&*self.0, None),
+        };
+        let (name, tag) = split_tag(name);
+        (name, tag, digest)
+    }
 }
 
 impl StateName {
@@ -242,5 +302,39 @@ mod tests {
         assert!(VersionName::parse("v01").is_err());
         assert!(LabelKey::parse("karpenter.sh/nodepool").is_ok());
         assert!(ColumnName::parse("Up-to-date").is_ok());
+    }
+
+    #[test]
+    fn images_are_named_as_registries_name_them() {
+        let digest = format!("@sha256:{}", "0a".repeat(32));
+        let pinned = format!("localhost:5000/zoo:1.2.0{digest}");
+        for (text, parts) in [
+            ("zoo", ("zoo", None, None)),
+            (
+                "ghcr.io/acme/zoo:v1.2_3",
+                ("ghcr.io/acme/zoo", Some("v1.2_3"), None),
+            ),
+            ("localhost:5000/zoo", ("localhost:5000/zoo", None, None)),
+            (
+                &*pinned,
+                ("localhost:5000/zoo", Some("1.2.0"), Some(&digest[1..])),
+            ),
+        ] {
+            assert_eq!(ImageName::parse(text).unwrap().parts(), parts, "{text}");
+        }
+        for text in [
+            "",
+            "Zoo",
+            "zoo:",
+            "zoo:-1",
+            "a//b",
+            "zoo@sha256:00",
+            "zoo:x:y",
+            "zoo y",
+            "{{x}}",
+            "a:b/c",
+        ] {
+            assert!(ImageName::parse(text).is_err(), "{text:?}");
+        }
     }
 }

@@ -5,6 +5,7 @@ pub mod crd;
 pub mod deploy;
 pub mod diagram;
 pub mod documents;
+pub mod manifests;
 pub mod rbac;
 pub mod rust;
 pub mod sample;
@@ -22,7 +23,7 @@ use crate::{
         Ownership::{Generated, Merged, Seeded},
         Plan,
     },
-    policies::{self, FormerMoves},
+    policies::FormerMoves,
     text::normalized,
 };
 use rust::handlers;
@@ -102,12 +103,8 @@ pub(crate) fn plan_with(
     for kind in &description.kinds {
         add_kind(&mut plan, description, kind);
     }
-    add_surroundings(&mut plan, description, rollout);
-    let documents = policies::policies(description, former);
-    if !documents.is_empty() {
-        let text = format!("{}{}", yaml::HEADER, yaml::documents(&documents));
-        plan.add(policies::MANIFEST, Generated, text);
-    }
+    manifests::add(&mut plan, description, rollout, former);
+    add_surroundings(&mut plan, description);
     plan
 }
 
@@ -122,24 +119,15 @@ pub fn with_record(mut plan: Plan, source: &Source) -> Plan {
     plan
 }
 
-/// The files around the code: manifests, the image, CI and documents.
-fn add_surroundings(plan: &mut Plan, description: &Description, rollout: Rollout) {
-    plan.add("deploy/crd.yaml", Generated, crd::crd(description));
-    plan.add("deploy/rbac.yaml", Generated, rbac::rbac(description));
-    if description.has_webhooks() {
-        plan.add("deploy/webhooks.yaml", Generated, webhooks::webhooks(description));
-    }
+/// The files around the code: samples, the image, CI and documents.
+fn add_surroundings(plan: &mut Plan, description: &Description) {
     plan.add("deploy/sample.yaml", Seeded, sample::sample(description));
-    plan.add(DEPLOYMENT, Seeded, deploy::deployment(description, rollout));
     plan.add("docs/states.md", Generated, documents::states(description));
     if let Some(versions) = documents::versions(description) {
         plan.add("docs/versions.md", Generated, versions);
     }
     let values = documents::values(description);
     for (path, template) in [
-        ("deploy/namespace.yaml", Template::Namespace),
-        ("deploy/metrics-service.yaml", Template::MetricsService),
-        ("deploy/kustomization.yaml", Template::Kustomization),
         ("Dockerfile", Template::Dockerfile),
         (".dockerignore", Template::Dockerignore),
         (".gitignore", Template::Gitignore),

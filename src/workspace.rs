@@ -73,8 +73,13 @@ struct Planned<'a> {
     plan: Plan,
 }
 
-/// The edition of the crate with this record: what krator first wrote to keep in memory shows it.
+/// The edition of the crate with this record: the Deployment shows it, and what krator first wrote to keep in memory.
 fn edition_of(record: &GenerationRecord) -> Edition {
+    let deployment = record.files.get(render::DEPLOYMENT);
+    let deployment = deployment.and_then(|file| file.base.as_deref());
+    if deployment.is_some_and(|text| text.contains("- name: manager\n")) {
+        return Edition::Third;
+    }
     let is_memory = |line: &str| line.starts_with("pub struct ") && line.ends_with("Memory {}");
     let mut objects = record
         .files
@@ -90,7 +95,7 @@ fn edition_of(record: &GenerationRecord) -> Edition {
 
 fn in_edition(mut checked: Checked, edition: Edition) -> Checked {
     if let Some(description) = &mut checked.description {
-        description.edition = edition;
+        description.set_edition(edition);
     }
     checked
 }

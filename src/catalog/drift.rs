@@ -65,4 +65,16 @@ Bad:
 Good:
 
     [dependencies]";
+    Warning UNLISTED_MANIFEST "unlisted-manifest": "deploy/kustomization.yaml lacks a manifest that krator generates",
+"`deploy/kustomization.yaml` is yours, so krator adds nothing to it, and `kubectl apply -k deploy` leaves out what it does not
+list: rights that the operator needs, or a policy that you count on. Add the file to `resources`, let `krator gen --merge`
+add it, or delete the file if you do not want it.
+
+Bad:
+
+    resources: [namespace.yaml, crd.yaml, rbac.yaml, deployment.yaml]        and there is a deploy/policies.yaml
+
+Good:
+
+    resources: [namespace.yaml, crd.yaml, rbac.yaml, policies.yaml, deployment.yaml]";
 }

@@ -106,6 +106,8 @@ pub enum NameOf {
     Version,
     /// Resources of a container.
     Resource,
+    /// Labels of nodes.
+    Label,
     /// Values of an `enum`.
     Value,
 }

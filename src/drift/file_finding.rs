@@ -2,7 +2,9 @@
 
 use super::PRUNED;
 use super::cargo::UnusableManifest;
-use crate::catalog::{EDITED_FILE, MERGE_CONFLICT, OCCUPIED_PATH, Severity, UNREADABLE_MANIFEST};
+use crate::catalog::{
+    EDITED_FILE, MERGE_CONFLICT, OCCUPIED_PATH, Severity, UNLISTED_MANIFEST, UNREADABLE_MANIFEST,
+};
 use crate::finding::{Finding, Source, Span};
 use crate::text::with_line_ends_of;
 
@@ -69,6 +71,35 @@ pub(super) fn unusable_manifest(path: &str, text: &str, error: &UnusableManifest
         }
     };
     at(path, text, finding)
+}
+
+/// Reports the manifests in `deploy/` that the kustomization there does not list.
+pub(super) fn unlisted<'p>(
+    path: &str,
+    text: &str,
+    manifests: impl Iterator<Item = &'p str>,
+) -> Vec<FileFinding> {
+    let listed = serde_yaml::from_str::<serde_json::Value>(text).unwrap_or_default();
+    let Some(listed) = listed["resources"].as_array() else {
+        // It is no kustomization, or one that is made of others.
+        return Vec::new();
+    };
+    let is_listed = |name: &str| {
+        let mut listed = listed.iter().filter_map(|entry| entry.as_str());
+        listed.any(|entry| entry.trim_start_matches("./") == name)
+    };
+    let start = text.find("resources:").unwrap_or_default();
+    let end = text[start..]
+        .find('\n')
+        .map_or(text.len(), |length| start + length);
+    manifests
+        .filter(|name| !is_listed(name))
+        .map(|name| {
+            let message = format!("`{path}` does not list `{name}`, so nobody applies it");
+            let help = format!("add `- {name}` under `resources`, or let `krator gen --merge` do that; or delete `deploy/{name}`");
+            at(path, text, Finding::new(&UNLISTED_MANIFEST, Span { start, end }, message).help(help))
+        })
+        .collect()
 }
 
 /// Reports a file that is not krator's where krator has to write one.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::file_finding::{FileFinding, conflict, edited, first_line, occupied, unusable_manifest};
+use super::file_finding::{FileFinding, conflict, edited, first_line, occupied, unlisted, unusable_manifest};
 use super::merge::{self, Merged};
 use super::renames::Named;
 use super::{Drift, FileAction, MANIFEST, Merge, Options, Version, cargo, modules, restore, set_aside};
@@ -359,6 +359,21 @@ impl<'a> Run<'a> {
         let mut found = self.conflicted(now);
         found.extend(code::findings(&code));
         Ok((found, code::not_written(&code)))
+    }
+
+    /// The manifests that the kustomization of the crate does not list.
+    pub fn unlisted(&self, now: Version<'_>) -> Vec<FileFinding> {
+        const FOLDER: &str = "deploy/";
+        let path = format!("{FOLDER}kustomization.yaml");
+        let FileState::Text(text) = self.tree.get(&path) else {
+            return Vec::new();
+        };
+        let manifests = now.plan.files().filter_map(|(path, _)| {
+            let name = path.strip_prefix(FOLDER)?;
+            let is_applied = !name.contains('/') && !["kustomization.yaml", "sample.yaml"].contains(&name);
+            (is_applied && self.tree.has(path)).then_some(name)
+        });
+        unlisted(&path, text, manifests)
     }
 
     /// The files of users in which git has left conflict markers.

@@ -38,7 +38,7 @@ use sink::Sink;
 use table::{BuildContext, Table};
 
 use super::status::{is_machine_field, machine_status_of};
-use super::{Description, Kind, Resource, Schema, Shape};
+use super::{Description, Edition, Kind, Resource, Schema, Shape};
 use crate::catalog::keys::{DocumentKey, SectionKey, SpecKey};
 use crate::catalog::{MISSING_KEY, NAME_COLLISION, SYNTAX, UNKNOWN_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Source, Span, Spanned};
@@ -133,15 +133,17 @@ fn description<'a>(documents: &'a [Node], files: &Files, sink: &'a Sink<'a>) -> 
     }
     let types = types.finish(sink);
     let kind_name = kinds.first()?.resource.kind.clone();
+    let operator = operator.unwrap_or_else(|| default_operator(&kind_name));
     is_complete.then(|| Description {
-        operator: operator.unwrap_or_else(|| default_operator(&kind_name)),
+        namespace: Edition::default().namespace(&operator.value),
+        edition: Edition::default(),
+        operator,
         doc,
         types,
         deploy: deploy.unwrap_or_else(|| deploy::default_deploy(kind_name.span)),
         foreign: foreign.kinds,
         schema_files: foreign.files,
         has_sound_schemas: sink.has_sound_schemas(),
-        edition: Default::default(),
         kinds,
     })
 }

@@ -3,9 +3,10 @@
 use super::{FieldPath, KindId, StateId};
 use crate::finding::{Span, Spanned};
 use crate::names::{
-    Category, ColumnName, ConditionName, GroupName, KindName, LabelKey, NamespaceName, ResourceName, Verb,
-    VersionName,
+    Category, ColumnName, ConditionName, GroupName, ImageName, KindName, LabelKey, NamespaceName,
+    ResourceName, Verb, VersionName,
 };
+use serde_json::Value as Json;
 
 /// The custom resource: `resource` in the description.
 #[derive(Debug, Clone, PartialEq)]
@@ -279,8 +280,20 @@ pub struct Deploy {
     pub certificates: Certificates,
     /// Whether it moves stored objects to the version in which objects are stored now.
     pub migrate: bool,
+    /// The image of the container, if the description names one.
+    pub image: Option<Spanned<ImageName>>,
+    /// Arguments after those that the description makes.
+    pub args: Vec<String>,
+    /// The environment of the container, as a Pod has it.
+    pub env: Vec<Json>,
     /// Requests and limits of the container.
     pub resources: PodResources,
+    /// The labels of nodes that pods run on.
+    pub node_selector: Vec<(LabelKey, String)>,
+    /// The taints of nodes that keep no pod away, as a Pod has them.
+    pub tolerations: Vec<Json>,
+    /// Which nodes pods prefer or need, as a Pod has it.
+    pub affinity: Option<Json>,
 }
 
 /// Who makes the certificates of webhooks.

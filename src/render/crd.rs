@@ -1,34 +1,36 @@
-//! The manifest of the CustomResourceDefinitions.
+//! The manifests of the CustomResourceDefinitions.
+
+use serde_json::Value as Json;
 
 use super::yaml;
 use crate::crd::definition;
 use crate::model::Description;
 
-/// `deploy/crd.yaml`, with one document for each kind.
-pub fn crd(description: &Description) -> String {
-    let definitions = description
-        .kinds
-        .iter()
-        .map(|kind| yaml::whole(definition(description, kind)));
-    format!(
-        "{}{}",
-        yaml::HEADER,
-        yaml::documents(&definitions.collect::<Vec<_>>())
-    )
+/// The annotation that says which krator has made a definition.
+pub(crate) const MADE_BY: &str = "krator/version";
+
+/// The definition of each kind.
+pub fn crd(description: &Description) -> Vec<Json> {
+    let definitions = description.kinds.iter().map(|kind| {
+        let mut definition = yaml::whole(definition(description, kind));
+        definition["metadata"]["annotations"][MADE_BY] = crate::record::VERSION.into();
+        definition
+    });
+    definitions.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::testing::{documents, from};
-    use serde_json::{Value as Json, json};
+    use crate::render::testing::from;
+    use serde_json::json;
 
     fn thing(spec: &str, more: &str) -> Json {
         let text = format!(
             "krator: 1\nresource: {{group: example.com, version: v1, kind: Thing}}\nspec: {spec}\n\
              machine: {{initial: Ready}}\nstates: {{Ready: {{kind: ready}}}}\n{more}\n"
         );
-        let mut documents = documents(&crd(&from(&text)));
+        let mut documents = crd(&from(&text));
         assert_eq!(documents.len(), 1);
         documents.remove(0)
     }

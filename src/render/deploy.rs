@@ -1,14 +1,21 @@
-//! The manifest that runs the operator in a cluster.
+//! What runs the operator in a cluster, as values: its namespace, its Deployment, and what stands beside that.
 
-use serde_json::{Value as Json, json};
+mod extras;
 
-use super::templates::Template;
+pub(super) use extras::{certificates, disruption_budget, metrics_name, metrics_service, network_policy};
+
+use serde_json::{Map, Value as Json, json};
+
+use super::yaml::comment;
 use crate::finding::Spanned;
-use crate::model::{Certificates, Description, PublishedEvents};
+use crate::model::{Certificates, Description, Edition, PublishedEvents};
 use crate::names::LabelKey;
 
 /// The version of a new crate in its Cargo.toml, and the tag of its image.
 pub(super) const FIRST_VERSION: &str = "0.1.0";
+
+/// The port of the metrics, unless somebody says otherwise.
+pub(super) const METRICS_PORT: u16 = 8443;
 
 /// How a rollout replaces the pods that elect a leader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,80 +39,287 @@ impl Rollout {
     }
 }
 
-/// `deploy/deployment.yaml`. It has one replica if the pods elect no leader, whatever the description says.
-pub(crate) fn deployment(description: &Description, rollout: Rollout) -> String {
-    let operator = description.operator.as_str();
-    let resources = &description.deploy.resources;
-    let is_unset = resources.requests.is_empty() && resources.limits.is_empty();
-    let (requests, limits) = if is_unset {
-        (
-            json!([amount("cpu", "10m"), amount("memory", "64Mi")]),
-            json!([amount("memory", "256Mi")]),
-        )
-    } else {
-        (amounts(&resources.requests), amounts(&resources.limits))
-    };
-    let is_elected = description.deploy.leader_election.value;
+/// What whoever installs an operator may set. Each value is one of the description, or stands for one in a chart.
+pub(super) struct Settings {
+    pub replicas: Json,
+    pub image: Json,
+    pub pull_policy: Json,
+    pub pull_secrets: Json,
+    /// The argument for the metrics, which may be off.
+    pub metrics: Json,
+    pub metrics_port: Json,
+    pub args: Json,
+    pub env: Json,
+    pub resources: Json,
+    pub node_selector: Json,
+    pub tolerations: Json,
+    pub affinity: Json,
+}
+
+impl Settings {
+    /// Those of the description. It has one replica if the pods elect no leader, whatever the description says.
+    pub fn of(description: &Description) -> Self {
+        let deploy = &description.deploy;
+        let replicas = match deploy.leader_election.value {
+            true => deploy.replicas.value,
+            false => 1,
+        };
+        let image = match &deploy.image {
+            Some(image) => image.as_str().to_owned(),
+            None => format!("{}:{FIRST_VERSION}", description.operator.as_str()),
+        };
+        let selected = deploy.node_selector.iter();
+        let selected = selected.map(|(label, value)| (label.as_str().to_owned(), value.as_str().into()));
+        Self {
+            replicas: replicas.into(),
+            image: image.into(),
+            pull_policy: "IfNotPresent".into(),
+            pull_secrets: json!([]),
+            metrics: format!("--metrics-bind-address=:{METRICS_PORT}").into(),
+            metrics_port: METRICS_PORT.into(),
+            args: deploy.args.iter().map(String::as_str).collect(),
+            env: deploy.env.iter().cloned().collect(),
+            resources: resources(description),
+            node_selector: Json::Object(selected.collect()),
+            tolerations: deploy.tolerations.iter().cloned().collect(),
+            affinity: deploy.affinity.clone().unwrap_or_else(|| json!({})),
+        }
+    }
+}
+
+/// The arguments that the description makes, but for that of the metrics.
+fn arguments(description: &Description) -> Vec<String> {
+    let deploy = &description.deploy;
     // The operator has rights in these namespaces only, so it must not watch others.
-    let namespaces = description.deploy.namespaces.iter();
-    let mut arguments = vec!["--metrics-bind-address=:8443".to_owned()];
-    arguments.extend(namespaces.map(|name| format!("--namespace={}", name.value)));
-    if is_elected {
+    let namespaces = deploy.namespaces.iter();
+    let mut arguments: Vec<String> = namespaces
+        .map(|name| format!("--namespace={}", name.value))
+        .collect();
+    if deploy.leader_election.value {
         arguments.push("--leader-elect".to_owned());
     }
     if description.has_webhooks() {
         arguments.push("--webhook-bind-address=:9443".to_owned());
-        if description.deploy.certificates == Certificates::Mounted {
+        if deploy.certificates == Certificates::Mounted {
             arguments.push("--webhook-cert-path=/certificates".to_owned());
         }
     }
-    if description.deploy.migrate && description.has_versions() {
+    if deploy.migrate && description.has_versions() {
         arguments.push("--migrate".to_owned());
     }
-    if description.deploy.events == PublishedEvents::Warnings {
+    if deploy.events == PublishedEvents::Warnings {
         arguments.push("--events=warnings".to_owned());
     }
-    Template::Deployment.render(&json!({
-        "operator": operator,
-        "image": format!("{operator}:{FIRST_VERSION}"),
-        "replicas": if is_elected { description.deploy.replicas.value } else { 1 },
-        "elected": is_elected,
-        "rolling": is_elected && rollout == Rollout::Rolling,
-        "arguments": arguments,
-        "webhooks": description.has_webhooks(),
-        "mounted": description.has_webhooks() && description.deploy.certificates == Certificates::Mounted,
-        "certificates": crate::crd::webhook_service(operator),
-        "requests": requests,
-        "limits": limits,
-    }))
+    arguments
+}
+
+/// The labels by which pods of the operator are selected. They cannot change once it is deployed, so they are none of those
+/// that people and tools expect to change.
+pub(super) fn selector(description: &Description) -> Json {
+    let label = match description.edition {
+        Edition::First | Edition::Second => "app.kubernetes.io/name",
+        Edition::Third => "control-plane",
+    };
+    json!({label: description.operator.as_str()})
+}
+
+/// The namespace of the operator.
+pub(super) fn namespace(description: &Description) -> Json {
+    let mut labels = Map::new();
+    let meets = "The Deployment meets the strictest of the Pod Security Standards.";
+    comment(
+        &mut labels,
+        "pod-security.kubernetes.io/enforce",
+        meets,
+        "restricted".into(),
+    );
+    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": &description.namespace, "labels": labels}})
+}
+
+/// The Deployment.
+pub(super) fn deployment(description: &Description, rollout: Rollout, settings: &Settings) -> Json {
+    let operator = description.operator.as_str();
+    let is_elected = description.deploy.leader_election.value;
+    let (why, strategy) = match rollout {
+        Rollout::Rolling if is_elected => (
+            "Only the leader acts; the others stand by. A rollout starts the new pod first; the old one then\n\
+             releases leadership.",
+            // Both numbers are spelled out: what an apply leaves out keeps its default, which `Recreate` does not allow.
+            json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}),
+        ),
+        Rollout::Recreate if is_elected => (
+            "Only the leader acts; the others stand by. The pods that the first rollout of this version replaces do not know of the\n\
+             election and would act beside the leader, so they end first. After that, change this to RollingUpdate, with\n\
+             `rollingUpdate: {maxSurge: 1, maxUnavailable: 0}`.",
+            json!({"type": "Recreate"}),
+        ),
+        Rollout::Rolling | Rollout::Recreate => (
+            "One replica, and none beside it during a rollout: two operators would both act on every object.",
+            json!({"type": "Recreate"}),
+        ),
+    };
+    let mut spec = Map::new();
+    comment(&mut spec, "replicas", why, settings.replicas.clone());
+    spec.insert("strategy".to_owned(), strategy);
+    spec.insert(
+        "selector".to_owned(),
+        json!({"matchLabels": selector(description)}),
+    );
+    spec.insert(
+        "template".to_owned(),
+        json!({"metadata": {"labels": selector(description)}, "spec": pod(description, settings)}),
+    );
+    json!({
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": operator, "namespace": &description.namespace},
+        "spec": spec,
+    })
+}
+
+fn pod(description: &Description, settings: &Settings) -> Json {
+    let mut pod = Map::new();
+    pod.insert(
+        "serviceAccountName".to_owned(),
+        description.operator.as_str().into(),
+    );
+    let grace = "After SIGTERM, the operator waits up to 25 seconds for running handlers.";
+    comment(&mut pod, "terminationGracePeriodSeconds", grace, 30.into());
+    let security = json!({
+        "runAsNonRoot": true,
+        "runAsUser": 65532,
+        "runAsGroup": 65532,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    });
+    pod.insert("securityContext".to_owned(), security);
+    put(&mut pod, "imagePullSecrets", &settings.pull_secrets);
+    pod.insert("containers".to_owned(), json!([container(description, settings)]));
+    if is_mounted(description) {
+        let mut volume = Map::new();
+        volume.insert("name".to_owned(), "certificates".into());
+        let what = "It is of the type kubernetes.io/tls, as cert-manager makes it.";
+        let secret = json!({"secretName": crate::crd::webhook_service(description.operator.as_str())});
+        comment(&mut volume, "secret", what, secret);
+        pod.insert("volumes".to_owned(), json!([volume]));
+    }
+    put(&mut pod, "nodeSelector", &settings.node_selector);
+    put(&mut pod, "tolerations", &settings.tolerations);
+    put(&mut pod, "affinity", &settings.affinity);
+    Json::Object(pod)
+}
+
+fn container(description: &Description, settings: &Settings) -> Json {
+    let mut container = Map::new();
+    let name = match description.edition {
+        Edition::First | Edition::Second => "operator",
+        Edition::Third => "manager",
+    };
+    let mut args = vec![settings.metrics.clone()];
+    args.extend(arguments(description).into_iter().map(Json::from));
+    match &settings.args {
+        Json::Array(more) => args.extend(more.iter().cloned()),
+        marker => args.push(marker.clone()),
+    }
+    let mut ports = vec![
+        json!({"name": "health", "containerPort": 8081}),
+        json!({"name": "metrics", "containerPort": settings.metrics_port}),
+    ];
+    if description.has_webhooks() {
+        ports.push(json!({"name": "webhooks", "containerPort": 9443}));
+    }
+    let mut set = |key: &str, value: Json| drop(container.insert(key.to_owned(), value));
+    set("name", name.into());
+    set("image", settings.image.clone());
+    set("imagePullPolicy", settings.pull_policy.clone());
+    set("args", args.into());
+    put(&mut container, "env", &settings.env);
+    container.insert("ports".to_owned(), ports.into());
+    if description.has_webhooks() {
+        let why = "The API server learns a moment late that a pod ends, and asks it until then.";
+        comment(
+            &mut container,
+            "lifecycle",
+            why,
+            json!({"preStop": {"sleep": {"seconds": 3}}}),
+        );
+    }
+    if is_mounted(description) {
+        let mount = json!([{"name": "certificates", "mountPath": "/certificates", "readOnly": true}]);
+        container.insert("volumeMounts".to_owned(), mount);
+    }
+    let probe = |path: &str| json!({"httpGet": {"path": path, "port": "health"}});
+    let (alive, ready) = (
+        "Fails when the operator no longer looks after a kind.",
+        "Fails until every kind is listed. The body of the answer says what is missing.",
+    );
+    comment(&mut container, "livenessProbe", alive, probe("/livez"));
+    comment(&mut container, "readinessProbe", ready, probe("/readyz"));
+    let security = json!({
+        "allowPrivilegeEscalation": false,
+        "readOnlyRootFilesystem": true,
+        "capabilities": {"drop": ["ALL"]},
+    });
+    container.insert("securityContext".to_owned(), security);
+    put(&mut container, "resources", &settings.resources);
+    Json::Object(container)
+}
+
+/// Adds a field, unless it is empty.
+fn put(object: &mut Map<String, Json>, key: &str, value: &Json) {
+    let is_empty = match value {
+        Json::Array(items) => items.is_empty(),
+        Json::Object(fields) => fields.is_empty(),
+        _ => false,
+    };
+    if !is_empty {
+        object.insert(key.to_owned(), value.clone());
+    }
+}
+
+/// Whether somebody mounts the certificates of the webhooks.
+fn is_mounted(description: &Description) -> bool {
+    description.has_webhooks() && description.deploy.certificates == Certificates::Mounted
+}
+
+/// The resources of the container; small ones by default.
+fn resources(description: &Description) -> Json {
+    let described = &description.deploy.resources;
+    if described.requests.is_empty() && described.limits.is_empty() {
+        return json!({"requests": {"cpu": "10m", "memory": "64Mi"}, "limits": {"memory": "256Mi"}});
+    }
+    let mut resources = Map::new();
+    put(&mut resources, "requests", &amounts(&described.requests));
+    put(&mut resources, "limits", &amounts(&described.limits));
+    Json::Object(resources)
 }
 
 fn amounts(amounts: &[(LabelKey, Spanned<String>)]) -> Json {
-    amounts
-        .iter()
-        .map(|(name, text)| amount(name.as_str(), &text.value))
-        .collect()
-}
-
-fn amount(name: &str, amount: &str) -> Json {
-    json!({"name": name, "amount": amount})
+    let amounts = amounts.iter();
+    Json::Object(
+        amounts
+            .map(|(name, amount)| (name.as_str().to_owned(), amount.value.as_str().into()))
+            .collect(),
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::testing::{described, documents};
+    use crate::render::testing::described;
+    use crate::render::yaml;
+
+    fn made(more: &str, rollout: Rollout) -> Json {
+        let description = described(more);
+        yaml::bare(deployment(&description, rollout, &Settings::of(&description)))
+    }
 
     fn container(more: &str) -> Json {
-        let deployment = documents(&deployment(&described(more), Rollout::Rolling)).remove(0);
-        deployment["spec"]["template"]["spec"]["containers"][0].clone()
+        made(more, Rollout::Rolling)["spec"]["template"]["spec"]["containers"][0].clone()
     }
 
     #[test]
     fn several_pods_run_beside_each_other_only_if_they_elect_a_leader() {
-        let spec = |deploy: &str| {
-            documents(&deployment(&described(deploy), Rollout::Rolling)).remove(0)["spec"].clone()
-        };
+        let spec = |deploy: &str| made(deploy, Rollout::Rolling)["spec"].clone();
         let elected = spec("deploy: {replicas: 3}");
         assert_eq!(elected["replicas"], 3);
         // Both numbers are spelled out: what an apply leaves out keeps its default, which `Recreate` does not allow.
@@ -118,21 +332,18 @@ mod tests {
 
     #[test]
     fn pods_that_elected_no_leader_end_before_others_start() {
-        let alone = described("deploy: {leaderElection: false}");
-        let elected = described("");
-        let former = deployment(&alone, Rollout::Rolling);
-        let rollout = Rollout::after(Some(&former));
+        let text = |more: &str, rollout| yaml::document(&made(more, rollout));
+        let rollout = Rollout::after(Some(&text("deploy: {leaderElection: false}", Rollout::Rolling)));
         assert_eq!(rollout, Rollout::Recreate);
-        let kept = deployment(&elected, rollout);
-        assert_eq!(
-            documents(&kept)[0]["spec"]["strategy"],
-            json!({"type": "Recreate"})
-        );
-        assert!(kept.contains("--leader-elect"));
+        let kept = made("", rollout);
+        assert_eq!(kept["spec"]["strategy"], json!({"type": "Recreate"}));
+        assert!(kept.to_string().contains("--leader-elect"));
         // Only an edit of its owner changes that.
-        assert_eq!(Rollout::after(Some(&kept)), Rollout::Recreate);
-        let new = deployment(&elected, Rollout::after(None));
-        assert_eq!(Rollout::after(Some(&new)), Rollout::Rolling);
+        assert_eq!(Rollout::after(Some(&text("", rollout))), Rollout::Recreate);
+        assert_eq!(
+            Rollout::after(Some(&text("", Rollout::Rolling))),
+            Rollout::Rolling
+        );
     }
 
     #[test]
@@ -157,17 +368,46 @@ mod tests {
     }
 
     #[test]
-    fn an_operator_called_like_a_yaml_boolean_keeps_its_name() {
-        let description = described("operator: 'on'");
-        let deployment = deployment(&description, Rollout::Rolling);
-        assert_eq!(documents(&deployment)[0]["metadata"]["name"], "on");
-        let values = crate::render::documents::values(&description);
-        let namespace = documents(&Template::Namespace.render(&values));
-        assert_eq!(namespace[0]["metadata"]["name"], "on");
-        let kustomization = documents(&Template::Kustomization.render(&values));
-        assert_eq!(
-            kustomization[0]["images"],
-            json!([{"name": "on", "newName": "on", "newTag": "0.1.0"}])
+    fn the_description_says_what_a_pod_has() {
+        let deploy = "deploy: {image: 'ghcr.io/acme/thing:2', args: [--x], env: [{name: A, value: b}], nodeSelector: {a: b}, \
+                      tolerations: [{operator: Exists}], affinity: {nodeAffinity: {}}}";
+        let container = container(deploy);
+        assert_eq!(container["image"], "ghcr.io/acme/thing:2");
+        assert_eq!(container["env"], json!([{"name": "A", "value": "b"}]));
+        assert_eq!(container["args"][2], "--x");
+        let pod = &made(deploy, Rollout::Rolling)["spec"]["template"]["spec"];
+        assert_eq!(pod["nodeSelector"], json!({"a": "b"}));
+        assert_eq!(pod["tolerations"], json!([{"operator": "Exists"}]));
+        assert_eq!(pod["affinity"], json!({"nodeAffinity": {}}));
+    }
+
+    #[test]
+    fn a_crate_keeps_the_names_of_its_edition() {
+        let names = |edition| {
+            let mut description = described("");
+            description.set_edition(edition);
+            let made = deployment(&description, Rollout::Rolling, &Settings::of(&description));
+            let pod = &made["spec"]["template"]["spec"];
+            let selector = made["spec"]["selector"]["matchLabels"].clone();
+            (
+                made["metadata"]["namespace"].clone(),
+                pod["containers"][0]["name"].clone(),
+                selector,
+            )
+        };
+        let operator = "thing-operator";
+        let first = (
+            json!(operator),
+            json!("operator"),
+            json!({"app.kubernetes.io/name": operator}),
         );
+        assert_eq!(names(Edition::First), first);
+        assert_eq!(names(Edition::Second), first);
+        let third = (
+            json!("thing-operator-system"),
+            json!("manager"),
+            json!({"control-plane": operator}),
+        );
+        assert_eq!(names(Edition::Third), third);
     }
 }

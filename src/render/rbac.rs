@@ -4,31 +4,79 @@ mod rights;
 
 use serde_json::{Value as Json, json};
 
-use super::yaml;
 use crate::model::Description;
 use rights::Permissions;
 
 const API_VERSION: &str = "rbac.authorization.k8s.io/v1";
 
-/// `deploy/rbac.yaml`: the ServiceAccount, its roles and their bindings, and roles for those who read the metrics or look at
-/// the objects.
-pub fn rbac(description: &Description) -> String {
+/// The ServiceAccount, its roles and their bindings, and roles for those who use the objects, read the metrics or look at the
+/// page.
+pub fn rbac(description: &Description) -> Vec<Json> {
     let operator = description.operator.as_str();
+    let home = &*description.namespace;
     let rights = Permissions::of(description);
     let mut documents = vec![json!({
         "apiVersion": "v1",
         "kind": "ServiceAccount",
-        "metadata": named(operator, Some(operator)),
+        "metadata": named(operator, Some(home)),
     })];
-    documents.extend(granted("ClusterRole", operator, None, rights.cluster.policy()));
+    documents.extend(granted(
+        "ClusterRole",
+        (operator, home),
+        None,
+        rights.cluster.policy(),
+    ));
     for (namespace, rules) in &rights.namespaces {
-        documents.extend(granted("Role", operator, Some(namespace), rules.policy()));
+        let namespace = Some(&**namespace);
+        documents.extend(granted("Role", (operator, home), namespace, rules.policy()));
     }
+    documents.extend(of_users(description));
     // The role to bind to whoever scrapes the metrics, such as Prometheus.
     documents.push(reader(&format!("{operator}-metrics-reader"), &["/metrics"]));
     // The role to bind to people who look at the objects: `/state` is what the page at `/` shows.
     documents.push(reader(&format!("{operator}-state-reader"), &["/state", "/"]));
-    format!("{}{}", yaml::HEADER, yaml::documents(&documents))
+    documents
+}
+
+/// Roles for those who use the objects, which the roles `view`, `edit` and `admin` of Kubernetes take up. Nobody but the operator
+/// writes the status.
+fn of_users(description: &Description) -> [Json; 3] {
+    const READ: &[&str] = &["get", "list", "watch"];
+    const WRITE: &[&str] = &["get", "list", "watch", "create", "update", "patch", "delete"];
+    const ALL: &[&str] = &[
+        "get",
+        "list",
+        "watch",
+        "create",
+        "update",
+        "patch",
+        "delete",
+        "deletecollection",
+    ];
+    let role = |name: &str, verbs: &[&str], scale: &[&str]| {
+        let mut rules = Vec::new();
+        for kind in &description.kinds {
+            let group = kind.resource.group.as_str();
+            let plural = kind.resource.plural.as_str();
+            let mut rule = |resource: String, verbs: &[&str]| {
+                rules.push(json!({"apiGroups": [group], "resources": [resource], "verbs": verbs}));
+            };
+            rule(plural.to_owned(), verbs);
+            rule(format!("{plural}/status"), &["get"]);
+            if kind.resource.scale.is_some() {
+                rule(format!("{plural}/scale"), scale);
+            }
+        }
+        let mut metadata = named(&format!("{}-{name}", description.operator.as_str()), None);
+        metadata["labels"] = json!({format!("rbac.authorization.k8s.io/aggregate-to-{name}"): "true"});
+        json!({"apiVersion": API_VERSION, "kind": "ClusterRole", "metadata": metadata, "rules": rules})
+    };
+    let scaled = ["get", "update", "patch"];
+    [
+        role("view", READ, &["get"]),
+        role("edit", WRITE, &scaled),
+        role("admin", ALL, &scaled),
+    ]
 }
 
 /// A role for those who read paths of the operator's own server. It is bound to nobody.
@@ -42,7 +90,12 @@ fn reader(name: &str, paths: &[&str]) -> Json {
 }
 
 /// A role, and its binding to the operator.
-fn granted(kind: &str, operator: &str, namespace: Option<&str>, rules: Vec<Json>) -> [Json; 2] {
+fn granted(
+    kind: &str,
+    (operator, home): (&str, &str),
+    namespace: Option<&str>,
+    rules: Vec<Json>,
+) -> [Json; 2] {
     let role = json!({
         "apiVersion": API_VERSION,
         "kind": kind,
@@ -54,7 +107,7 @@ fn granted(kind: &str, operator: &str, namespace: Option<&str>, rules: Vec<Json>
         "kind": format!("{kind}Binding"),
         "metadata": named(operator, namespace),
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": operator},
-        "subjects": [{"kind": "ServiceAccount", "name": operator, "namespace": operator}],
+        "subjects": [{"kind": "ServiceAccount", "name": operator, "namespace": home}],
     });
     [role, binding]
 }
@@ -69,7 +122,7 @@ fn named(name: &str, namespace: Option<&str>) -> Json {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::testing::{described, documents, from};
+    use crate::render::testing::{described, from};
 
     /// The operator's rules, each as `namespace: group/resources verbs`, with `*` for the whole cluster. Those that all
     /// operators have to review tokens are left out.
@@ -78,15 +131,11 @@ mod tests {
             let words = value.as_array().into_iter().flatten().filter_map(Json::as_str);
             words.collect::<Vec<_>>().join(",")
         };
-        let documents = documents(&rbac(description));
-        let is_reader = |role: &Json| {
-            role["metadata"]["name"]
-                .as_str()
-                .is_some_and(|name| name.ends_with("-reader"))
-        };
+        let documents = rbac(description);
+        let is_own = |role: &Json| role["metadata"]["name"] == *description.operator.as_str();
         let roles = documents
             .iter()
-            .filter(|document| document["rules"].is_array() && !is_reader(document));
+            .filter(|document| document["rules"].is_array() && is_own(document));
         roles
             .flat_map(|role| {
                 let place = role["metadata"]["namespace"].as_str().unwrap_or("*");
@@ -107,7 +156,7 @@ mod tests {
         "*: authentication.k8s.io/tokenreviews create",
         "*: authorization.k8s.io/subjectaccessreviews create",
     ];
-    const LEASE: &str = "thing-operator: coordination.k8s.io/leases thing-operator: get,create,update";
+    const LEASE: &str = "thing-operator-system: coordination.k8s.io/leases thing-operator: get,create,update";
     const EVENTS: &str = "*: events.k8s.io/events create,patch";
     const KIND: &str = "*: example.com/things get,list,watch";
     const STATUS: &str = "*: example.com/things/status patch";
@@ -144,7 +193,7 @@ mod tests {
     #[test]
     fn every_operator_may_ask_who_reads_what_it_serves_wherever_it_works() {
         for deploy in ["", "deploy: {namespaces: [a]}"] {
-            let documents = documents(&rbac(&described(deploy)));
+            let documents = rbac(&described(deploy));
             let of_kind =
                 |kind: &'static str| documents.iter().filter(move |document| document["kind"] == kind);
             let names: Vec<&Json> = of_kind("ClusterRole")
@@ -154,6 +203,9 @@ mod tests {
                 names,
                 [
                     "thing-operator",
+                    "thing-operator-view",
+                    "thing-operator-edit",
+                    "thing-operator-admin",
                     "thing-operator-metrics-reader",
                     "thing-operator-state-reader"
                 ],
@@ -222,7 +274,7 @@ mod tests {
     #[test]
     fn listed_namespaces_get_roles_and_only_kinds_without_a_namespace_are_cluster_wide() {
         let text = "watches: [{kind: core/v1.Node, all: true}, {kind: core/v1.Secret, all: true, namespace: vault}]\n\
-                    deploy: {namespaces: [a, thing-operator]}";
+                    deploy: {namespaces: [a, thing-operator-system]}";
         assert_eq!(
             rules(&described(text)),
             [
@@ -231,11 +283,11 @@ mod tests {
                 "a: events.k8s.io/events create,patch",
                 "a: example.com/things get,list,watch",
                 "a: example.com/things/status patch",
-                "thing-operator: /namespaces thing-operator: get",
-                "thing-operator: coordination.k8s.io/leases thing-operator: get,create,update",
-                "thing-operator: events.k8s.io/events create,patch",
-                "thing-operator: example.com/things get,list,watch",
-                "thing-operator: example.com/things/status patch",
+                "thing-operator-system: /namespaces thing-operator-system: get",
+                "thing-operator-system: coordination.k8s.io/leases thing-operator: get,create,update",
+                "thing-operator-system: events.k8s.io/events create,patch",
+                "thing-operator-system: example.com/things get,list,watch",
+                "thing-operator-system: example.com/things/status patch",
                 "vault: /secrets list,watch",
             ]
         );

@@ -135,7 +135,7 @@ impl KindNames {
 pub(crate) fn memory_type(description: &Description, kind: &Kind) -> Ident {
     let ending = match description.edition {
         Edition::First => "State",
-        Edition::Second => "Memory",
+        Edition::Second | Edition::Third => "Memory",
     };
     Ident::new(
         &format!("{}{ending}", kind.resource.kind.value),

@@ -2,7 +2,6 @@
 
 use serde_json::{Value as Json, json};
 
-use super::yaml;
 use crate::crd::{INJECTED, certificate, client_config, webhook_service};
 use crate::model::{Certificates, Description, Kind, Operation, Scope, Webhook};
 
@@ -22,20 +21,19 @@ pub(crate) fn configurations(description: &Description) -> Vec<(&'static str, &'
     configurations
 }
 
-/// `deploy/webhooks.yaml`: the Service, and the configurations, whose `caBundle` the operator writes.
-pub fn webhooks(description: &Description) -> String {
+/// The Service, and the configurations, whose `caBundle` the operator writes.
+pub fn webhooks(description: &Description) -> Vec<Json> {
+    if !description.has_webhooks() {
+        return Vec::new();
+    }
     let operator = description.operator.as_str();
     let name = webhook_service(operator);
     let mut documents = vec![json!({
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": {
-            "name": name,
-            "namespace": operator,
-            "labels": {"app.kubernetes.io/name": operator},
-        },
+        "metadata": {"name": name, "namespace": &description.namespace},
         "spec": {
-            "selector": {"app.kubernetes.io/name": operator},
+            "selector": super::deploy::selector(description),
             "ports": [{"name": "https", "port": 443, "targetPort": "webhooks"}],
         },
     })];
@@ -50,7 +48,7 @@ pub fn webhooks(description: &Description) -> String {
             .collect();
         let mut metadata = json!({"name": operator});
         if description.deploy.certificates == Certificates::Mounted {
-            metadata["annotations"] = json!({INJECTED: certificate(operator)});
+            metadata["annotations"] = json!({INJECTED: certificate(description)});
         }
         documents.push(json!({
             "apiVersion": "admissionregistration.k8s.io/v1",
@@ -59,14 +57,14 @@ pub fn webhooks(description: &Description) -> String {
             "webhooks": webhooks,
         }));
     }
-    format!("{}{}", yaml::HEADER, yaml::documents(&documents))
+    documents
 }
 
 /// A webhook as the API server knows it.
 fn registered(description: &Description, kind: &Kind, name: &str, webhook: &Webhook) -> Json {
     let resource = &kind.resource;
     let (group, version) = (resource.group.as_str(), resource.version.as_str());
-    let (plural, operator) = (resource.plural.as_str(), description.operator.as_str());
+    let plural = resource.plural.as_str();
     let path = format!(
         "/{name}-{}-{version}-{}",
         group.replace('.', "-"),
@@ -93,7 +91,7 @@ fn registered(description: &Description, kind: &Kind, name: &str, webhook: &Webh
     json!({
         "name": format!("{name}.{plural}.{group}"),
         "admissionReviewVersions": ["v1"],
-        "clientConfig": client_config(operator, &path),
+        "clientConfig": client_config(description, &path),
         "rules": [{
             "apiGroups": [group],
             "apiVersions": [version],

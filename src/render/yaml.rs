@@ -4,7 +4,7 @@
 //! `0o7` and `1_000` are not strings either. And a reviewer sees what a terminal shows, where characters that change the
 //! direction of text can hide others. This module quotes such strings and leaves all others to serde_yaml.
 
-use serde_json::{Number, Value as Json};
+use serde_json::{Map, Number, Value as Json};
 
 use crate::text::is_unprintable;
 
@@ -41,6 +41,70 @@ pub(crate) fn document(value: &Json) -> String {
         out.push_str(rest);
     }
     out
+}
+
+/// What the key of a comment begins with. Neither a field of Kubernetes nor a label does.
+const COMMENT: char = '#';
+
+/// Adds a field with a comment before it, which [`commented`] writes and [`bare`] takes out. The field is not the first one of
+/// an item of a list.
+pub(super) fn comment(object: &mut Map<String, Json>, key: &str, text: &str, value: Json) {
+    object.insert(format!("{COMMENT}{key}"), text.into());
+    object.insert(key.to_owned(), value);
+}
+
+/// The value without comments.
+pub(super) fn bare(mut value: Json) -> Json {
+    take_comments(&mut value, &mut |_| None);
+    value
+}
+
+/// A document with its comments.
+pub(super) fn commented(mut value: Json) -> String {
+    const MARK: &str = "krator-comment-";
+    let mut comments = Vec::new();
+    take_comments(&mut value, &mut |text| {
+        comments.push(text);
+        Some(format!("{MARK}{}", comments.len() - 1))
+    });
+    let mut out = String::new();
+    for line in document(&value).split_inclusive('\n') {
+        let Some((indent, number)) = line.split_once(MARK) else {
+            out.push_str(line);
+            continue;
+        };
+        let number = number
+            .trim_end()
+            .strip_suffix(": null")
+            .and_then(|number| number.parse::<usize>().ok());
+        let text = number.and_then(|number| comments.get(number));
+        for line in text.into_iter().flat_map(|text| text.lines()) {
+            out.push_str(&format!("{indent}# {line}\n"));
+        }
+    }
+    out
+}
+
+/// Replaces the key of each comment by another one without a value, or takes it out.
+fn take_comments(value: &mut Json, mark: &mut dyn FnMut(String) -> Option<String>) {
+    match value {
+        Json::Array(items) => items.iter_mut().for_each(|item| take_comments(item, mark)),
+        Json::Object(fields) => {
+            let taken = std::mem::take(fields);
+            for (key, mut value) in taken {
+                match value {
+                    Json::String(text) if key.starts_with(COMMENT) => {
+                        fields.extend(mark(text).map(|key| (key, Json::Null)));
+                    }
+                    _ => {
+                        take_comments(&mut value, mark);
+                        fields.insert(key, value);
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
 }
 
 /// A string as a scalar for a template, quoted if it must be.

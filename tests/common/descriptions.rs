@@ -26,8 +26,19 @@ pub fn crate_of(case: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let plan = render::plan(&description, &checked.source, &Runtime::Vendored);
     plan.files()
         .filter(|(path, _)| {
-            !path.starts_with("vendor/") && !path.starts_with(".krator/") && *path != "Cargo.lock"
+            !path.starts_with("vendor/")
+                && !path.starts_with(".krator/")
+                && *path != "Cargo.lock"
+                && !is_repeated(path)
         })
         .map(|(path, file)| (PathBuf::from(path), file.contents.clone().into_bytes()))
         .collect()
+}
+
+/// Whether a file only repeats manifests that are reviewed elsewhere: `dist/install.yaml`, and those of the chart without values.
+/// That they are the same is a test of its own.
+pub fn is_repeated(path: &str) -> bool {
+    let template = path.strip_prefix("deploy/chart/templates/");
+    let is_repeated = |file| ["crd.yaml", "rbac.yaml", "policies.yaml", "webhooks.yaml"].contains(&file);
+    path.starts_with("dist/") || template.is_some_and(is_repeated)
 }

@@ -178,10 +178,21 @@ fn deploy(dice: &mut Dice) -> Value {
     } else {
         deploy["events"] = json!("warnings");
         deploy["migrate"] = json!(true);
+        deploy["image"] = json!("localhost:5000/acme/zoo:1.2.0");
+        deploy["nodeSelector"] = json!({"kubernetes.io/arch": "arm64", "on": "true"});
+        deploy["tolerations"] = json!([{"key": "example.com/zoo", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60}]);
     }
     if dice.one_in(4) {
         deploy["replicas"] = json!(2);
         deploy["certificates"] = json!("mounted");
+        deploy["args"] = json!(["--log-format=json", "--selector=a in (b, {{c}})"]);
+        deploy["env"] = json!([
+            {"name": "RUST_LOG", "value": "{{ .Values.x }}\n- not: a list\n"},
+            {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "zoo", "key": "token", "optional": true}}},
+        ]);
+        deploy["affinity"] = json!({"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
+            {"weight": 1, "podAffinityTerm": {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"control-plane": "zoo"}}}},
+        ]}});
     } else if has_namespaces {
         deploy["leaderElection"] = json!(false);
     }

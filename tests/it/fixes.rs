@@ -99,7 +99,7 @@ fn schema_of(checked: &krator::Checked, version: &str) -> Value {
         }
     }
     let description = checked.sound().expect("a good description");
-    let definition = documents(krator::render::crd::crd(description).as_bytes()).remove(0);
+    let definition = krator::render::crd::crd(description).remove(0);
     let mut versions = definition["spec"]["versions"].as_array().into_iter().flatten();
     let found = versions.find(|found| found["name"] == version);
     let mut schema = found.expect("the version is there")["schema"].clone();

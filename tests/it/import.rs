@@ -73,6 +73,12 @@ fn sorted(schema: &Value) -> Value {
     }
 }
 
+/// The definitions of a description, as one text.
+fn manifest(description: &krator::model::Description) -> String {
+    let documents = krator::render::crd::crd(description).into_iter();
+    documents.map(|document| format!("---\n{document}\n")).collect()
+}
+
 /// What krator generates is a CRD, too, and a description of it says all of it.
 #[test]
 fn descriptions_survive_the_way_through_their_crd() {
@@ -83,7 +89,7 @@ fn descriptions_survive_the_way_through_their_crd() {
         let Some(description) = checked.sound() else {
             continue;
         };
-        let crds = krator::render::crd::crd(description);
+        let crds = manifest(description);
         for kind in &description.kinds {
             let kind = kind.resource.kind.as_str();
             let imported =
@@ -93,7 +99,7 @@ fn descriptions_survive_the_way_through_their_crd() {
                 .sound()
                 .unwrap_or_else(|| panic!("{}", imported.description));
             let was = spec_of(&crds, kind);
-            let is = spec_of(&krator::render::crd::crd(again), kind);
+            let is = spec_of(&manifest(again), kind);
             assert_eq!(is, was, "{}: {kind}\n{}", path.display(), imported.description);
         }
     }

@@ -10,6 +10,7 @@ mod order;
 mod safety;
 
 use crate::case_file::{entries, is_update};
+use crate::descriptions::is_repeated;
 use crate::operator::{files, krator};
 use crate::regenerate::{ELSEWHERE, args, edit, generate, new, text, write};
 use std::collections::{BTreeMap, BTreeSet};
@@ -93,7 +94,10 @@ fn outcome(case: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let code = output.status.code().expect("krator ends by itself");
     let printed = format!("{}exit code {code}\n", text(output.stderr));
     let mut outcome = BTreeMap::from([
-        (PathBuf::from("diff.txt"), diff.stdout),
+        (
+            PathBuf::from("diff.txt"),
+            reviewed(text(diff.stdout)).into_bytes(),
+        ),
         (PathBuf::from("output.txt"), printed.into_bytes()),
     ]);
     let fresh = work.path().join("fresh");
@@ -106,6 +110,16 @@ fn outcome(case: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         }
     }
     outcome
+}
+
+/// A diff without the files that repeat others.
+fn reviewed(diff: String) -> String {
+    let is_reviewed = |file: &&str| {
+        let path = file.lines().next().unwrap_or_default();
+        !is_repeated(path.trim_start_matches("a/"))
+    };
+    let files = diff.split("--- ").filter(is_reviewed);
+    files.collect::<Vec<_>>().join("--- ")
 }
 
 /// The files without the lock file, which a run leaves behind.

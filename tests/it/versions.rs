@@ -55,7 +55,7 @@ impl Converted<'_> {
     fn of(description: &Description, is_broken: bool) -> Option<Converted<'_>> {
         let kind = &description.kinds[0];
         let versions = krator::versions::of(description, kind)?;
-        let definition = documents(krator::render::crd::crd(description).as_bytes()).remove(0);
+        let definition = krator::render::crd::crd(description).remove(0);
         let served = definition["spec"]["versions"]
             .as_array()
             .expect("versions")

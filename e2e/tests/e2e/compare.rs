@@ -74,7 +74,7 @@ fn is_definition_refused(case: &EditCase) -> bool {
 }
 
 fn definition(description: &Description) -> Value {
-    let mut definitions = documents(krator::render::crd::crd(description).as_bytes());
+    let mut definitions = krator::render::crd::crd(description);
     assert_eq!(definitions.len(), 1, "a case has one kind");
     definitions.remove(0)
 }

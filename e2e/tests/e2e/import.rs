@@ -130,7 +130,7 @@ fn pair(crd: &Value) -> Result<Pair, String> {
     let Some(description) = checked.sound() else {
         return Err(format!("the description has errors: {:#?}", checked.findings));
     };
-    let ours = documents(&krator::render::crd::crd(description)).remove(0);
+    let ours = krator::render::crd::crd(description).remove(0);
     Ok(Pair {
         original: reduced(crd),
         ours: renamed(&ours),

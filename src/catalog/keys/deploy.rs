@@ -1,8 +1,8 @@
 //! How the operator runs.
 
-use super::Type::{Boolean, Integer, List, Map, Mapping, Name, Quantity, Word};
+use super::Type::{Any, Boolean, Integer, List, Map, Mapping, Name, Quantity, Word};
 use super::{NameOf, Type, optional, section};
-use crate::names::NamespaceName;
+use crate::names::{ImageName, NamespaceName};
 
 section! {
     /// The mapping under `deploy`.
@@ -35,9 +35,30 @@ section! {
          the CRD and its status, by name, and to list and to patch all objects of the kind.",
         "deploy: {migrate: true}")
         .default("`false`");
+    Image = optional("image", Name(ImageName::FORM),
+        "The image of the operator, with its tag or its digest. It is where the manifests and the chart begin; whoever installs \
+         them may set another one.",
+        "deploy: {image: 'ghcr.io/acme/zoo:1.2.0'}")
+        .default("the operator's name and `0.1.0`");
+    Args = optional("args", List { of: &Type::String, min: 0, max: None },
+        "Arguments of the operator beside those that the description makes.",
+        "deploy: {args: ['--log-format=json']}");
+    Env = optional("env", List { of: &Any, min: 0, max: None },
+        "The environment of the operator's container, as a Pod has it.",
+        "deploy: {env: [{name: RUST_LOG, value: info}, {name: TOKEN, valueFrom: {secretKeyRef: {name: zoo, key: token}}}]}");
     Resources = optional("resources", Mapping(&RESOURCES),
         "The resources of the operator's container.",
         "deploy: {resources: {requests: {cpu: 50m, memory: 64Mi}}}");
+    NodeSelector = optional("nodeSelector", Map { by: NameOf::Label, of: &Type::String },
+        "The labels of the nodes that the operator may run on.",
+        "deploy: {nodeSelector: {kubernetes.io/arch: arm64}}");
+    Tolerations = optional("tolerations", List { of: &Any, min: 0, max: None },
+        "The taints of nodes on which the operator runs nevertheless, as a Pod has them.",
+        "deploy: {tolerations: [{key: node-role.kubernetes.io/control-plane, operator: Exists, effect: NoSchedule}]}");
+    Affinity = optional("affinity", Any,
+        "The nodes that the operator prefers or needs, as a Pod has it.",
+        "deploy: {affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: \
+         [{matchExpressions: [{key: kubernetes.io/os, operator: In, values: [linux]}]}]}}}}");
 }
 
 /// Amounts of resources.

@@ -64,6 +64,7 @@ impl fmt::Display for NameOf {
             NameOf::Kind => "kind",
             NameOf::Rule => "rule",
             NameOf::Resource => "resource",
+            NameOf::Label => "label",
             NameOf::Version => "version",
             NameOf::Value => "value",
         })

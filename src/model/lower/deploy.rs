@@ -2,15 +2,21 @@
 
 use std::collections::BTreeSet;
 
+use k8s_openapi::api::core::v1::{Affinity, EnvVar, Toleration};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value as Json;
+
 use super::bounds::is_quantity;
+use super::json::json_of;
 use super::keys::Keys;
-use super::nodes::{Input, boolean, entries, is_empty_list, list, name, text};
+use super::nodes::{Input, boolean, entries, is_empty_list, list, name, name_of, text};
 use crate::catalog::keys::{DeployKey, ResourcesKey};
 use crate::catalog::{MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{Allow, Certificates, Deploy, PodResources, PublishedEvents};
-use crate::names::{LabelKey, NamespaceName};
-use crate::text::shown;
+use crate::names::{ImageName, LabelKey, NamespaceName};
+use crate::spec::NodeKind;
+use crate::text::{printable, shown};
 
 /// The defaults of `deploy`.
 pub(super) fn default_deploy(span: Span) -> Deploy {
@@ -21,7 +27,13 @@ pub(super) fn default_deploy(span: Span) -> Deploy {
         events: PublishedEvents::default(),
         certificates: Certificates::default(),
         migrate: false,
+        image: None,
+        args: Vec::new(),
+        env: Vec::new(),
         resources: PodResources::default(),
+        node_selector: Vec::new(),
+        tolerations: Vec::new(),
+        affinity: None,
     }
 }
 
@@ -74,8 +86,69 @@ pub(super) fn deploy(node: Input<'_>) -> Deploy {
         deploy.resources.limits = keys.read_all(ResourcesKey::Limits, quantities);
         keys.finish();
     }
+    deploy.image = keys.read(DeployKey::Image, name_of("image", ImageName::parse));
+    deploy.args = keys.read_all(DeployKey::Args, |node| {
+        let items = list(node, "a list of arguments").into_iter();
+        items.filter_map(|item| Some(text(item)?.value)).collect()
+    });
+    deploy.env = keys.read_all(DeployKey::Env, |node| {
+        let items = list(node, "a list of variables").into_iter();
+        items.filter_map(of_pod::<EnvVar>).collect()
+    });
+    deploy.node_selector = keys.read_all(DeployKey::NodeSelector, |node| {
+        let labels = entries(node, "values by label").into_iter();
+        labels
+            .filter_map(|entry| {
+                let label = entry.name("label", LabelKey::parse)?;
+                Some((label.value, text(entry.value)?.value))
+            })
+            .collect()
+    });
+    deploy.tolerations = keys.read_all(DeployKey::Tolerations, |node| {
+        let items = list(node, "a list of tolerations").into_iter();
+        items.filter_map(of_pod::<Toleration>).collect()
+    });
+    deploy.affinity = keys.read(DeployKey::Affinity, of_pod::<Affinity>);
     keys.finish();
     deploy
+}
+
+/// A part of a Pod, as it is written. Only what the types of Kubernetes know is accepted: the API server would say it only when
+/// the operator is deployed.
+fn of_pod<T: DeserializeOwned + Serialize>(node: Input<'_>) -> Option<Json> {
+    let written = json_of(node.node);
+    let known = serde_json::from_value::<T>(written.clone()).and_then(serde_json::to_value);
+    let known = match known {
+        Ok(known) => known,
+        Err(error) => {
+            let message = format!("Kubernetes does not read this: {}", printable(&error.to_string()));
+            return node.refuse(Finding::new(&WRONG_TYPE, node.span, message));
+        }
+    };
+    let is_known = refuse_unknown(node, &known);
+    is_known.then_some(written)
+}
+
+/// Reports what a value of Kubernetes does not keep of what is written.
+fn refuse_unknown(node: Input<'_>, known: &Json) -> bool {
+    if matches!(node.kind, NodeKind::Sequence(_)) {
+        let known = known.as_array().into_iter().flatten();
+        let items = list(node, "a list").into_iter().zip(known);
+        return items.fold(true, |all, (item, known)| refuse_unknown(item, known) && all);
+    }
+    let kept = node
+        .entries()
+        .into_iter()
+        .map(|entry| match known.get(entry.key) {
+            Some(known) => refuse_unknown(entry.value, known),
+            None if entry.value.is_null() => true,
+            None => {
+                let message = format!("Kubernetes knows no field `{}` here", shown(entry.key));
+                node.sink.error(&UNKNOWN_KEY, entry.key_span, message);
+                false
+            }
+        });
+    kept.fold(true, |all, kept| all && kept)
 }
 
 fn quantities(node: Input<'_>) -> Vec<(LabelKey, Spanned<String>)> {

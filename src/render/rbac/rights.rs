@@ -136,7 +136,12 @@ impl Permissions {
             let lease = RuleTarget::one("coordination.k8s.io", "leases", operator);
             // A PUT creates the Lease, because a plain create cannot be limited to a name.
             let verbs = ["get", "create", "update"];
-            self.add(description, RuleScope::Namespace(operator), lease, &verbs);
+            self.add(
+                description,
+                RuleScope::Namespace(&description.namespace),
+                lease,
+                &verbs,
+            );
         }
         if description.has_webhooks() && description.deploy.certificates == Certificates::Own {
             self.add_certificates(description);
@@ -172,7 +177,12 @@ impl Permissions {
         let secret = RuleTarget::one("", "secrets", &crate::crd::webhook_service(operator));
         // An apply creates the Secret, because a plain create cannot be limited to a name.
         let verbs = ["list", "watch", "create", "patch", "update"];
-        self.add(description, RuleScope::Namespace(operator), secret, &verbs);
+        self.add(
+            description,
+            RuleScope::Namespace(&description.namespace),
+            secret,
+            &verbs,
+        );
         for (_, resource) in webhooks::configurations(description) {
             let target = RuleTarget::one("admissionregistration.k8s.io", resource, operator);
             // Whoever may delete an object may give it an owner, as OpenShift demands.
@@ -190,7 +200,7 @@ impl Permissions {
             );
         }
         // The configurations are deleted with the namespace, by its uid.
-        let namespace = RuleTarget::one("", "namespaces", operator);
+        let namespace = RuleTarget::one("", "namespaces", &description.namespace);
         self.add(description, RuleScope::Cluster, namespace, &["get"]);
     }
 

@@ -224,7 +224,7 @@ impl Defaults<'_> {
 /// Whether the Rust type of a text is that of the bytes that it encodes in base64.
 pub(super) fn is_bytes(description: &Description, schema: &Schema) -> bool {
     let format = schema.constraints.limits.get("format");
-    description.edition == Edition::Second && format.is_some_and(|format| format.value == "byte")
+    description.edition >= Edition::Second && format.is_some_and(|format| format.value == "byte")
 }
 
 /// The name of a field in Rust.

@@ -13,6 +13,15 @@ use std::path::Path;
 /// A text without a special meaning in any format, to compare with.
 const WORD: &str = "Word";
 
+/// What Helm does in a template, but for braces that it writes.
+fn actions(template: &str) -> Vec<String> {
+    let template = template.replace("{{ \"{{\" }}", "");
+    let actions = template.split("{{").skip(1);
+    actions
+        .map(|action| action.split("}}").next().unwrap_or_default().to_owned())
+        .collect()
+}
+
 #[test]
 fn no_text_has_a_special_meaning_in_any_file() {
     let (plain_model, plain) = generated(&with_text(WORD));
@@ -33,6 +42,10 @@ fn no_text_has_a_special_meaning_in_any_file() {
                 !contents.chars().any(|c| c != '\n' && is_unprintable(c)),
                 "{what}:\n{contents}"
             );
+            if path.starts_with("deploy/chart/templates/") {
+                assert_eq!(actions(contents), actions(plain), "{what}:\n{contents}");
+                continue;
+            }
             match path.rsplit(['.', '/']).next().unwrap_or_default() {
                 "rs" => assert_eq!(tokens(contents), tokens(plain), "{what}:\n{contents}"),
                 "yaml" => assert_same_but_texts(

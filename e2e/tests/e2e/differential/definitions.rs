@@ -37,7 +37,7 @@ impl Try {
             return None;
         }
         Some(Try {
-            definitions: documents(krator::render::crd::crd(description).as_bytes()),
+            definitions: krator::render::crd::crd(description),
             findings: checked.findings,
             text,
         })

@@ -25,7 +25,7 @@ fn schemas(first: u64) -> (Vec<Value>, u64) {
         let Some(description) = checked.sound() else {
             continue;
         };
-        for definition in documents(krator::render::crd::crd(description).as_bytes()) {
+        for definition in krator::render::crd::crd(description) {
             let properties = &definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
                 ["properties"];
             schemas.extend(
