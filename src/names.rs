@@ -101,6 +101,11 @@ names! {
     /// The name of an image, with its tag or its digest.
     ImageName, "the name of an image, such as `ghcr.io/acme/zoo:1.2.0`",
         r"^[A-Za-z0-9]([A-Za-z0-9._:/-]*[A-Za-z0-9_])?(@sha256:[0-9a-f]{64})?$", is_image;
+    /// The address of a page, without a fragment.
+    PageAddress, "an address such as `https://example.com/runbook`", r"^https?://[A-Za-z0-9][A-Za-z0-9._~:/%?=&+-]*$",
+        |text| text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).is_some_and(|rest| {
+            rest.starts_with(|c: char| c.is_ascii_alphanumeric()) && is_word(rest, "._~:/%?=&+-")
+        });
     /// The name of a printer column.
     ColumnName, "a letter, then letters, digits, spaces, `-` and `_`, at most 63 characters",
         r"^[A-Za-z]([A-Za-z0-9 _-]{0,61}[A-Za-z0-9_-])?$",

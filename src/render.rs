@@ -111,6 +111,9 @@ pub(crate) fn plan_with(
 /// The path of the operator's Deployment.
 pub const DEPLOYMENT: &str = "deploy/deployment.yaml";
 
+/// The path of the runbook.
+const RUNBOOK: &str = "docs/runbook.md";
+
 /// The plan of a new crate together with its generation record, which the next run of krator reads.
 pub fn with_record(mut plan: Plan, source: &Source) -> Plan {
     for (path, contents) in crate::record::GenerationRecord::of(&plan).render(&normalized(source.text())) {
@@ -123,6 +126,7 @@ pub fn with_record(mut plan: Plan, source: &Source) -> Plan {
 fn add_surroundings(plan: &mut Plan, description: &Description) {
     plan.add("deploy/sample.yaml", Seeded, sample::sample(description));
     plan.add("docs/states.md", Generated, documents::states(description));
+    plan.add(RUNBOOK, Generated, documents::runbook(description));
     if let Some(versions) = documents::versions(description) {
         plan.add("docs/versions.md", Generated, versions);
     }

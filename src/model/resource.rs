@@ -4,7 +4,7 @@ use super::{FieldPath, KindId, StateId};
 use crate::finding::{Span, Spanned};
 use crate::names::{
     Category, ColumnName, ConditionName, GroupName, ImageName, KindName, LabelKey, NamespaceName,
-    ResourceName, Verb, VersionName,
+    PageAddress, ResourceName, Verb, VersionName,
 };
 use serde_json::Value as Json;
 
@@ -280,6 +280,8 @@ pub struct Deploy {
     pub certificates: Certificates,
     /// Whether it moves stored objects to the version in which objects are stored now.
     pub migrate: bool,
+    /// Where people read the runbook.
+    pub runbook: Option<Spanned<PageAddress>>,
     /// The image of the container, if the description names one.
     pub image: Option<Spanned<ImageName>>,
     /// Arguments after those that the description makes.

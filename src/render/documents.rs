@@ -1,8 +1,11 @@
-//! Documents and settings of the repository: README, AGENTS.md, state diagram, CI workflow, image, settings of git.
+//! Documents and settings of the repository: README, AGENTS.md, state diagram, runbook, CI workflow, image, settings of git.
 
 mod markdown;
+mod runbook;
 mod versions;
 
+pub(super) use runbook::address as runbook_address;
+pub use runbook::runbook;
 pub use versions::versions;
 
 use serde_json::{Value as Json, json};
@@ -22,10 +25,12 @@ pub(crate) fn values(description: &Description) -> Json {
     let kinds = &description.kinds[..];
     json!({
         "operator": operator,
+        "namespace": description.namespace,
+        "deletes": kinds.iter().any(|kind| kind.machine.deletion.is_some()),
+        "scales": kinds.iter().any(|kind| kind.resource.scale.is_some()),
         "has_policies": kinds
             .iter()
             .any(|kind| kind.admission != Admission::default() || kind.converts()),
-        "metrics": format!("{operator}-metrics"),
         "doc": description.doc.as_ref().map(|doc| paragraph(&doc.value)).unwrap_or_default(),
         "version": FIRST_VERSION,
         "rust": RUST,

@@ -1,7 +1,10 @@
 //! All manifests of an operator, as values. Kustomize, Helm and `dist/install.yaml` are three renderings of them.
 
 mod chart;
+mod dashboard;
 mod monitoring;
+
+pub(super) mod alerts;
 
 use serde_json::{Value as Json, json};
 

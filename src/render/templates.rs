@@ -51,6 +51,7 @@ templates! {
     Main = "src/main.rs.hbs",
     Object = "src/kind/object.rs.hbs",
     Readme = "README.md.hbs",
+    Runbook = "docs/runbook.md.hbs",
     Shared = "src/shared.rs.hbs",
     States = "docs/states.md.hbs",
     Versions = "docs/versions.md.hbs",

@@ -178,6 +178,7 @@ fn deploy(dice: &mut Dice) -> Value {
     } else {
         deploy["events"] = json!("warnings");
         deploy["migrate"] = json!(true);
+        deploy["runbook"] = json!("https://git.example.com/zoo/docs/runbook.md");
         deploy["image"] = json!("localhost:5000/acme/zoo:1.2.0");
         deploy["nodeSelector"] = json!({"kubernetes.io/arch": "arm64", "on": "true"});
         deploy["tolerations"] = json!([{"key": "example.com/zoo", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60}]);

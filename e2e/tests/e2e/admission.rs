@@ -76,7 +76,7 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: ranger}
 subjects: [{kind: User, name: ranger, apiGroup: rbac.authorization.k8s.io}]
 ";
 
-const OPERATOR: &str = "--as=system:serviceaccount:doorman:doorman";
+const OPERATOR: &str = "--as=system:serviceaccount:doorman-system:doorman";
 const RANGER_USER: &str = "--as=ranger";
 
 struct Doors<'a> {

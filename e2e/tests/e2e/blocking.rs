@@ -69,7 +69,7 @@ fn handlers_that_block_hold_up_nothing_but_their_state() {
     let _log = ShownOnPanic(&log);
     let start = || {
         let probes = format!("{PROBES}=127.0.0.1:0");
-        let lease = "--leader-elect-resource-namespace=gatekeeper";
+        let lease = "--leader-elect-resource-namespace=gatekeeper-system";
         let args = ["--namespace", &namespace, "--leader-elect", lease, &probes];
         let variables = [("IT_GATE", gate.to_str().expect("a plain name"))];
         OperatorProcess::start_with(cluster, &binary, &args, &log, &variables)

@@ -72,6 +72,8 @@ mod schemas;
 mod admission;
 // Strings that some readers of YAML take for other types.
 mod manifests;
+// The chart, kustomize and `dist/install.yaml` bring the same objects, and alerts fire when they should.
+mod deployed;
 // The watches that wake a state, on a real API server.
 mod watches;
 // Children of objects, on a real API server.

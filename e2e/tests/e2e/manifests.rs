@@ -46,7 +46,9 @@ fn written(cluster: &Cluster, case: &str, text: &str) -> PathBuf {
     fs::create_dir(&folder).expect("a new folder");
     for (path, file) in plan(&description, &checked.source, &Runtime::Vendored).files() {
         if let Some(name) = path.strip_prefix("deploy/") {
-            fs::write(folder.join(name), &file.contents).expect("a new file");
+            let at = folder.join(name);
+            fs::create_dir_all(at.parent().expect("it is in the folder")).expect("a new folder");
+            fs::write(at, &file.contents).expect("a new file");
         }
     }
     folder
@@ -126,7 +128,15 @@ fn strings_that_look_like_other_types_stay_strings() {
     for (index, text) in AMBIGUOUS.iter().enumerate() {
         assert_eq!(object["spec"][format!("f{index}")], json!(text));
     }
-    let deployment = cluster.kubectl(&["get", "deployment", "on", "--namespace", "on", "-o", "json"]);
+    let deployment = cluster.kubectl(&[
+        "get",
+        "deployment",
+        "on",
+        "--namespace",
+        "on-system",
+        "-o",
+        "json",
+    ]);
     let deployment: Value = serde_json::from_str(&deployment).expect("kubectl writes JSON");
     let container = &deployment["spec"]["template"]["spec"]["containers"][0];
     assert_eq!(

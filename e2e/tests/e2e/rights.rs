@@ -220,7 +220,7 @@ fn every_right_is_used_and_no_request_lacks_one() {
         let args = [
             "--namespace=it-rights",
             "--leader-elect",
-            "--leader-elect-resource-namespace=grantee",
+            "--leader-elect-resource-namespace=grantee-system",
             "--metrics-bind-address=127.0.0.1:0",
             "--webhook-bind-address=127.0.0.1:0",
             // So that they are renewed.
@@ -302,7 +302,7 @@ fn every_right_is_used_and_no_request_lacks_one() {
     for (resource, name) in [("leases", "grantee"), ("secrets", "grantee-webhook")] {
         let mut of_process = rest.iter().filter(|right| right.resource == resource);
         replace(cluster, &without(&roles, of_process.next().expect("one of them")));
-        cluster.kubectl(&["delete", resource, name, "--namespace=grantee"]);
+        cluster.kubectl(&["delete", resource, name, "--namespace=grantee-system"]);
         let since = cluster.requests_everywhere().len();
         let operator = start();
         until(

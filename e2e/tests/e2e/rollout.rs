@@ -248,7 +248,7 @@ fn a_rollout_to_another_description_and_back_loses_nothing() {
     let log = cluster.dir().join("stepper.log");
     let _log = ShownOnPanic(&log);
     let start = |version: &Version| {
-        let lease = "--leader-elect-resource-namespace=stepper";
+        let lease = "--leader-elect-resource-namespace=stepper-system";
         let probes = format!("{PROBES}=127.0.0.1:0");
         let args = ["--namespace", &namespace, "--leader-elect", lease, &probes];
         OperatorProcess::start(cluster, &version.binary, &args, &log)
@@ -310,7 +310,7 @@ fn a_rollout_to_another_description_and_back_loses_nothing() {
     assert_eq!(ready, (200, format!("ok\nsteps.roll.example.com: {missing}\n")));
     // The rights of the ServiceAccount are enough to see that.
     let account = [
-        "--as=system:serviceaccount:stepper:stepper",
+        "--as=system:serviceaccount:stepper-system:stepper",
         "--as-group=system:authenticated",
     ];
     let path = ["get", "--raw", "/openapi/v3/apis/roll.example.com/v1"];

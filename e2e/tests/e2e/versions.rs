@@ -100,7 +100,7 @@ fn open(cluster: &'static Cluster, binary: &Path, log: &Path) -> OperatorProcess
     let args = [
         "--webhook-bind-address=127.0.0.1:0",
         "--leader-elect",
-        "--leader-elect-resource-namespace=shopkeeper",
+        "--leader-elect-resource-namespace=shopkeeper-system",
     ];
     let operator = OperatorProcess::start(cluster, binary, &args, log);
     let logged = || fs::read_to_string(log).unwrap_or_default();
@@ -250,7 +250,7 @@ fn a_finalizer_waits_for_conversions(
     // The operator converts and does nothing else as long as somebody else leads.
     let lease = json!({
         "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
-        "metadata": {"name": "shopkeeper", "namespace": "shopkeeper"},
+        "metadata": {"name": "shopkeeper", "namespace": "shopkeeper-system"},
         "spec": {"holderIdentity": "somebody", "leaseDurationSeconds": 3600},
     });
     cluster.apply(&lease.to_string(), &["--force-conflicts"]);
@@ -274,7 +274,7 @@ fn a_finalizer_waits_for_conversions(
     until("nobody converts objects", || {
         cluster.try_kubectl("admin", &get, "").err()
     });
-    cluster.kubectl(&["delete", "lease", "shopkeeper", "--namespace=shopkeeper"]);
+    cluster.kubectl(&["delete", "lease", "shopkeeper", "--namespace=shopkeeper-system"]);
     let metadata = || -> Value {
         let kind = "shops.v1.shops.example.com";
         let args = [

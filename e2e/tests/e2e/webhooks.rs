@@ -109,7 +109,7 @@ impl Zoo {
         let all = [
             "--webhook-bind-address=127.0.0.1:0",
             "--leader-elect",
-            "--leader-elect-resource-namespace=doorkeeper",
+            "--leader-elect-resource-namespace=doorkeeper-system",
         ];
         let operator =
             OperatorProcess::start(self.cluster, &self.binary, &[&all[..], args].concat(), &self.log);

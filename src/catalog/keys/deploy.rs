@@ -2,7 +2,7 @@
 
 use super::Type::{Any, Boolean, Integer, List, Map, Mapping, Name, Quantity, Word};
 use super::{NameOf, Type, optional, section};
-use crate::names::{ImageName, NamespaceName};
+use crate::names::{ImageName, NamespaceName, PageAddress};
 
 section! {
     /// The mapping under `deploy`.
@@ -35,6 +35,10 @@ section! {
          the CRD and its status, by name, and to list and to patch all objects of the kind.",
         "deploy: {migrate: true}")
         .default("`false`");
+    Runbook = optional("runbook", Name(PageAddress::FORM),
+        "Where people read `docs/runbook.md` of the crate. Alerts link to its sections.",
+        "deploy: {runbook: 'https://git.example.com/zoo/docs/runbook.md'}")
+        .default("the path of the file");
     Image = optional("image", Name(ImageName::FORM),
         "The image of the operator, with its tag or its digest. It is where the manifests and the chart begin; whoever installs \
          them may set another one.",

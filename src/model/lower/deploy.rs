@@ -14,7 +14,7 @@ use crate::catalog::keys::{DeployKey, ResourcesKey};
 use crate::catalog::{MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{Allow, Certificates, Deploy, PodResources, PublishedEvents};
-use crate::names::{ImageName, LabelKey, NamespaceName};
+use crate::names::{ImageName, LabelKey, NamespaceName, PageAddress};
 use crate::spec::NodeKind;
 use crate::text::{printable, shown};
 
@@ -27,6 +27,7 @@ pub(super) fn default_deploy(span: Span) -> Deploy {
         events: PublishedEvents::default(),
         certificates: Certificates::default(),
         migrate: false,
+        runbook: None,
         image: None,
         args: Vec::new(),
         env: Vec::new(),
@@ -86,6 +87,7 @@ pub(super) fn deploy(node: Input<'_>) -> Deploy {
         deploy.resources.limits = keys.read_all(ResourcesKey::Limits, quantities);
         keys.finish();
     }
+    deploy.runbook = keys.read(DeployKey::Runbook, name_of("page", PageAddress::parse));
     deploy.image = keys.read(DeployKey::Image, name_of("image", ImageName::parse));
     deploy.args = keys.read_all(DeployKey::Args, |node| {
         let items = list(node, "a list of arguments").into_iter();

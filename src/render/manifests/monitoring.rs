@@ -1,11 +1,14 @@
 //! What Prometheus is told about an operator.
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
+use super::alerts::{Alert, alerts};
+use super::dashboard::dashboard;
 use super::{NAME, Part};
 use crate::model::Description;
-use crate::plan::Ownership::Seeded;
+use crate::plan::Ownership::{Generated, Seeded};
 use crate::render::deploy::metrics_name;
+use crate::render::documents::runbook_address;
 
 /// The parts of the component `monitoring`.
 pub(super) fn parts(description: &Description) -> Vec<Part> {
@@ -26,17 +29,69 @@ pub(super) fn parts(description: &Description) -> Vec<Part> {
             "selector": {"matchLabels": {NAME: operator, super::COMPONENT: METRICS}},
         },
     });
-    vec![Part {
-        file: "monitor",
+    let namespace = &description.namespace;
+    let rules: Vec<Json> = alerts(description)
+        .into_iter()
+        .map(|alert| rule(description, alert))
+        .collect();
+    let rules = json!({
+        "apiVersion": "monitoring.coreos.com/v1",
+        "kind": "PrometheusRule",
+        "metadata": {"name": operator, "namespace": namespace},
+        "spec": {"groups": [{"name": operator, "rules": rules}]},
+    });
+    // The key is the name of the file that Grafana reads, and the label is what its sidecar looks for.
+    let dashboard = json!({
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": format!("{operator}-dashboard"), "namespace": namespace, "labels": {"grafana_dashboard": "1"}},
+        "data": {format!("{operator}.json"): dashboard(description)},
+    });
+    let part = |file, owner, object| Part {
+        file,
         component: METRICS,
         optional: Some("monitoring"),
-        owner: Seeded,
-        intro: format!(
-            "# For the Prometheus operator. Its Prometheus needs the right to read the metrics:\n\
+        owner,
+        intro: String::new(),
+        objects: vec![object],
+    };
+    vec![
+        part("rules", Generated, rules),
+        part("dashboard", Generated, dashboard),
+        Part {
+            file: "monitor",
+            component: METRICS,
+            optional: Some("monitoring"),
+            owner: Seeded,
+            intro: format!(
+                "# For the Prometheus operator. Its Prometheus needs the right to read the metrics:\n\
              # kubectl create clusterrolebinding {operator}-metrics --clusterrole={operator}-metrics-reader --serviceaccount=NAMESPACE:NAME\n",
-        ),
-        objects: vec![monitor],
-    }]
+            ),
+            objects: vec![monitor],
+        },
+    ]
+}
+
+fn rule(description: &Description, alert: Alert) -> Json {
+    let (kind, state) = alert.about;
+    let summary = match kind {
+        Some(_) => alert.summary,
+        None => format!("{}: {}", description.operator.as_str(), alert.summary),
+    };
+    let mut labels = json!({"severity": alert.severity});
+    for (label, value) in [("kind", kind), ("state", state)] {
+        if let Some(value) = value {
+            labels[label] = value.into();
+        }
+    }
+    let runbook = runbook_address(description, &alert.section);
+    json!({
+        "alert": alert.name,
+        "expr": alert.expression,
+        "for": alert.hold,
+        "labels": labels,
+        "annotations": {"summary": summary, "runbook_url": runbook},
+    })
 }
 
 /// The value of the label `app.kubernetes.io/component` of what has to do with metrics.

@@ -19,8 +19,7 @@ fn shop() -> Checked {
 /// The definitions of both kinds. The webhook of the first one is this one.
 pub(super) fn definitions(webhook: &Webhook) -> String {
     let shop = shop();
-    let text = render::crd::crd(shop.sound().expect("it is correct"));
-    let mut definition: Json = serde_yaml::from_str(&text).expect("it is generated");
+    let mut definition = render::crd::crd(shop.sound().expect("it is correct")).remove(0);
     definition["spec"]["conversion"]["webhook"]["clientConfig"] =
         json!({"url": format!("{}/convert", webhook.url), "caBundle": webhook.bundle});
     format!("{definition}\n---\n{SLEIGHS}")

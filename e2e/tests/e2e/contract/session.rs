@@ -65,7 +65,7 @@ impl Session {
 
     /// Starts a replica of an operator in the namespace, with environment variables. Of all replicas of the process, one acts.
     pub fn start_replica(&mut self, variables: &[(&str, &str)]) -> OperatorProcess {
-        let namespace = self.scripted.program.description.operator.as_str();
+        let namespace = &*self.scripted.program.description.namespace;
         let arguments = ["--leader-elect", "--leader-elect-resource-namespace", namespace];
         self.scripted
             .start_with(&self.namespace, &self.files, &arguments, variables)

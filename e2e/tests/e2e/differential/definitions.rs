@@ -5,7 +5,6 @@ use super::{count, dice};
 use crate::cluster::{self, say};
 use crate::dice::Dice;
 use crate::random_description::{Documents, Size, mutate};
-use crate::yaml::documents;
 use krator::catalog::Severity;
 use krator::finding::Finding;
 use kube::api::ApiResource;

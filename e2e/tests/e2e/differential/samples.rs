@@ -36,9 +36,13 @@ fn samples_are_accepted_or_a_finding_says_why_not() {
         tried += 1;
         warned += u64::from(is_warned("refused-sample"));
         let definitions = krator::render::crd::crd(description);
-        cluster.apply(&definitions, &[]);
+        let manifests: Vec<String> = definitions
+            .iter()
+            .map(|definition| format!("---\n{definition}\n"))
+            .collect();
+        cluster.apply(&manifests.concat(), &[]);
         let samples = documents(krator::render::sample::sample(description).as_bytes());
-        for (definition, mut sample) in documents(definitions.as_bytes()).iter().zip(samples) {
+        for (definition, mut sample) in definitions.iter().zip(samples) {
             let name = definition["metadata"]["name"].as_str().expect("a CRD has a name");
             cluster.wait_established(&["crd", name]);
             if sample["metadata"]["namespace"].is_string() {

@@ -5,7 +5,6 @@ use super::{count, dice};
 use crate::cluster::{self, Cluster, say};
 use crate::random_description::{Documents, Size};
 use crate::random_value::value;
-use crate::yaml::documents;
 use krator_schema::{Schema, admit};
 use kube::api::ApiResource;
 use serde_json::{Map, Value, json};

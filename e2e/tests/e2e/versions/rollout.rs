@@ -128,7 +128,10 @@ impl Release {
 
     fn replica(&self, cluster: &'static Cluster, log: &Path, service: &Service) -> OperatorProcess {
         let from = fs::read_to_string(log).unwrap_or_default().len();
-        let mut args = vec!["--leader-elect", "--leader-elect-resource-namespace=shopkeeper"];
+        let mut args = vec![
+            "--leader-elect",
+            "--leader-elect-resource-namespace=shopkeeper-system",
+        ];
         if self.has_webhook {
             args.push("--webhook-bind-address=127.0.0.1:0");
         }

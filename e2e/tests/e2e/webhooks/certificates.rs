@@ -14,7 +14,7 @@ fn what_is_damaged_heals() {
     let zoo = Zoo::new(cluster, &krate, &binary);
     let _log = ShownOnPanic(&zoo.log);
     let operator = zoo.open(&["--webhook-cert-lifetime=60s"]);
-    let secret = ["--namespace=doorkeeper", "secret", "doorkeeper-webhook"];
+    let secret = ["--namespace=doorkeeper-system", "secret", "doorkeeper-webhook"];
     let kubectl = |args: &[&str]| cluster.kubectl(args);
     let version = || kubectl(&[&["get", "-o=jsonpath={.metadata.resourceVersion}"], &secret[..]].concat());
     let logged = |what: &str| {
@@ -29,7 +29,7 @@ fn what_is_damaged_heals() {
     let all = [
         "--webhook-bind-address=127.0.0.1:0",
         "--leader-elect",
-        "--leader-elect-resource-namespace=doorkeeper",
+        "--leader-elect-resource-namespace=doorkeeper-system",
         "--webhook-cert-lifetime=60s",
     ];
     let other = OperatorProcess::start(cluster, &binary, &all, &other_log);
@@ -114,13 +114,13 @@ fn nothing_is_left_that_blocks_in_whatever_order_it_is_uninstalled() {
     let owned = zoo.configurations();
     assert_eq!(owned.len(), 2);
     assert!(
-        owned
-            .iter()
-            .all(|configuration| configuration["metadata"]["ownerReferences"][0]["name"] == "doorkeeper")
+        owned.iter().all(
+            |configuration| configuration["metadata"]["ownerReferences"][0]["name"] == "doorkeeper-system"
+        )
     );
     operator.kill();
     // The operator goes first, with its namespace: nobody is asked any more.
-    cluster.kubectl(&["delete", "namespace", "doorkeeper", "--timeout=120s"]);
+    cluster.kubectl(&["delete", "namespace", "doorkeeper-system", "--timeout=120s"]);
     until("the configurations are gone", || {
         zoo.configurations().is_empty().then_some(())
     });

@@ -49,7 +49,10 @@ fn what_must_go_on_goes_on_while_nobody_answers() {
     let late = OperatorProcess::start(
         cluster,
         &binary,
-        &["--leader-elect", "--leader-elect-resource-namespace=doorkeeper"],
+        &[
+            "--leader-elect",
+            "--leader-elect-resource-namespace=doorkeeper-system",
+        ],
         &zoo.log,
     );
     let status = r#"{"status":{"calves":1}}"#;

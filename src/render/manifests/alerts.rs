@@ -1,0 +1,245 @@
+//! What somebody should look at, as the metrics of an operator show it: for each kind and state, what the graph lets go wrong.
+
+use crate::model::{Certificates, Description, Kind, Period, RetryLimit, State, StateKind};
+use crate::names::pascal;
+use crate::render::deploy::metrics_name;
+
+/// An alert.
+pub(in crate::render) struct Alert {
+    /// Its name.
+    pub name: String,
+    /// The heading of the section of the runbook that it leads to.
+    pub section: String,
+    /// What it is about, in a sentence.
+    pub summary: String,
+    /// What to do about it, in Markdown.
+    pub advice: String,
+    /// The kind and the state that it is about, if it is about any.
+    pub about: (Option<String>, Option<String>),
+    /// `critical` where objects are no longer looked after, else `warning`.
+    pub severity: &'static str,
+    /// In PromQL.
+    pub expression: String,
+    /// How long it holds before anybody is told.
+    pub hold: &'static str,
+}
+
+/// The section of the runbook about the operator as a whole.
+pub(in crate::render) const OPERATOR: &str = "The operator";
+
+/// The section of the runbook about a kind as a whole.
+pub(in crate::render) fn kind_section(kind: &Kind) -> String {
+    format!("{}: any state", kind.resource.kind.as_str())
+}
+
+/// The section of the runbook about a state.
+pub(in crate::render) fn state_section(kind: &Kind, state: &State) -> String {
+    format!("{}: {}", kind.resource.kind.as_str(), state.name.as_str())
+}
+
+/// All alerts of an operator.
+pub(in crate::render) fn alerts(description: &Description) -> Vec<Alert> {
+    let mut alerts = of_operator(description);
+    for kind in &description.kinds {
+        alerts.extend(of_kind(kind));
+        for state in &kind.states {
+            alerts.extend(of_state(kind, state));
+        }
+    }
+    alerts
+}
+
+fn of_operator(description: &Description) -> Vec<Alert> {
+    let operator = description.operator.as_str();
+    let alert = |name: &str, severity, hold, expression: String, (summary, advice): (&str, &str)| Alert {
+        name: format!("{}{name}", pascal(operator)),
+        section: OPERATOR.to_owned(),
+        summary: summary.to_owned(),
+        advice: advice.to_owned(),
+        about: (None, None),
+        severity,
+        expression,
+        hold,
+    };
+    // What has no kind among its labels is told from other operators by the Service that Prometheus asks.
+    let job = format!("job=\"{}\"", metrics_name(description));
+    let leads = match description.deploy.leader_election.value {
+        true => format!("absent(leader_election_master_status{{name=\"{operator}\"}} == 1)"),
+        false => format!("absent(up{{{job}}} == 1)"),
+    };
+    let mut alerts = vec![alert(
+        "HasNoLeader",
+        "critical",
+        "2m",
+        leads,
+        (
+            "no pod looks after the objects",
+            "Nothing is lost: objects stay in their states, and whoever looks after them next goes on from there. See why no pod \
+             is ready. A pod that is ready and does not lead waits for a lease that somebody else holds.",
+        ),
+    )];
+    if description.has_webhooks() {
+        // A certificate of the operator's own is renewed when a third of its life is left, which is longer than that.
+        alerts.push(alert(
+            "CertificateExpires",
+            "critical",
+            "15m",
+            format!("krator_certificate_expiry_timestamp_seconds{{{job},use=\"webhooks\"}} - time() < 3 * 86400"),
+            match description.deploy.certificates {
+                Certificates::Own => (
+                    "the certificate of the webhooks expires within three days and is not renewed",
+                    "The leader renews it in a Secret. Its log says what it may not write; `krator doctor` says which right is gone.",
+                ),
+                Certificates::Mounted => (
+                    "the mounted certificate of the webhooks expires within three days",
+                    "Whoever has made it, such as cert-manager, has to renew it: look at the events of the Certificate.",
+                ),
+            },
+        ));
+        alerts.push(alert(
+            "WebhooksFail",
+            "critical",
+            "0s",
+            format!(
+                "sum(increase(controller_runtime_webhook_requests_total{{{job},code=\"500\"}}[10m])) > 0"
+            ),
+            (
+                "webhooks have failed, so that the API server has refused requests, or let them pass unseen",
+                "The log of the operator has each failure.",
+            ),
+        ));
+        alerts.push(alert(
+            "WebhooksAreSlow",
+            "warning",
+            "10m",
+            format!(
+                "histogram_quantile(0.99, sum by (le) (rate(controller_runtime_webhook_latency_seconds_bucket{{{job}}}[5m]))) > 1"
+            ),
+            (
+                "of a hundred requests that webhooks are asked about, one waits for over a second",
+                "Whoever writes objects waits as long. See whether the pods get the CPU that they need, and what the webhooks ask others.",
+            ),
+        ));
+    }
+    alerts
+}
+
+/// The labels of a kind in a query.
+fn labels(kind: &Kind) -> String {
+    let resource = &kind.resource;
+    format!(
+        "group=\"{}\",kind=\"{}\"",
+        resource.group.as_str(),
+        resource.kind.as_str()
+    )
+}
+
+fn of_kind(kind: &Kind) -> Vec<Alert> {
+    let name = kind.resource.kind.as_str();
+    let labels = labels(kind);
+    let alert = |ending: &str, hold, expression: String, summary: String, advice: &str| Alert {
+        name: format!("{name}{ending}"),
+        section: kind_section(kind),
+        summary,
+        advice: advice.to_owned(),
+        about: (Some(name.to_owned()), None),
+        severity: "warning",
+        expression,
+        hold,
+    };
+    let mut alerts = vec![
+        alert(
+            "Parked",
+            "5m",
+            format!("sum(krator_parked_objects{{{labels}}}) > 0"),
+            format!(
+                "objects of the kind {name} are in a state that the operator does not know, and nobody looks after them"
+            ),
+            "A newer operator has stored that state, as before a rollback. Bring that version back, or delete the objects; they are \
+             not touched until then.",
+        ),
+        alert(
+            "DefinitionIsOlder",
+            "10m",
+            format!("max(krator_crd_missing{{{labels}}}) > 0"),
+            format!("the CustomResourceDefinition of {name} lacks what the operator writes"),
+            "The API server drops those fields. Apply the definition that belongs to this version of the operator; `krator doctor` \
+             says what differs.",
+        ),
+    ];
+    if !kind.webhooks.is_empty() {
+        alerts.push(alert(
+            "AdmissionRefuses",
+            "15m",
+            format!(
+                "sum(rate(krator_admission_requests_total{{kind=\"{name}\",allowed=\"false\"}}[10m])) \
+                 / sum(rate(krator_admission_requests_total{{kind=\"{name}\"}}[10m])) > 0.5"
+            ),
+            format!("the webhooks of {name} refuse more requests than they let pass"),
+            "Whoever writes the objects is told why. Often it is one client that tries again and again: the audit log names it.",
+        ));
+    }
+    if kind.has_functions() {
+        alerts.push(alert(
+            "ConversionsFail",
+            "0s",
+            format!("sum(increase(krator_conversion_failures_total{{{labels}}}[15m])) > 0"),
+            format!("functions between the versions of {name} have failed, and values stand in for what they did not give"),
+            "Events with the reason `ConversionFailed` name the objects and the fields. Nothing is lost: the former value is kept \
+             beside the object. Mend the function, then edit the field.",
+        ));
+    }
+    alerts
+}
+
+fn of_state(kind: &Kind, state: &State) -> Vec<Alert> {
+    let (name, at) = (kind.resource.kind.as_str(), state.name.as_str());
+    let labels = format!("{},state=\"{at}\"", labels(kind));
+    let alert = |ending: &str, hold, expression: String, summary: String, advice: &str| Alert {
+        name: format!("{name}{at}{ending}"),
+        section: state_section(kind, state),
+        summary,
+        advice: advice.to_owned(),
+        about: (Some(name.to_owned()), Some(at.to_owned())),
+        severity: "warning",
+        expression,
+        hold,
+    };
+    let mut alerts = Vec::new();
+    if let Some(Period::Fixed(after)) = state.timeout.as_ref().map(|timeout| &timeout.after.value) {
+        let seconds = after.as_secs_f64();
+        alerts.push(alert(
+            "Stuck",
+            "5m",
+            // 0 stands for a state without objects.
+            format!("time() - max(krator_state_oldest_entry_timestamp_seconds{{{labels}}} > 0) > {seconds}"),
+            format!(
+                "an object of the kind {name} is still in {at}, which it should have left after {}",
+                crate::model::format_duration(*after)
+            ),
+            "The operator takes it out as soon as it can write: see [The operator](#the-operator). If it can, its log says what \
+             the API server refuses.",
+        ));
+    }
+    let is_limited = |retry: &crate::model::Retry| matches!(retry.limit.value, RetryLimit::Times(_));
+    if state.retry.as_ref().is_some_and(is_limited) {
+        alerts.push(alert(
+            "RetriesExhausted",
+            "0s",
+            format!("sum(increase(krator_retries_exhausted_total{{{labels}}}[15m])) > 0"),
+            format!("the handler of {at} has failed for an object of the kind {name} until no retry was left"),
+            "The message of the object has the last error. Mend its cause, then change the spec or do what leaves the state that \
+             the object is in now.",
+        ));
+    }
+    if state.kind.value == StateKind::Failed {
+        alerts.push(alert(
+            "Rests",
+            "15m",
+            format!("sum(krator_objects{{{labels}}}) > 0"),
+            format!("objects of the kind {name} are in the failed state {at}"),
+            "The message of the object says why. Below is what leads out of the state.",
+        ));
+    }
+    alerts
+}
