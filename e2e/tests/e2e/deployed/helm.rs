@@ -77,3 +77,40 @@ fn a_release_is_upgraded_with_its_definitions_and_leaves_them_with_all_objects()
     ]);
     assert_eq!(left["items"], serde_json::json!([]));
 }
+
+/// `testdata/upgrade/before-charts.tar.gz` is a crate of the krator that had no charts yet, and other names in the cluster.
+#[test]
+fn an_operator_of_an_earlier_edition_is_upgraded_where_it_is() {
+    let Some(assets) = assets() else { return };
+    let cluster = Cluster::start(&assets);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let archive = crate::common::root().join("testdata/upgrade/before-charts.tar.gz");
+    run(Command::new("tar").arg("-xzmf").arg(archive).arg("-C").arg(folder.path()));
+    let dir = folder.path().join("lighthouse");
+    let deployments = || -> Vec<Value> {
+        let text = cluster.kubectl(&["get", "deployments", "--all-namespaces", "-o", "json"]);
+        let list: Value = serde_json::from_str(&text).expect("kubectl prints JSON");
+        list["items"].as_array().expect("a list").clone()
+    };
+    let apply = |what: &[&str]| {
+        let args = ["apply", "--server-side", "--validate=strict"];
+        cluster.kubectl(&[&args[..], what].concat());
+        deployments()
+    };
+    let deploy = dir.join("deploy");
+    let kustomized = ["-k", deploy.to_str().expect("a plain name")];
+    let before = apply(&kustomized);
+    // Without a merge the Deployment is the one that is there; with it, it has what is new.
+    for args in [&[][..], &["--merge"]] {
+        assert!(crate::regenerate::generate(&dir, args).status.success());
+        let now = apply(&kustomized);
+        let names = |all: &[Value]| all.iter().map(|one| one["metadata"]["uid"].clone()).collect::<Vec<_>>();
+        assert_eq!(names(&before), names(&now), "one Deployment, the same: {args:?}");
+    }
+    let single = dir.join("dist/install.yaml");
+    let now = apply(&["-f", single.to_str().expect("a plain name")]);
+    assert_eq!(now.len(), 1);
+    assert_eq!(now[0]["metadata"]["namespace"], "lighthouse");
+    let containers = &now[0]["spec"]["template"]["spec"]["containers"];
+    assert_eq!(containers.as_array().map(Vec::len), Some(1), "{containers:#}");
+}

@@ -6,7 +6,7 @@
 
 use super::crates::{Member, Workspace};
 use super::{CASES, edits};
-use crate::descriptions::cases;
+use crate::descriptions::{cases, is_repeated};
 use crate::dice::{Dice, number};
 use crate::operator::{files, krator};
 use crate::regenerate::{generate, text};
@@ -122,9 +122,9 @@ fn sort_of(path: &str) -> &'static str {
     match path {
         "krator.yaml" => "krator.yaml",
         _ if path.starts_with(".krator/") => "record",
-        _ if path.contains("/generated/") || path.ends_with("/mod.rs") || path == "docs/states.md" => {
-            "generated"
-        }
+        _ if path.contains("/generated/") || path.ends_with("/mod.rs") || is_repeated(path) => "generated",
+        _ if path.starts_with("docs/") || path.starts_with("deploy/components/monitoring/") => "generated",
+        "deploy/chart/templates/rules.yaml" | "deploy/chart/templates/dashboard.yaml" => "generated",
         "deploy/crd.yaml" | "deploy/rbac.yaml" | "src/types.rs" => "generated",
         _ if path.contains("/states/") => "handlers",
         _ => "other files",

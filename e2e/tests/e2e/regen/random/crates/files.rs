@@ -228,6 +228,11 @@ fn write_line(member: &mut Member, dice: &mut Dice) -> Option<()> {
         ("src/main.rs", "//"),
         ("src/shared.rs", "//"),
         (".github/workflows/ci.yml", "#"),
+        ("deploy/deployment.yaml", "#"),
+        ("deploy/kustomization.yaml", "#"),
+        ("deploy/chart/values.yaml", "#"),
+        ("deploy/chart/templates/_helpers.tpl", "#"),
+        ("deploy/chart/templates/deployment.yaml", "#"),
     ])?;
     let path = member.dir.join(path);
     let text = fs::read_to_string(&path).ok()?;
