@@ -149,6 +149,11 @@ impl<'g> Engine<'g> {
 
     /// Whether somebody has written the handler of the state; without that only what the description orders moves the object.
     fn is_written(&self) -> bool {
+    /// When the object entered its state, by the API server's clock.
+    #[cfg(feature = "kube")]
+    pub fn entered_at(&self) -> Timestamp {
+        self.stay.entered_at
+    }
         self.policy().is_none_or(|policy| policy.written)
     }
 
