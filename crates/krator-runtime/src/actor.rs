@@ -246,6 +246,7 @@ impl<'g, M: Machine> Actor<'g, M> {
             Pause::Begins => self.engine.set_pausing(false),
             Pause::Holds => self.restart(world.now()),
         }
+        self.report_missed(world);
         self.report_long_request(world);
         #[cfg(feature = "versions")]
         self.report_failed_conversions(world);
@@ -275,6 +276,10 @@ impl<'g, M: Machine> Actor<'g, M> {
 
     /// Releases the memory of the object.
     pub async fn over<W: World<M>>(&mut self, world: &W) -> Step {
+        self.engine
+            .abandon()
+            .into_iter()
+            .for_each(|ended| world.measured(ended));
         if let Some(object) = self.retained.object.take() {
             object.async_drop(world.shared()).await;
         }

@@ -9,7 +9,7 @@ mod requests;
 pub(in crate::cluster) use requests::count_requests;
 
 use crate::{
-    engine::{Cause, Moved},
+    engine::{Cause, Ended, Measured, Moved},
     error::Class,
     graph::{Graph, StateId},
     world::RunEnd,
@@ -45,14 +45,15 @@ struct Families {
     handler_errors: Family<Labels<4>, Counter>,
     slow_polls: Family<Labels<3>, Counter>,
     retries_exhausted: Family<Labels<3>, Counter>,
+    objectives: Family<Labels<4>, Counter>,
     events_dropped: Counter,
     reconciles: Family<Labels<2>, Counter>,
     reconcile_errors: Family<Labels<1>, Counter>,
     reconcile_times: Histograms<Labels<1>>,
     queue_depth: Family<Labels<1>, Gauge>,
     leads: Family<Labels<1>, Gauge>,
-    requests: Family<Labels<3>, Counter>,
     certificates: Certificates,
+    requests: Family<Labels<3>, Counter>,
     #[cfg(feature = "admission")]
     admissions: admission::Admissions,
 }
@@ -92,21 +93,21 @@ impl Metrics {
         let mut registry = Registry::default();
         let r = &mut registry;
         let stayed = "How long objects have stayed in a state, when they leave it";
-        let parked = "Objects whose stored state the operator does not know, so that it leaves them alone";
         let oldest =
             "Unix time at which the object that has been in a state for longest entered it, or 0 without one";
+        let parked = "Objects whose stored state the operator does not know, so that it leaves them alone";
         let missing = "States, values and fields that the CustomResourceDefinition in the cluster lacks";
         let ran = "How long runs of handlers took";
         let results = "Runs of handlers by result: success, error, or requeue for one that was interrupted";
         Self(Arc::new(Families {
             objects: add(r, "krator_objects", "Objects in each state", Family::default()),
-            parked: add(r, "krator_parked_objects", parked, Family::default()),
             oldest: add(
                 r,
                 "krator_state_oldest_entry_timestamp_seconds",
                 oldest,
                 Family::default(),
             ),
+            parked: add(r, "krator_parked_objects", parked, Family::default()),
             missing: add(r, "krator_crd_missing", missing, Family::default()),
             transitions: add(r, "krator_transitions", "Entries into states", Family::default()),
             state_durations: add(r, "krator_state_duration_seconds", stayed, histograms(OF_STATES)),
@@ -127,6 +128,12 @@ impl Metrics {
                 r,
                 "krator_retries_exhausted",
                 "Transitions after the last retry in a state",
+                Family::default(),
+            ),
+            objectives: add(
+                r,
+                "krator_objective",
+                "Measurements of how long objects take from one state to another, by their result",
                 Family::default(),
             ),
             events_dropped: add(
@@ -160,6 +167,7 @@ impl Metrics {
                 "1 if this process holds the lease, else 0",
                 Family::default(),
             ),
+            certificates: Certificates::new(r),
             requests: add(
                 r,
                 "rest_client_requests",
@@ -167,7 +175,6 @@ impl Metrics {
                 Family::default(),
             ),
             #[cfg(feature = "admission")]
-            certificates: Certificates::new(r),
             admissions: admission::Admissions::new(r),
             registry: {
                 r.register_collector(Box::new(Process::new()));
@@ -191,7 +198,22 @@ impl Metrics {
             drop(families.handler_durations.get_or_create(&labels));
             families.objects.get_or_create_owned(&labels)
         });
+        let of_objective = |objective: usize| {
+            let [group, kind] = of_kind.clone();
+            let objective = ("objective", graph.objective_name(objective).into());
+            Measured::ALL.map(|result| {
+                let labels = [
+                    group.clone(),
+                    kind.clone(),
+                    objective.clone(),
+                    ("result", result.name().into()),
+                ];
+                families.objectives.get_or_create_owned(&labels)
+            })
+        };
+        let objectives = (0..graph.objectives.len()).map(of_objective).collect();
         Arc::new(KindMetrics {
+            objectives,
             objects: objects.collect(),
             graph,
             parked: families.parked.get_or_create_owned(&of_kind),
@@ -217,6 +239,7 @@ impl Metrics {
 
     /// All metrics as text.
     pub fn render(&self) -> Result<String, fmt::Error> {
+        self.0.certificates.look();
         let mut out = String::new();
         text::encode(&mut out, &self.0.registry)?;
         Ok(out)
@@ -239,9 +262,10 @@ pub(in crate::cluster) struct KindMetrics {
     of_kind: Labels<2>,
     controller: Labels<1>,
     graph: &'static Graph<'static>,
-        self.0.certificates.look();
     /// By the number of the state.
     objects: Vec<Gauge>,
+    /// By the number of the objective and the result.
+    objectives: Vec<[Counter; 3]>,
     parked: Gauge,
     missing: Gauge,
     reconcile_errors: Counter,
@@ -269,6 +293,12 @@ impl KindMetrics {
             .transitions
             .get_or_create(&[group, kind, from, to, cause])
             .inc();
+        moved.ended.iter().for_each(|ended| self.measured(*ended));
+    }
+
+    /// A measurement for an objective has ended.
+    pub fn measured(&self, (objective, result): Ended) {
+        self.objectives[objective][result as usize].inc();
     }
 
     /// A handler was run, or could not be run.
@@ -307,6 +337,22 @@ impl KindMetrics {
         self.queue_depth.set(i64::try_from(objects).unwrap_or(i64::MAX));
     }
 
+    /// When the object that has been in a state for longest entered it, by the number of the state, if that is known.
+    pub fn set_oldest(&self, oldest: Option<&[Option<Timestamp>]>) {
+        let family = &self.metrics.0.oldest;
+        for (number, policy) in self.graph.states.iter().enumerate() {
+            let labels = of_state(self.of_kind.clone(), policy.name);
+            match oldest {
+                Some(oldest) => {
+                    let since = oldest.get(number).copied().flatten();
+                    let since = since.map_or(0, Timestamp::as_second);
+                    family.get_or_create(&labels).set(since);
+                }
+                None => drop(family.remove(&labels)),
+            }
+        }
+    }
+
     /// The number of objects in each state, by the number of the state.
     pub fn objects_by_state(&self) -> impl Iterator<Item = i64> {
         self.objects.iter().map(Gauge::get)
@@ -337,22 +383,6 @@ pub(in crate::cluster) struct Counted {
 impl Counted {
     pub fn new(kind: Arc<KindMetrics>, at: Option<StateId>) -> Self {
         kind.objects(at).inc();
-    /// When the object that has been in a state for longest entered it, by the number of the state, if that is known.
-    pub fn set_oldest(&self, oldest: Option<&[Option<Timestamp>]>) {
-        let family = &self.metrics.0.oldest;
-        for (number, policy) in self.graph.states.iter().enumerate() {
-            let labels = of_state(self.of_kind.clone(), policy.name);
-            match oldest {
-                Some(oldest) => {
-                    let since = oldest.get(number).copied().flatten();
-                    let since = since.map_or(0, Timestamp::as_second);
-                    family.get_or_create(&labels).set(since);
-                }
-                None => drop(family.remove(&labels)),
-            }
-        }
-    }
-
         Self { kind, at }
     }
 

@@ -1,8 +1,10 @@
 use super::*;
-use crate::graph::Policy;
+use crate::graph::{Objective, Policy};
 
 const STATES: [Policy<'static>; 2] = [Policy::new("Roam"), Policy::new("Eat")];
-const GRAPH: Graph<'static> = Graph::new(&STATES, StateId(0), None, "animals.com/moose");
+const OBJECTIVES: [Objective; 1] = [Objective::new(StateId(0), StateId(1), Duration::from_secs(60))];
+const GRAPH: Graph<'static> =
+    Graph::new(&STATES, StateId(0), None, "animals.com/moose").objectives(&OBJECTIVES);
 
 fn of_moose(metrics: &Metrics) -> Arc<KindMetrics> {
     metrics.of_kind("animals.com".into(), "Moose".into(), &GRAPH)
@@ -93,5 +95,25 @@ fn runs_are_counted_by_how_they_end() {
             r#"controller_runtime_reconcile_time_seconds_count{controller="moose"} 3"#,
             r#"workqueue_depth{name="moose"} 7"#,
         ],
+    );
+}
+
+#[test]
+fn measurements_are_counted_by_their_result() {
+    let metrics = Metrics::new();
+    let kind = of_moose(&metrics);
+    let counts = |result: &str, count: u32| {
+        format!(r#"krator_objective_total{{K,objective="Roam-Eat",result="{result}"}} {count}"#)
+    };
+    assert_samples(
+        &metrics,
+        &[&counts("met", 0), &counts("missed", 0), &counts("abandoned", 0)],
+    );
+    kind.measured((0, Measured::Missed));
+    kind.measured((0, Measured::Missed));
+    kind.measured((0, Measured::Abandoned));
+    assert_samples(
+        &metrics,
+        &[&counts("met", 0), &counts("missed", 2), &counts("abandoned", 1)],
     );
 }
