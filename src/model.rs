@@ -38,9 +38,9 @@ pub use foreign::ForeignKind;
 pub use lineage::{KindLineage, Lineage};
 pub(crate) use lower::{DEEPEST_PHRASE, lower, type_words};
 pub use machine::{
-    ConditionSetting, ConditionStatus, Effects, Limit, Machine, Next, OnDelete, OnSpecChange, Property,
-    PropertyKind, Ready, Retry, RetryLimit, SpecChange, StandardConditions, State, StateKind, StateSet,
-    Timeout, Times, Wait, WatchSource,
+    ConditionSetting, ConditionStatus, Effects, Limit, Machine, Next, Objective, OnDelete, OnSpecChange,
+    Property, PropertyKind, Ready, Retry, RetryLimit, SpecChange, StandardConditions, State, StateKind,
+    StateSet, Timeout, Times, Wait, WatchSource,
 };
 pub use path::{FieldPath, PathRoot, Segment};
 pub use period::{MomentField, MomentUnit, Period, format_duration, parse_duration};
@@ -138,6 +138,8 @@ pub struct Kind {
     pub conditions: Vec<DeclaredCondition>,
     /// Settings of the whole graph.
     pub machine: Machine,
+    /// How soon objects are to get from one state to another.
+    pub objectives: Vec<Objective>,
     /// The states, in the order of the text; never empty.
     pub states: Vec<State>,
     /// Kinds that the operator creates.

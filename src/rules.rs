@@ -19,6 +19,7 @@ mod failure_trap;
 mod float_in_spec;
 mod hot_loop;
 mod invalid_match_condition;
+mod invalid_objective;
 mod invalid_owner;
 mod invalid_rule;
 mod invalid_schema;
@@ -89,6 +90,7 @@ static CHECKS: &[Check] = &[
     float_in_spec::CHECK,
     hot_loop::CHECK,
     invalid_match_condition::CHECK,
+    invalid_objective::CHECK,
     invalid_owner::CHECK,
     invalid_rule::CHECK,
     invalid_schema::CHECK,

@@ -233,4 +233,22 @@ Good:
       Pay: {next: [Ship], wait: {}}
       Ship: {kind: ready}
     properties: [{never: Ship -> Pay}]";
+    Error INVALID_OBJECTIVE "invalid-objective": "an objective of `slo` cannot be met, or is there twice",
+"An objective says how soon an object that enters the state `from` is to enter the state `to`. So these are different states,
+and edges lead from one to the other; those of a deletion do not count, because it ends the measurement. Metrics know an
+objective by its states, so that two with the same ones cannot be told apart.
+
+Bad:
+
+    states:
+      Pay: {next: [Ship], wait: {}}
+      Ship: {kind: ready}
+    slo: {from: Ship, to: Pay, within: 1h, objective: 99}
+
+Good:
+
+    states:
+      Pay: {next: [Ship], wait: {}}
+      Ship: {kind: ready}
+    slo: {from: Pay, to: Ship, within: 1h, objective: 99}";
 }

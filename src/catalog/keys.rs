@@ -19,7 +19,8 @@ pub(crate) use document::{
     AccessKey, AdmissionKey, DocumentKey, NameKey, OwnedKey, ProtectKey, ResourceKey, ScaleKey, WatchKey,
 };
 pub(crate) use machine::{
-    EdgeKey, LimitKey, MachineKey, PropertyKey, RetryKey, SpecChangeKey, StateKey, TimeoutKey, WaitKey,
+    EdgeKey, LimitKey, MachineKey, ObjectiveKey, PropertyKey, RetryKey, SpecChangeKey, StateKey, TimeoutKey,
+    WaitKey,
 };
 pub(crate) use schema::{SpecKey, TypeKey, ValidationKey};
 pub(crate) use versions::{ChangeKey, VersionKey};

@@ -52,6 +52,7 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
 fn compared(mut schema: Json) -> Json {
     if let Some(Json::Object(fields)) = schema.pointer_mut("/properties/status/properties") {
         fields.remove("specDigests");
+        fields.remove("objectives");
     }
     schema
 }

@@ -14,8 +14,12 @@ pub fn new_status() -> Json {
 /// The schema of `.status`.
 pub(super) fn schema(description: &Description, kind: &Kind) -> Json {
     let mut schema = machine_status_of(kind.names_phases()).clone();
-    if kind.keeps_digests() {
-        schema["properties"]["specDigests"] = machine_status()["properties"]["specDigests"].clone();
+    let kept = [
+        ("specDigests", kind.keeps_digests()),
+        ("objectives", !kind.objectives.is_empty()),
+    ];
+    for (field, _) in kept.into_iter().filter(|(_, is_kept)| *is_kept) {
+        schema["properties"][field] = machine_status()["properties"][field].clone();
     }
     schema["default"] = new_status();
     schema.sort_all_objects();

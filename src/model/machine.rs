@@ -349,6 +349,23 @@ impl StandardConditions {
     }
 }
 
+/// How soon objects are to get from one state to another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Objective {
+    /// The mapping.
+    pub span: Span,
+    /// The names of both states with a `-` between them, which no other objective of the kind has.
+    pub name: String,
+    /// The clock starts with an entry into this state.
+    pub from: Spanned<StateId>,
+    /// It stops with an entry into this one.
+    pub to: Spanned<StateId>,
+    /// The time that an object may take.
+    pub within: Spanned<Duration>,
+    /// The percentage of objects that are to make it in time.
+    pub objective: Spanned<f64>,
+}
+
 /// A requirement on the graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Property {

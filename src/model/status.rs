@@ -66,6 +66,28 @@ pub fn machine_status() -> &'static Json {
                     },
                 },
             },
+            "objectives": {
+                "type": "array",
+                "description": "Measurements of how long the object takes from one state to another that are under way.",
+                "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["name"],
+                "items": {
+                    "type": "object",
+                    "required": ["name", "since"],
+                    "properties": {
+                        "name": {
+                            "type": "string",
+                            "maxLength": 127,
+                            "description": "Names of both states, with a `-` between them.",
+                        },
+                        "since": {
+                            "type": "string",
+                            "format": "date-time",
+                            "description": "Time at which the first state was entered.",
+                        },
+                    },
+                },
+            },
             "observedGeneration": {
                 "type": "integer",
                 "format": "int64",
@@ -93,12 +115,16 @@ pub fn machine_status() -> &'static Json {
     }))
 }
 
-/// The fields that the machine keeps in the objects of one kind, but for `specDigests`, which is not for people: `phase` is one
-/// of them only where a state names it.
+/// The fields that the machine keeps in the objects of one kind, but for `specDigests` and `objectives`, which are not for people:
+/// `phase` is one of them only where a state names it.
 pub(crate) fn machine_status_of(names_phases: bool) -> &'static Json {
     static WITHOUT_DIGESTS: OnceLock<[Json; 2]> = OnceLock::new();
     let both = WITHOUT_DIGESTS.get_or_init(|| {
-        [&["specDigests", "phase"][..], &["specDigests"]].map(|absent| {
+        [
+            &["objectives", "specDigests", "phase"][..],
+            &["objectives", "specDigests"],
+        ]
+        .map(|absent| {
             let mut status = machine_status().clone();
             if let Some(fields) = status["properties"].as_object_mut() {
                 fields.retain(|name, _| !absent.contains(&name.as_str()));

@@ -135,6 +135,32 @@ fn rules_over_graphs_agree_with_a_naive_reference() {
 }
 
 #[test]
+fn objectives_agree_with_a_naive_reference() {
+    let mut dice = Dice::new(11);
+    let mut refused = 0;
+    for round in 0..rounds() {
+        let machine = random(&mut dice);
+        let count = machine.states.len();
+        let (from, to) = (dice.below(count), dice.below(count));
+        let reached = Reference::of(&machine).closed(|kind, _, _| kind != "delete");
+        let slo = format!("{{from: S{from}, to: S{to}, within: 1m, objective: 99}}");
+        let text = format!("{}slo: {slo}\n", text(&machine));
+        let checked = krator::check("random.yaml", text.as_bytes());
+        let found = checked.findings.iter();
+        let found = found
+            .filter(|finding| finding.rule.name == "invalid-objective")
+            .count();
+        let is_refused = from == to || !reached[from][to];
+        assert_eq!(found == 1, is_refused, "round {round}: {slo}\n{text}");
+        refused += found;
+    }
+    assert!(
+        refused > rounds() as usize / 8,
+        "only {refused} objectives were refused"
+    );
+}
+
+#[test]
 fn properties_agree_with_a_naive_reference() {
     let mut dice = Dice::new(9);
     let mut violated = 0;

@@ -7,7 +7,7 @@
 
 use crate::case_file::is_update;
 use krator::model::machine_status;
-use krator_runtime::{Condition, MachineStatus};
+use krator_runtime::{Condition, MachineStatus, ObjectiveStart};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -90,6 +90,10 @@ fn what_the_runtime_writes_is_what_the_schema_says() {
         state_entered_time: Some(condition.last_transition_time),
         attempts: Some(1),
         entries: [("Check".to_owned(), 2), ("Roam".to_owned(), 1)].into(),
+        objectives: vec![ObjectiveStart {
+            name: "Tagged-Roam".to_owned(),
+            since: condition.last_transition_time,
+        }],
         observed_generation: Some(1),
         spec_digests: Some(Box::new(
             [(".spec.size".to_owned(), "00000000000000ff".to_owned())].into(),

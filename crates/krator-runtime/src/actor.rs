@@ -10,6 +10,8 @@ mod run;
 mod recorded;
 mod writes;
 
+#[cfg(feature = "kube")]
+use crate::graph::StateId;
 use crate::{
     applied::Applied,
     engine::{Decision, Engine, Now},
@@ -19,6 +21,8 @@ use crate::{
     world::{Change, Mail, Mailbox, World},
 };
 use annotations::{Annotations, Pause};
+#[cfg(feature = "kube")]
+use jiff::Timestamp;
 use kept::Unkept;
 use recorded::RecordedEvents;
 use std::{sync::Arc, time::Duration};
@@ -68,8 +72,16 @@ impl<'g, M: Machine, K> Actor<'g, M, K> {
 
     /// The number of the state; `None` if the machine does not know the stored state.
     #[cfg(feature = "kube")]
-    pub fn at(&self) -> Option<crate::graph::StateId> {
+    pub fn at(&self) -> Option<StateId> {
         self.engine.at()
+    }
+
+    /// The number of the state and when the object entered it; `None` if the object is paused or the machine does not know the
+    /// stored state.
+    #[cfg(feature = "kube")]
+    pub fn since(&self) -> Option<(StateId, Timestamp)> {
+        let at = self.engine.at().filter(|_| !self.annotations.paused)?;
+        Some((at, self.engine.entered_at()))
     }
 
     /// The actor with its object kept in another way.
@@ -234,6 +246,7 @@ impl<'g, M: Machine> Actor<'g, M> {
             Pause::Begins => self.engine.set_pausing(false),
             Pause::Holds => self.restart(world.now()),
         }
+        self.report_missed(world);
         self.report_long_request(world);
         #[cfg(feature = "versions")]
         self.report_failed_conversions(world);
@@ -263,6 +276,10 @@ impl<'g, M: Machine> Actor<'g, M> {
 
     /// Releases the memory of the object.
     pub async fn over<W: World<M>>(&mut self, world: &W) -> Step {
+        self.engine
+            .abandon()
+            .into_iter()
+            .for_each(|ended| world.measured(ended));
         if let Some(object) = self.retained.object.take() {
             object.async_drop(world.shared()).await;
         }

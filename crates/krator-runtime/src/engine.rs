@@ -5,6 +5,7 @@
 //! wake-up. A transition that a handler has chosen takes precedence over all of them except deletion.
 mod enter;
 mod failures;
+mod objectives;
 mod reason;
 mod render;
 mod spec;
@@ -18,6 +19,10 @@ use crate::{
     status::{Condition, EntryId},
 };
 use jiff::Timestamp;
+pub(crate) use objectives::Ended;
+#[cfg(feature = "kube")]
+pub(crate) use objectives::Measured;
+use objectives::Measurement;
 use reason::Reason;
 pub(crate) use reason::{Cause, Moved};
 use stay::Stay;
@@ -75,6 +80,12 @@ pub(crate) struct Engine<'g> {
     unstored: Option<Box<Unstored<'g>>>,
     /// How often each state that has a limit was entered.
     entries: BTreeMap<StateId, u32>,
+    /// The measurements for objectives that are under way; `None` if there are none.
+    #[allow(
+        clippy::box_collection,
+        reason = "objects at rest are many, and most have none"
+    )]
+    measured: Option<Box<Vec<Measurement>>>,
     /// The request of the annotation, if there is one.
     requested: Option<Box<str>>,
     /// The request that the running handler deals with.
@@ -139,6 +150,11 @@ impl<'g> Engine<'g> {
     }
     pub fn in_state_for(&self, now: Now) -> Duration {
         self.stay.before + now.elapsed.saturating_sub(self.stay.entered)
+    }
+    /// When the object entered its state, by the API server's clock.
+    #[cfg(feature = "kube")]
+    pub fn entered_at(&self) -> Timestamp {
+        self.stay.entered_at
     }
     pub fn graph(&self) -> &'g Graph<'g> {
         self.graph
@@ -236,8 +252,8 @@ impl<'g> Engine<'g> {
         if self.finished {
             return Decision::Finish;
         }
-        if let Some(until) = self.rests_until(now) {
-            return Decision::Wait(until);
+        if let Some(until) = self.machine_rests_until(now) {
+            return Decision::Wait(self.before_objectives(until, now));
         }
         let Some(policy) = self.policy() else {
             return Decision::Wait(None);
@@ -256,14 +272,14 @@ impl<'g> Engine<'g> {
             // Its handler must not run again, so the request is dealt with by not running it.
             self.handled.clone_from(&self.requested);
         }
-        match self.rests_until(now) {
-            Some(until) => Decision::Wait(until),
+        match self.machine_rests_until(now) {
+            Some(until) => Decision::Wait(self.before_objectives(until, now)),
             None => Decision::Run,
         }
     }
 
-    /// `None` if something is due now. Otherwise the time at which something will be due, if any.
-    pub fn rests_until(&self, now: Now) -> Option<Option<Duration>> {
+    /// `None` if something is due now for the machine alone. Otherwise the time at which something will be due, if any.
+    fn machine_rests_until(&self, now: Now) -> Option<Option<Duration>> {
         if self.finished || self.leave.is_some() {
             return None;
         }

@@ -10,6 +10,8 @@ pub(crate) use policy::{Effects, Period, Times};
 pub use policy::{OnDelete, OnSpecChange, Policy, SpecChange, StateKind, Watch};
 pub use retry::Retry;
 
+use std::time::Duration;
+
 /// The number of a state in its machine, counted from 0 in the order of the description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StateId(pub u16);
@@ -25,6 +27,21 @@ pub enum Exit {
     Done,
 }
 
+/// How soon objects are to get from one state to another.
+#[derive(Clone, Copy, Debug)]
+pub struct Objective {
+    pub(crate) from: StateId,
+    pub(crate) to: StateId,
+    pub(crate) within: Duration,
+}
+
+impl Objective {
+    /// Objects that enter the state `from` are to enter the state `to` within this time.
+    pub const fn new(from: StateId, to: StateId, within: Duration) -> Self {
+        Self { from, to, within }
+    }
+}
+
 /// The states of a machine, and what applies to the machine as a whole.
 #[derive(Clone, Copy, Debug)]
 pub struct Graph<'g> {
@@ -37,6 +54,8 @@ pub struct Graph<'g> {
     /// The finalizer that keeps a deleted object until its machine has ended.
     pub(crate) finalizer: &'g str,
     conditions: &'g [&'g str],
+    /// How soon objects are to get from one state to another.
+    pub(crate) objectives: &'g [Objective],
     /// Whether any state has a phase.
     names_phases: bool,
 }
@@ -61,6 +80,7 @@ impl<'g> Graph<'g> {
             deletion,
             finalizer,
             conditions: &[],
+            objectives: &[],
             names_phases,
         }
     }
@@ -68,6 +88,23 @@ impl<'g> Graph<'g> {
     pub const fn conditions(mut self, types: &'g [&'g str]) -> Self {
         self.conditions = types;
         self
+    }
+    /// How soon objects are to get from one state to another, which metrics count.
+    pub const fn objectives(mut self, objectives: &'g [Objective]) -> Self {
+        self.objectives = objectives;
+        self
+    }
+    /// The name of an objective by its number: those of its states, which no other objective has.
+    pub(crate) fn objective_name(&self, number: usize) -> String {
+        let Objective { from, to, .. } = self.objectives[number];
+        format!("{}-{}", self.state(from).name, self.state(to).name)
+    }
+    /// The number of the objective of this name, which may have former names of its states.
+    pub(crate) fn objective(&self, name: &str) -> Option<usize> {
+        let (from, to) = name.split_once('-')?;
+        let (from, to) = (self.find(from)?, self.find(to)?);
+        let mut objectives = self.objectives.iter();
+        objectives.position(|objective| objective.from == from && objective.to == to)
     }
     /// The policy of a state.
     ///

@@ -120,7 +120,9 @@ pub use cluster::{
 };
 pub use error::{Class, Error, Fallible, Result};
 pub use field_value::{FieldValue, ReadField};
-pub use graph::{Exit, Graph, OnDelete, OnSpecChange, Policy, Retry, SpecChange, StateId, StateKind, Watch};
+pub use graph::{
+    Exit, Graph, Objective, OnDelete, OnSpecChange, Policy, Retry, SpecChange, StateId, StateKind, Watch,
+};
 pub use local::{Fixture, Handle, Local, LocalObject, LocalStatus};
 pub use machine::{
     Context, Dispatch, Edit, Event, Final, Machine, Manifest, ManifestOf, MayStay, Never, Node, Object,
@@ -137,4 +139,4 @@ pub use spec_digest::SpecDigest;
 pub use spec_digest::spec_digest;
 #[cfg(feature = "kube")]
 pub use spec_digest::spec_digests;
-pub use status::{Condition, EntryId, MachineStatus, ObjectStatus};
+pub use status::{Condition, EntryId, MachineStatus, ObjectStatus, ObjectiveStart};

@@ -37,6 +37,9 @@ pub struct MachineStatus {
     /// How often each state that has a limit was entered since the last change of the spec.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", with = "entries")]
     pub entries: BTreeMap<String, u32>,
+    /// The measurements for objectives that are under way, where the description has `slo`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub objectives: Vec<ObjectiveStart>,
     /// The generation of the spec that a handler dealt with last; -1 before the first one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
@@ -50,6 +53,15 @@ pub struct MachineStatus {
     /// `Ready`, `Reconciling` and `Stalled`, followed by the conditions of the description.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
+}
+
+/// A measurement of how long an object takes from one state to another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ObjectiveStart {
+    /// The names of both states, with a `-` between them.
+    pub name: String,
+    /// When the object entered the first state, by the API server's clock.
+    pub since: Timestamp,
 }
 
 /// Identifies one stay of an object in a state: a random number that is drawn whenever a state is entered, written
@@ -147,6 +159,7 @@ impl MachineStatus {
             state_entered_time,
             attempts,
             entries,
+            objectives,
             observed_generation,
             // They are stored by the writes that store another generation or entry. A conversion counts none.
             spec_digests,
@@ -157,7 +170,8 @@ impl MachineStatus {
         (state, phase, message, entry) == (&stored.state, &stored.phase, &stored.message, &stored.entry)
             && *state_entered_time == stored.state_entered_time
             && attempts.unwrap_or(0) == stored.attempts.unwrap_or(0)
-            && (entries, observed_generation) == (&stored.entries, &stored.observed_generation)
+            && (entries, objectives) == (&stored.entries, &stored.objectives)
+            && *observed_generation == stored.observed_generation
             && *last_handled_request == stored.last_handled_request
             && ours.eq(conditions)
             && has_same_spec(spec_digests.as_deref(), stored.spec_digests.as_deref())

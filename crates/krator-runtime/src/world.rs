@@ -2,7 +2,7 @@
 //! notified through a [`Mailbox`].
 use crate::{
     applied::ChildKey,
-    engine::{Moved, Now},
+    engine::{Ended, Moved, Now},
     error::{Class, Error, Result},
     graph::{StateId, Watch},
     lock::Lock as _,
@@ -74,6 +74,8 @@ pub(crate) trait World<M: Machine>: Send + Sync {
     /// Takes notice of an entry into a state. Each is reported once: when it is stored, or with the next one that is, if
     /// its state has no checkpoint. An entry that was undone before it was stored is not reported.
     fn moved(&self, manifest: &ManifestOf<M>, moved: &Moved<'_>);
+    /// Takes notice of a measurement for an objective that has ended without an entry into a state.
+    fn measured(&self, _: Ended) {}
     /// Takes notice of a run of a handler that has ended, or could not begin. `took` says how long the handler ran; `None` if
     /// it did not.
     fn ran(&self, state: StateId, took: Option<Duration>, end: RunEnd) {

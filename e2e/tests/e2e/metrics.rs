@@ -7,7 +7,9 @@ mod state;
 use crate::cluster::watch::Event;
 use crate::cluster::{Cluster, until};
 use crate::moose::{Fixture, UNTOUCHED, names, states};
-use crate::probes::logged_address;
+use crate::probes::{get, logged_address};
+use k8s_openapi::jiff::Timestamp;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::Command;
 
@@ -143,6 +145,8 @@ fn metrics_are_served_to_those_who_have_the_right_and_have_each_transition() {
     assert_eq!(in_states.sum::<f64>(), 3.0, "{metrics}");
     for name in [
         "krator_objects",
+        "krator_state_oldest_entry_timestamp_seconds",
+        "krator_certificate_expiry_timestamp_seconds",
         "krator_parked_objects",
         "krator_crd_missing",
         "krator_transitions",
@@ -175,6 +179,8 @@ fn metrics_are_served_to_those_who_have_the_right_and_have_each_transition() {
         .1;
         (leads == 1.0).then_some(())
     });
+    let expiries = samples(&metrics, "krator_certificate_expiry_timestamp_seconds");
+    assert!(matches!(&expiries[..], [(labels, expiry)] if labels["use"] == "metrics" && *expiry > 2e9));
     let patches = samples(&metrics, "rest_client_requests_total");
     assert!(
         patches
@@ -200,4 +206,57 @@ fn metrics_are_served_to_those_who_have_the_right_and_have_each_transition() {
         [""; 0],
         "the generated roles allow the reviews"
     );
+}
+
+/// The times at which the objects that have been in a state for longest entered it, by what the metrics say, and by what is
+/// stored. States without an object are left out.
+fn oldest(metrics: &str, stored: &Value) -> [BTreeMap<String, i64>; 2] {
+    let shown = samples(metrics, "krator_state_oldest_entry_timestamp_seconds").into_iter();
+    // Times are whole numbers.
+    let shown = shown.map(|(labels, value)| (labels["state"].to_owned(), value as i64));
+    let mut oldest = BTreeMap::new();
+    for object in stored["items"].as_array().expect("a list") {
+        let text = |field: &str| object["status"][field].as_str().unwrap_or_default();
+        let entered: Timestamp = text("stateEnteredTime").parse().expect("a time");
+        let entered = entered.as_second();
+        let oldest = oldest.entry(text("state").to_owned()).or_insert(entered);
+        *oldest = entered.min(*oldest);
+    }
+    [shown.filter(|(_, entered)| *entered != 0).collect(), oldest]
+}
+
+#[test]
+fn the_oldest_entry_survives_a_restart_and_is_not_that_of_a_paused_object() {
+    let Some(mut fixture) = Fixture::new("oldest", &UNTOUCHED) else {
+        return;
+    };
+    fixture.create(&names(3));
+    let args = ["--metrics-bind-address=127.0.0.1:0", "--metrics-secure=false"];
+    let mut former_log = 0;
+    for _ in 0..2 {
+        fixture.start(&args);
+        let address = logged_address(|| fixture.log().split_off(former_log), "serving metrics");
+        let scraped = || get(&address, "/metrics").1;
+        until("the oldest entries are those that are stored", || {
+            let stored = fixture.kubectl(&["get", "moose", "--output=json"]);
+            let stored: Value = serde_json::from_str(&stored).expect("JSON");
+            let has_begun = |object: &Value| object["status"]["state"].is_string();
+            let all_have = stored["items"].as_array().expect("a list").iter().all(has_begun);
+            let [shown, oldest] = if all_have {
+                oldest(&scraped(), &stored)
+            } else {
+                return None;
+            };
+            (shown == oldest).then_some(())
+        });
+        fixture.kubectl(&["annotate", "moose", "--all", "animals.com/paused=true"]);
+        until("paused objects do not count", || {
+            let none = serde_json::json!({"items": []});
+            let [shown, _] = oldest(&scraped(), &none);
+            shown.is_empty().then_some(())
+        });
+        fixture.kubectl(&["annotate", "moose", "--all", "animals.com/paused-"]);
+        fixture.kill();
+        former_log = fixture.log().len();
+    }
 }

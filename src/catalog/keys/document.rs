@@ -5,7 +5,7 @@ use super::Type::{
 };
 use super::columns::COLUMN;
 use super::deploy::DEPLOY;
-use super::machine::{MACHINE, PROPERTY, STATE};
+use super::machine::{MACHINE, OBJECTIVE, PROPERTY, STATE};
 use super::schema::SPEC;
 use super::versions::VERSION;
 use super::webhooks::WEBHOOKS;
@@ -49,6 +49,9 @@ section! {
     Machine = required("machine", Mapping(&MACHINE),
         "Where objects start, where deleted ones go, and defaults for every state.",
         "machine: {initial: Tagged}");
+    Slo = optional("slo", Either(&[Mapping(&OBJECTIVE), List { of: &Mapping(&OBJECTIVE), min: 1, max: Some(8) }]),
+        "How soon objects are to get from one state to another, and what share of them. The operator counts how many do.",
+        "slo: {from: Tagged, to: Roam, within: 5m, objective: 99.9}");
     States = required("states", Map { by: NameOf::State, of: &Mapping(&STATE) },
         "The state graph: each state with its outgoing edges.",
         "states: {Roam: {wait: {poll: 1m}, next: [Lost]}, Lost: {kind: failed}}");

@@ -209,6 +209,23 @@ section! {
         "machine: {retry: {limit: 5, then: Lost}}");
 }
 
+section! {
+    /// The mapping under `slo`.
+    ObjectiveKey in OBJECTIVE, "an objective":
+    From = required("from", State,
+        "The clock starts when an object enters this state, unless it runs already.",
+        "slo: {from: Tagged, to: Roam, within: 5m, objective: 99}");
+    To = required("to", State,
+        "The clock stops when the object enters this state.",
+        "slo: {from: Tagged, to: Roam, within: 5m, objective: 99}");
+    Within = required("within", Duration,
+        "The time that an object may take. A deletion ends the measurement without a result.",
+        "slo: {from: Tagged, to: Roam, within: 5m, objective: 99}");
+    Objective = required("objective", Number(Some((0.001, 99.999))),
+        "The percentage of objects that are to make it in time.",
+        "slo: {from: Tagged, to: Roam, within: 5m, objective: 99.9}");
+}
+
 /// One state, several, or all of them.
 const STATES: Type = Either(&[
     Word(&["*"]),

@@ -5,7 +5,9 @@
 //! states changes nothing here, and branches that add states merge.
 
 use super::policy::{self, policy, shared_retry};
-use super::{KindNames, by_name, doc_attribute, file, kinds, memory_type, spec_digests, state_ident};
+use super::{
+    KindNames, by_name, doc_attribute, duration, file, kinds, memory_type, spec_digests, state_ident,
+};
 use crate::model::{Description, Kind, State, StateId, StateKind};
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -41,6 +43,12 @@ pub fn machine(description: &Description, kind: &Kind) -> String {
         .collect();
     declared.sort_unstable();
     let declared = (!declared.is_empty()).then(|| quote!(.conditions(&[#(#declared),*])));
+    let objectives = kind.objectives.iter().map(|objective| {
+        let (from, to) = (id(objective.from.value), id(objective.to.value));
+        let within = duration(objective.within.value);
+        quote!(rt::Objective::new(#from, #to, #within))
+    });
+    let objectives = (!kind.objectives.is_empty()).then(|| quote!(.objectives(&[#(#objectives),*])));
     let field_values = kinds::field_values(description, kind);
     let spec_digests = spec_digests::spec_digests(kind);
     let states_doc = format!(" The states of `{}` objects.", kind.resource.kind.value);
@@ -67,7 +75,7 @@ pub fn machine(description: &Description, kind: &Kind) -> String {
 
         #retry
         static STATES: [rt::Policy; #count] = [#(#policies,)*];
-        static GRAPH: rt::Graph = rt::Graph::new(&STATES, #initial, #deletion, #finalizer) #declared;
+        static GRAPH: rt::Graph = rt::Graph::new(&STATES, #initial, #deletion, #finalizer) #declared #objectives;
 
         impl rt::Machine for #machine {
             type ObjectState = #memory;

@@ -17,7 +17,7 @@ struct Layout {
 const POLLS: &[&str] = &["1s", "30s", "1m30s", "1h"];
 const PERIODS: &[&str] = &["5s", "10m", "8h", "90m"];
 
-/// `machine`, `states` and `properties` of a kind.
+/// `machine`, `states`, `properties` and `slo` of a kind.
 pub fn machine(most: usize, names: &mut Names, around: &Surroundings, dice: &mut Dice) -> Map<String, Value> {
     let count = 1 + dice.below(most);
     let has_deletion = count > 2 && !dice.one_in(3);
@@ -94,7 +94,28 @@ pub fn machine(most: usize, names: &mut Names, around: &Surroundings, dice: &mut
     if dice.one_in(3) {
         document.insert("properties".into(), properties(&layout, dice));
     }
+    if layout.ordinary.len() > 1 && dice.one_in(3) {
+        document.insert("slo".into(), slo(&layout, dice));
+    }
     document
+}
+
+/// Objectives that can be met: the first state leads to all others, and the last but one to the last.
+fn slo(layout: &Layout, dice: &mut Dice) -> Value {
+    let states = &layout.ordinary;
+    let to = 1 + dice.below(states.len() - 1);
+    let objective = |from: &String, to: &String, dice: &mut Dice| {
+        json!({
+            "from": from, "to": to, "within": *dice.among(PERIODS),
+            "objective": *dice.among(&[90.0, 99.0, 99.9]),
+        })
+    };
+    let one = objective(&states[0], &states[to], dice);
+    if states.len() == 2 || dice.one_in(2) {
+        return one;
+    }
+    let other = objective(&states[states.len() - 2], &states[states.len() - 1], dice);
+    json!([one, other])
 }
 
 fn ordinary(at: usize, layout: &Layout, may_run_once: bool, around: &Surroundings, dice: &mut Dice) -> Value {

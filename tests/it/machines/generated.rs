@@ -5,7 +5,7 @@ use krator::model::{self, Description, Kind};
 use krator::render::rust::{graph_tests, machine};
 use krator_runtime::testing::{Cause, drive};
 use krator_runtime::{
-    Exit, Graph, OnDelete, OnSpecChange, Policy, Retry, SpecChange, StateId, StateKind, Watch,
+    Exit, Graph, Objective, OnDelete, OnSpecChange, Policy, Retry, SpecChange, StateId, StateKind, Watch,
 };
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -169,8 +169,18 @@ impl Names {
                 "conditions" => {
                     graph.conditions(leak(items(&call.args[0]).iter().map(|kind| text(kind)).collect()))
                 }
+                "objectives" => {
+                    let objectives = items(&call.args[0]);
+                    graph.objectives(leak(objectives.iter().map(|new| self.objective(new)).collect()))
+                }
                 other => panic!("a graph has no `{other}` here"),
             })
+    }
+
+    fn objective(&self, expr: &Expr) -> Objective {
+        let Expr::Call(new) = expr else { panic!("no call") };
+        let [from, to] = [0, 1].map(|at| self.state(&new.args[at]));
+        Objective::new(from, to, duration(&new.args[2]))
     }
 
     fn policy(&self, expr: &Expr) -> Policy<'static> {

@@ -150,6 +150,9 @@ impl<M: Machine> Actor<'_, M> {
                     },
                     // The clock of a development build may have been advanced since.
                     () = until(deadline.map(|at| world.instant(at))) => break None,
+                    () = until(self.engine.objective_due(world.now()).map(|at| world.instant(at))) => {
+                        self.report_missed(world);
+                    }
                     result = &mut handler => {
                         break Some(result.unwrap_or_else(|panic| Err(Error::panicked(&*panic))));
                     }
@@ -215,6 +218,12 @@ impl<M: Machine> Actor<'_, M> {
         );
         self.engine
             .ended(Outcome::Failed(error.class(), error.to_string()), world.now());
+    }
+
+    /// Reports the measurements for objectives whose time is over now.
+    pub(super) fn report_missed<W: World<M>>(&mut self, world: &W) {
+        let missed = self.engine.miss(world.now());
+        missed.into_iter().for_each(|ended| world.measured(ended));
     }
 
     /// Reports the entries since the last report, which are certain now.

@@ -184,7 +184,8 @@ impl<M: Machine> Actor<'_, M> {
             && let Some(before) = self.before_draft.take()
         {
             // The API server rejects what the handler set, so the former values stay and the run counts as failed.
-            (self.draft, self.engine) = (None, *before);
+            self.draft = None;
+            self.engine.go_back(*before);
             let error = Error::from(format!("the status was rejected: {error}"));
             self.report_run(None, RunEnd::Failed(error.class()), world);
             self.failed(&error, world);

@@ -111,6 +111,7 @@ impl WebhookServer {
             Some(folder) => Tls::mounted(folder)?,
             None => Tls::kept(current),
         };
+        process.metrics.serves("webhooks", &tls);
         let is_kept = self.certificate.is_none();
         let wait = is_kept.then(|| process.health.waits_for("the certificate of the webhooks"));
         tracing::info!(address = %listener.local_addr()?, "serving webhooks");

@@ -82,6 +82,9 @@ impl MetricsServer {
             (true, None) => Some(Tls::self_signed()?),
             (true, Some(folder)) => Some(Tls::mounted(folder)?),
         };
+        if let Some(tls) = &tls {
+            metrics.serves("metrics", tls);
+        }
         tracing::info!(%address, "serving metrics");
         Ok(Some(Box::pin(run(
             listener,
@@ -176,7 +179,7 @@ impl Respond for Site {
             return refusal;
         }
         match path {
-            "/metrics" => self.metrics(),
+            "/metrics" => self.metrics().await,
             "/state" => self.inspection.respond(request.uri.query()).await,
             _ => self.page.respond(),
         }
@@ -184,7 +187,8 @@ impl Respond for Site {
 }
 
 impl Site {
-    fn metrics(&self) -> Response<String> {
+    async fn metrics(&self) -> Response<String> {
+        self.inspection.measure().await;
         match self.metrics.render() {
             Ok(rendered) => serve::answer(OPEN_METRICS, rendered),
             Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")),

@@ -24,6 +24,7 @@ impl<'g> Engine<'g> {
             next_message: None,
             unstored: None,
             entries: BTreeMap::new(),
+            measured: None,
             requested: None,
             pinned_request: None,
             handled: stored.and_then(|s| s.last_handled_request.as_deref().map(Into::into)),
@@ -59,6 +60,7 @@ impl<'g> Engine<'g> {
         }
         let Some(found) = found else { return };
         self.at = Some(found);
+        self.find_measurements(stored, now);
         self.stay.entered_at = stored.state_entered_time.unwrap_or(now.time);
         self.stay.before =
             Duration::try_from(now.time.duration_since(self.stay.entered_at)).unwrap_or_default();
@@ -82,6 +84,7 @@ impl<'g> Engine<'g> {
 
     pub(super) fn enter(&mut self, mut to: StateId, mut cause: Cause, mut reason: Reason, now: Now) {
         let (from, stayed) = (self.policy(), self.in_state_for(now));
+        let is_deleted = cause == Cause::Deleted;
         // A cycle of limits ends where it began: one entry counts only once.
         let mut passed = Vec::new();
         while let Some((times, then)) = self.graph.state(to).limit
@@ -108,6 +111,7 @@ impl<'g> Engine<'g> {
             unstored.set_before.append(&mut unstored.set);
         }
         self.hops = self.hops.saturating_add(1);
+        let ended = self.measure(to, is_deleted, now);
         let policy = self.graph.state(to);
         self.at = Some(to);
         self.stay = Stay::new(EntryId::new(now.random), reason.beside(policy.message), now);
@@ -117,6 +121,7 @@ impl<'g> Engine<'g> {
             cause,
             entry: self.stay.entry,
             stayed,
+            ended,
             slowed: self.hops == UNSLOWED_ENTRIES,
             reason: self.stay.reason.clone(),
         };

@@ -1,5 +1,5 @@
 //! Why an object is in its state: what `.status.message` says of the edge that led there.
-use super::{Engine, times::When};
+use super::{Ended, Engine, times::When};
 use crate::{
     error::Class,
     graph::Policy,
@@ -53,6 +53,9 @@ pub(crate) struct Moved<'g> {
     pub entry: EntryId,
     /// How long it was in the state that it left; zero if there was none.
     pub stayed: Duration,
+    /// The measurements for objectives that it ended.
+    #[cfg_attr(not(feature = "kube"), allow(dead_code, reason = "only metrics count them"))]
+    pub ended: Vec<Ended>,
     /// Whether this is the entry from which on a machine that never waits is slowed down.
     pub slowed: bool,
     pub(super) reason: Option<Box<str>>,

@@ -25,6 +25,7 @@ impl Engine<'_> {
             state_entered_time: Some(self.stay.entered_at),
             attempts: (self.stay.attempts > 0).then_some(self.stay.attempts),
             entries,
+            objectives: self.reported_measurements(),
             observed_generation: Some(self.observed),
             spec_digests: self.reported_digests(),
             last_handled_request: self.handled.as_deref().map(str::to_owned),

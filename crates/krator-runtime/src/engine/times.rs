@@ -15,7 +15,7 @@ pub(super) enum When {
 }
 
 /// The time from now to a point in time; zero if that has passed.
-fn until(instant: Timestamp, now: Now) -> Duration {
+pub(super) fn until(instant: Timestamp, now: Now) -> Duration {
     Duration::try_from(instant.duration_since(now.time)).unwrap_or_default()
 }
 

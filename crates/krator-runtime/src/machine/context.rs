@@ -8,6 +8,11 @@ use crate::{
     graph::Graph,
     status::Condition,
 };
+#[cfg(feature = "kube")]
+use crate::{
+    engine::{Cause, Moved},
+    graph::StateKind,
+};
 use futures::channel::mpsc::UnboundedSender;
 use jiff::Timestamp;
 use std::{any::Any, sync::Arc, time::Duration};
@@ -103,6 +108,28 @@ impl Event {
             reason: reason.to_owned(),
             note: note.into(),
             warning: true,
+        }
+    }
+    /// An object has entered a state.
+    #[cfg(feature = "kube")]
+    pub(crate) fn of_entry(moved: &Moved<'_>) -> Self {
+        let reason = match moved.cause {
+            Cause::TimedOut | Cause::RetriesExhausted | Cause::LimitReached | Cause::SpecChanged => {
+                moved.cause.name()
+            }
+            _ => moved.to.name.to_owned(),
+        };
+        let mut note = format!("entered {}", moved.to.name);
+        if let Some(from) = moved.from {
+            note += &format!(" from {}", from.name);
+        }
+        if !moved.message().is_empty() {
+            note += &format!(": {}", moved.message());
+        }
+        Self {
+            reason,
+            note,
+            warning: moved.to.kind == StateKind::Failed,
         }
     }
     /// A child is kept although its owner goes.

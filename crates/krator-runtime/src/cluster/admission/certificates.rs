@@ -5,7 +5,7 @@
 //! only when it has been there for a while does it sign leaves, and only when no replica uses a leaf of the old one is that
 //! removed.
 use crate::{
-    cluster::process::serve::tls,
+    cluster::process::serve::tls::Certificate,
     error::{Fallible as _, Result},
 };
 use jiff::Timestamp;
@@ -15,14 +15,11 @@ use rcgen::{
     KeyUsagePurpose, date_time_ymd,
 };
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
-use tokio_rustls::{
-    TlsAcceptor,
-    rustls::{
-        RootCertStore,
-        client::{WebPkiServerVerifier, danger::ServerCertVerifier as _},
-        crypto::ring,
-        pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime, pem::PemObject as _},
-    },
+use tokio_rustls::rustls::{
+    RootCertStore,
+    client::{WebPkiServerVerifier, danger::ServerCertVerifier as _},
+    crypto::ring,
+    pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime, pem::PemObject as _},
 };
 
 /// The keys of the Secret.
@@ -113,7 +110,7 @@ impl Kept {
             leaf_key: text(LEAF_KEY)?,
         };
         kept.issuer(now).context(CA_KEY)?;
-        kept.acceptor().context(LEAF)?;
+        kept.certificate().context(LEAF)?;
         kept.verify(&kept.cas, names, now)?;
         Ok(kept)
     }
@@ -178,14 +175,14 @@ impl Kept {
         Ok(None)
     }
 
-    /// How a server accepts connections with the leaf.
+    /// The leaf, for a server to accept connections with.
     ///
     /// # Errors
     ///
     /// If the key is of another certificate.
-    pub fn acceptor(&self) -> Result<TlsAcceptor> {
+    pub fn certificate(&self) -> Result<Certificate> {
         let key = PrivateKeyDer::from_pem_slice(self.leaf_key.as_bytes())?;
-        tls::acceptor(vec![CertificateDer::from_pem_slice(self.leaf.as_bytes())?], key)
+        Certificate::new(vec![CertificateDer::from_pem_slice(self.leaf.as_bytes())?], key)
     }
 
     /// Makes a leaf, signed by the newest authority.

@@ -1,9 +1,11 @@
 //! Objects that the API server has converted from one version of a kind to another.
 use crate::{
     admission::Conversions,
+    cluster::shown::metrics::Metrics,
     error::Result,
     versions::{Functions, Versions},
 };
+use prometheus_client::metrics::counter::Counter;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -54,7 +56,14 @@ struct Outcome {
 /// has none.
 #[derive(Default)]
 pub(super) struct Converter {
-    kinds: Vec<(Versions, &'static Functions<'static>)>,
+    kinds: Vec<Kind>,
+}
+
+struct Kind {
+    versions: Versions,
+    functions: &'static Functions<'static>,
+    /// Objects that could not be converted, or not without a fallback.
+    failures: Counter,
 }
 
 impl Converter {
@@ -63,9 +72,13 @@ impl Converter {
     /// # Errors
     ///
     /// If its versions are no JSON of their form. Generated ones are.
-    pub fn add(&mut self, conversions: Conversions) -> Result<()> {
-        let versions = serde_json::from_str(conversions.text)?;
-        self.kinds.push((versions, conversions.functions));
+    pub fn add(&mut self, conversions: Conversions, metrics: &Metrics) -> Result<()> {
+        let versions: Versions = serde_json::from_str(conversions.text)?;
+        self.kinds.push(Kind {
+            failures: metrics.failed_conversions(&versions.group, &versions.kind),
+            versions,
+            functions: conversions.functions,
+        });
         Ok(())
     }
 
@@ -100,24 +113,32 @@ impl Converter {
     }
 
     fn convert(&self, object: Value, desired: &str) -> Result<Value, String> {
-        let (versions, functions) = self.kind_of(&object, desired).ok_or_else(|| {
+        let kind = self.kind_of(&object, desired).ok_or_else(|| {
             let kind = object["kind"].as_str().unwrap_or("object");
             format!("this operator converts no {kind} to {desired}")
         })?;
-        versions.convert(object, desired, functions)
+        let converted = kind.versions.convert(object, desired, kind.functions);
+        converted.inspect_err(|_| {
+            kind.failures.inc();
+        })
     }
 
-    fn kind_of(&self, object: &Value, version: &str) -> Option<&(Versions, &'static Functions<'static>)> {
+    fn kind_of(&self, object: &Value, version: &str) -> Option<&Kind> {
         self.kinds
             .iter()
-            .find(|(versions, _)| versions.are_of(object, version))
+            .find(|kind| kind.versions.are_of(object, version))
     }
 
-    /// Says in the log that functions of the author have failed, once for a list. The values are nobody's business there.
+    /// Counts the objects of which functions of the author could not convert values, and says so in the log, once for a list.
+    /// The values are nobody's business there.
     fn report(&self, objects: &[Value], desired: &str) {
         let failed = objects.iter().flat_map(|object| {
-            let (versions, _) = self.kind_of(object, desired)?;
-            Some(versions.failed(object))
+            let kind = self.kind_of(object, desired)?;
+            let failed = kind.versions.failed(object);
+            if !failed.is_empty() {
+                kind.failures.inc();
+            }
+            Some(failed)
         });
         let failed: Vec<_> = failed.flat_map(BTreeMap::into_values).flatten().collect();
         if let Some((path, why)) = failed.first() {
@@ -129,5 +150,52 @@ impl Converter {
                 "values could not be converted to {desired}; fallbacks are in their place"
             );
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const TEXT: &str = r#"{
+        "group": "shops.example.com", "kind": "Shop", "stored": "v1", "newest": {"name": "v1"},
+        "older": [{"name": "v1beta1", "changes": [
+            {"custom": {"at": ["spec", "size"], "function": "f", "newer": 1, "older": 1}}
+        ]}]
+    }"#;
+    const FUNCTIONS: &Functions<'static> = &|_, _, size| match size {
+        Some(Value::Number(_)) => Ok(size),
+        _ => Err("no number".to_owned()),
+    };
+
+    #[test]
+    fn objects_that_cannot_be_converted_are_counted() {
+        let metrics = Metrics::new();
+        let mut converter = Converter::default();
+        let conversions = Conversions {
+            text: TEXT,
+            functions: FUNCTIONS,
+        };
+        converter.add(conversions, &metrics).expect("versions");
+        let failures_after = |kind: &str, size: Value, desired: &str| {
+            let object = json!({"apiVersion": "shops.example.com/v1beta1", "kind": kind, "metadata": {}, "spec": {"size": size}});
+            let desired = format!("shops.example.com/{desired}");
+            let request = json!({"uid": "1", "desiredAPIVersion": desired, "objects": [object, object]});
+            let review = json!({"request": request}).to_string();
+            converter.answer(review.as_bytes()).expect("an answer");
+            let text = metrics.render().expect("text");
+            let name = r#"krator_conversion_failures_total{group="shops.example.com",kind="Shop"} "#;
+            let mut lines = text.lines();
+            let failures = lines
+                .find_map(|line| line.strip_prefix(name))
+                .expect("the metric");
+            failures.parse::<u32>().expect("a number")
+        };
+        assert_eq!(failures_after("Shop", json!(2), "v1"), 0);
+        assert_eq!(failures_after("Shop", json!("two"), "v1"), 2, "a fallback each");
+        // The first one that has no answer is the answer of the list.
+        assert_eq!(failures_after("Shop", json!(2), "v9"), 3, "refused");
+        assert_eq!(failures_after("Moose", json!(2), "v1"), 3, "no kind of ours");
     }
 }

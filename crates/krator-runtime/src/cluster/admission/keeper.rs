@@ -10,6 +10,7 @@ use crate::{
         process::{
             clock::Clock,
             health::{Health, Wait},
+            serve::tls::Certificate,
         },
     },
     error::{Error, Result},
@@ -39,7 +40,6 @@ use tokio::{
     sync::watch,
     time::{Instant, sleep},
 };
-use tokio_rustls::TlsAcceptor;
 
 /// How `/readyz?verbose` names what is kept here.
 const ABOUT: &str = "certificates of webhooks";
@@ -61,7 +61,7 @@ pub(super) struct Keeper {
     pub clock: Arc<Clock>,
     pub health: Health,
     /// What the server accepts connections with.
-    pub served: watch::Sender<Option<TlsAcceptor>>,
+    pub served: watch::Sender<Option<Certificate>>,
 }
 
 /// An object by which the API server calls the operator, and which says what to trust: a configuration of webhooks, or the
@@ -259,7 +259,7 @@ impl Keeper {
     /// Lets the server use what is kept.
     fn serve(&self, known: &mut Known, kept: Kept) -> Result<()> {
         if known.kept.as_ref() != Some(&kept) {
-            self.served.send_replace(Some(kept.acceptor()?));
+            self.served.send_replace(Some(kept.certificate()?));
             known.kept = Some(kept);
         }
         Ok(())

@@ -77,7 +77,7 @@ impl Respondent {
             let versions = entries.iter().filter_map(|entry| entry.versions.as_ref());
             versions
                 .map(|(versions, _)| *versions)
-                .try_for_each(|versions| converter.add(versions))?;
+                .try_for_each(|versions| converter.add(versions, &metrics))?;
             converter
         };
         let doors = entries.into_iter().flat_map(|entry| entry.doors);

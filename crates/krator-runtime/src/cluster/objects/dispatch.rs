@@ -21,6 +21,7 @@ use crate::{
             metrics::Counted,
         },
     },
+    graph::StateId,
     lock::Lock as _,
     machine::{Machine, ManifestOf},
     operator::Operator,
@@ -31,6 +32,7 @@ use futures::{
     StreamExt as _,
     stream::{BoxStream, select_all},
 };
+use jiff::Timestamp;
 use kube::runtime::watcher;
 use std::{
     collections::{BTreeSet, HashMap, VecDeque},
@@ -105,9 +107,18 @@ impl<O: Operator> Life<O> {
                 FoundObject::new(idle.actor.at(), move || packer.unpack::<Shown>(&packed.text).ok())
             }
             Self::Running { view, .. } => {
-                let (at, object) = view.locked().clone();
+                let view = view.locked();
+                let (at, object) = (view.at, Arc::clone(&view.object));
                 FoundObject::new(at, move || Some(Shown::of(&*object)))
             }
+        }
+    }
+
+    /// The state of the object and when it entered that, unless it is left alone there.
+    fn since(&self) -> Option<(StateId, Timestamp)> {
+        match self {
+            Self::Resting { idle, .. } | Self::Waiting { idle, .. } => idle.actor.since(),
+            Self::Running { view, .. } => view.locked().since,
         }
     }
 }
@@ -217,7 +228,7 @@ where
             return question.answer();
         }
         for slot in self.slots.values() {
-            question.see(slot.life.seen(&self.packer));
+            question.see(slot.life.since(), || slot.life.seen(&self.packer));
         }
         question.answer();
     }

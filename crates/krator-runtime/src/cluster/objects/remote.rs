@@ -17,9 +17,9 @@ use crate::{
         process::{clock::Clock, leadership::Leadership},
         shown::{inspect::History, metrics::KindMetrics, recorder::Recorder},
     },
-    engine::{Cause, Moved, Now},
+    engine::{Ended, Moved, Now},
     error::{Error, Result},
-    graph::{Retry, StateId, StateKind},
+    graph::{Retry, StateId},
     machine::{Event, Found, Machine, ManifestOf, Object as _, SharedOf, StatusOf},
     operator::Operator,
     pace::{Pace, Slow},
@@ -204,28 +204,6 @@ where
     /// Waits until a request may be made. Requests are built after this, so those that wait take no memory.
     pub(super) async fn turn(&self) -> Turn<'_> {
         self.cluster.turns.take().await
-    }
-}
-
-/// The event of an entry into a state.
-fn moved_event(moved: &Moved<'_>) -> Event {
-    let reason = match moved.cause {
-        Cause::TimedOut | Cause::RetriesExhausted | Cause::LimitReached | Cause::SpecChanged => {
-            moved.cause.name()
-        }
-        _ => moved.to.name.to_owned(),
-    };
-    let mut note = format!("entered {}", moved.to.name);
-    if let Some(from) = moved.from {
-        note += &format!(" from {}", from.name);
-    }
-    if !moved.message().is_empty() {
-        note += &format!(": {}", moved.message());
-    }
-    Event {
-        reason,
-        note,
-        warning: moved.to.kind == StateKind::Failed,
     }
 }
 
@@ -423,8 +401,11 @@ where
         if let Some(history) = &self.history {
             history.record(manifest, moved, self.clock.time());
         }
-        let event = moved_event(moved);
-        self.queue(manifest.object_ref(&()), "Transition", event);
+        self.queue(manifest.object_ref(&()), "Transition", Event::of_entry(moved));
+    }
+
+    fn measured(&self, ended: Ended) {
+        self.metrics.measured(ended);
     }
 
     fn ran(&self, state: StateId, took: Option<Duration>, end: RunEnd) {

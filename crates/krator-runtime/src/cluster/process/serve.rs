@@ -83,7 +83,7 @@ pub(in crate::cluster) fn bind(address: &str) -> Result<Option<net::TcpListener>
 /// answers the requests that have arrived.
 pub(in crate::cluster) async fn serve(
     listener: net::TcpListener,
-    mut tls: Option<Tls>,
+    tls: Option<Tls>,
     respond: Arc<impl Respond>,
     limits: Limits,
     stop: impl Future<Output = ()> + Clone + Send + 'static,
@@ -104,7 +104,7 @@ pub(in crate::cluster) async fn serve(
                     // The end of an answer must not wait until the client acknowledges its beginning. Without this option, the
                     // answer is only slower.
                     let _ = stream.set_nodelay(true);
-                    let (respond, acceptor) = (Arc::clone(&respond), tls.as_mut().map(Tls::acceptor));
+                    let (respond, acceptor) = (Arc::clone(&respond), tls.as_ref().map(Tls::acceptor));
                     let stop = stop.clone();
                     tokio::spawn(async move {
                         let _turn = turn;

@@ -8,11 +8,13 @@ mod graph;
 mod history;
 mod page;
 mod query;
+mod question;
 
 pub(in crate::cluster) use history::History;
 pub(in crate::cluster) use page::Page;
 #[cfg(feature = "dev")]
 pub(in crate::cluster) use page::protect;
+pub(in crate::cluster) use question::{FoundObject, Question, View, Viewed};
 
 #[cfg(feature = "dev")]
 use super::development::{Development, Target};
@@ -28,8 +30,10 @@ use crate::{
     machine::Object,
     status::{MachineStatus, ObjectStatus as _},
 };
+use futures::future::join_all;
 use http::{Response, StatusCode};
 use query::{Query, Selected};
+use question::{Oldest, Wanted};
 use serde::{Deserialize, Deserializer, de::IgnoredAny};
 use serde_json::json;
 use std::{
@@ -234,6 +238,17 @@ impl Inspection {
         })
     }
 
+    /// Brings those metrics up to date that are known only by a look at all objects. Where a dispatcher does not answer, the
+    /// metrics of its kind are left out.
+    pub async fn measure(&self) {
+        let kinds = self.kinds();
+        let measured = kinds.iter().map(async |kind| {
+            let oldest = kind.oldest().await.ok();
+            kind.metrics.set_oldest(oldest.as_deref());
+        });
+        join_all(measured).await;
+    }
+
     fn kinds(&self) -> Vec<Arc<Kind>> {
         self.0.kinds.locked().clone()
     }
@@ -289,18 +304,25 @@ impl Kind {
 
     /// The objects that the dispatcher finds.
     async fn ask(&self, wanted: Wanted) -> Result<Vec<FoundObject>, Problem> {
+        self.answered(|answer| Question::objects(wanted, answer)).await
+    }
+
+    /// Since when each state has had the object that has been in it for longest, by the number of the state.
+    async fn oldest(&self) -> Result<Oldest, Problem> {
+        self.answered(|answer| Question::oldest(self.graph.states.len(), answer))
+            .await
+    }
+
+    /// What the dispatcher answers to a question.
+    async fn answered<A>(&self, question: impl FnOnce(oneshot::Sender<A>) -> Question) -> Result<A, Problem> {
         let (answer, answered) = oneshot::channel();
-        let question = Question {
-            wanted,
-            found: Vec::new(),
-            answer,
-        };
+        let question = question(answer);
         let asked = async {
             self.questions.send(question).await.ok()?;
             answered.await.ok()
         };
         match timeout(LONGEST_ANSWER, asked).await {
-            Ok(Some(found)) => Ok(found),
+            Ok(Some(answer)) => Ok(answer),
             Ok(None) => Err((StatusCode::SERVICE_UNAVAILABLE, "the operator ends".to_owned())),
             Err(_) => Err((
                 StatusCode::SERVICE_UNAVAILABLE,
@@ -312,94 +334,6 @@ impl Kind {
 
 fn missing(what: &str) -> Problem {
     (StatusCode::NOT_FOUND, format!("there is no such {what}"))
-}
-
-/// Which objects are asked for.
-enum Wanted {
-    /// Those in a state; `None` stands for those that are parked.
-    At(Option<StateId>),
-    All,
-    /// All of them, whose timers have to be set again.
-    #[cfg(feature = "dev")]
-    TimersAgain,
-    /// The one in this namespace with this name, which is to be led to a state.
-    #[cfg(feature = "dev")]
-    ByHand {
-        namespace: String,
-        name: String,
-        to: StateId,
-    },
-}
-
-/// A question to a dispatcher, which shows it all objects of its kind.
-pub(in crate::cluster) struct Question {
-    wanted: Wanted,
-    found: Vec<FoundObject>,
-    answer: oneshot::Sender<Vec<FoundObject>>,
-}
-
-/// An object, and the state that it is in.
-pub(in crate::cluster) struct FoundObject {
-    at: Option<StateId>,
-    /// Reads what is shown of it. An object at rest has to be unpacked for that, so it is done by those who look.
-    look: Box<dyn Fn() -> Option<Shown> + Send + Sync>,
-}
-
-impl FoundObject {
-    pub fn new(at: Option<StateId>, look: impl Fn() -> Option<Shown> + Send + Sync + 'static) -> Self {
-        Self {
-            at,
-            look: Box::new(look),
-        }
-    }
-
-    fn look(&self) -> Option<Shown> {
-        (self.look)()
-    }
-}
-
-impl Question {
-    /// Takes an object if it is asked for.
-    pub fn see(&mut self, found: FoundObject) {
-        if self.wants(&found) {
-            self.found.push(found);
-        }
-    }
-
-    /// Whether it is about an object.
-    pub fn wants(&self, found: &FoundObject) -> bool {
-        match &self.wanted {
-            Wanted::At(state) => *state == found.at,
-            Wanted::All => true,
-            #[cfg(feature = "dev")]
-            Wanted::TimersAgain => true,
-            #[cfg(feature = "dev")]
-            Wanted::ByHand { namespace, name, .. } => {
-                found.look().is_some_and(|shown| shown.is(namespace, name))
-            }
-        }
-    }
-
-    /// Whether the objects that it is about are to do something before the answer.
-    #[cfg(feature = "dev")]
-    pub fn is_order(&self) -> bool {
-        matches!(self.wanted, Wanted::TimersAgain | Wanted::ByHand { .. })
-    }
-
-    /// Where the object that it is about is to be led.
-    #[cfg(feature = "dev")]
-    pub fn takes(&self) -> Option<StateId> {
-        match &self.wanted {
-            Wanted::ByHand { to, .. } => Some(*to),
-            _ => None,
-        }
-    }
-
-    /// Answers with what was seen.
-    pub fn answer(self) {
-        // It fails if nobody waits any longer, which is fine.
-        drop(self.answer.send(self.found));
-    }
 }
 
 /// The shown part of an object, whatever its type: nothing of its spec.
@@ -439,9 +373,6 @@ impl Shown {
         self.metadata.namespace == namespace && self.metadata.name == name
     }
 }
-
-/// An object that a task has, for its dispatcher to see: its state, and its last version.
-pub(in crate::cluster) type View<K> = Mutex<(Option<StateId>, Arc<K>)>;
 
 #[cfg(test)]
 mod tests;

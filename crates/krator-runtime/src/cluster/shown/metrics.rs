@@ -2,17 +2,20 @@
 //! causes, never that of an object: the number of time series does not depend on the number of objects.
 #[cfg(feature = "admission")]
 mod admission;
+mod certificates;
 mod process;
 mod requests;
 
 pub(in crate::cluster) use requests::count_requests;
 
 use crate::{
-    engine::{Cause, Moved},
+    engine::{Cause, Ended, Measured, Moved},
     error::Class,
     graph::{Graph, StateId},
     world::RunEnd,
 };
+use certificates::Certificates;
+use jiff::Timestamp;
 use process::Process;
 use prometheus_client::{
     encoding::text,
@@ -33,6 +36,7 @@ pub(in crate::cluster) struct Metrics(Arc<Families>);
 struct Families {
     registry: Registry,
     objects: Family<Labels<3>, Gauge>,
+    oldest: Family<Labels<3>, Gauge>,
     parked: Family<Labels<2>, Gauge>,
     missing: Family<Labels<2>, Gauge>,
     transitions: Family<Labels<5>, Counter>,
@@ -41,12 +45,14 @@ struct Families {
     handler_errors: Family<Labels<4>, Counter>,
     slow_polls: Family<Labels<3>, Counter>,
     retries_exhausted: Family<Labels<3>, Counter>,
+    objectives: Family<Labels<4>, Counter>,
     events_dropped: Counter,
     reconciles: Family<Labels<2>, Counter>,
     reconcile_errors: Family<Labels<1>, Counter>,
     reconcile_times: Histograms<Labels<1>>,
     queue_depth: Family<Labels<1>, Gauge>,
     leads: Family<Labels<1>, Gauge>,
+    certificates: Certificates,
     requests: Family<Labels<3>, Counter>,
     #[cfg(feature = "admission")]
     admissions: admission::Admissions,
@@ -87,12 +93,20 @@ impl Metrics {
         let mut registry = Registry::default();
         let r = &mut registry;
         let stayed = "How long objects have stayed in a state, when they leave it";
+        let oldest =
+            "Unix time at which the object that has been in a state for longest entered it, or 0 without one";
         let parked = "Objects whose stored state the operator does not know, so that it leaves them alone";
         let missing = "States, values and fields that the CustomResourceDefinition in the cluster lacks";
         let ran = "How long runs of handlers took";
         let results = "Runs of handlers by result: success, error, or requeue for one that was interrupted";
         Self(Arc::new(Families {
             objects: add(r, "krator_objects", "Objects in each state", Family::default()),
+            oldest: add(
+                r,
+                "krator_state_oldest_entry_timestamp_seconds",
+                oldest,
+                Family::default(),
+            ),
             parked: add(r, "krator_parked_objects", parked, Family::default()),
             missing: add(r, "krator_crd_missing", missing, Family::default()),
             transitions: add(r, "krator_transitions", "Entries into states", Family::default()),
@@ -114,6 +128,12 @@ impl Metrics {
                 r,
                 "krator_retries_exhausted",
                 "Transitions after the last retry in a state",
+                Family::default(),
+            ),
+            objectives: add(
+                r,
+                "krator_objective",
+                "Measurements of how long objects take from one state to another, by their result",
                 Family::default(),
             ),
             events_dropped: add(
@@ -147,6 +167,7 @@ impl Metrics {
                 "1 if this process holds the lease, else 0",
                 Family::default(),
             ),
+            certificates: Certificates::new(r),
             requests: add(
                 r,
                 "rest_client_requests",
@@ -177,7 +198,22 @@ impl Metrics {
             drop(families.handler_durations.get_or_create(&labels));
             families.objects.get_or_create_owned(&labels)
         });
+        let of_objective = |objective: usize| {
+            let [group, kind] = of_kind.clone();
+            let objective = ("objective", graph.objective_name(objective).into());
+            Measured::ALL.map(|result| {
+                let labels = [
+                    group.clone(),
+                    kind.clone(),
+                    objective.clone(),
+                    ("result", result.name().into()),
+                ];
+                families.objectives.get_or_create_owned(&labels)
+            })
+        };
+        let objectives = (0..graph.objectives.len()).map(of_objective).collect();
         Arc::new(KindMetrics {
+            objectives,
             objects: objects.collect(),
             graph,
             parked: families.parked.get_or_create_owned(&of_kind),
@@ -203,6 +239,7 @@ impl Metrics {
 
     /// All metrics as text.
     pub fn render(&self) -> Result<String, fmt::Error> {
+        self.0.certificates.look();
         let mut out = String::new();
         text::encode(&mut out, &self.0.registry)?;
         Ok(out)
@@ -227,6 +264,8 @@ pub(in crate::cluster) struct KindMetrics {
     graph: &'static Graph<'static>,
     /// By the number of the state.
     objects: Vec<Gauge>,
+    /// By the number of the objective and the result.
+    objectives: Vec<[Counter; 3]>,
     parked: Gauge,
     missing: Gauge,
     reconcile_errors: Counter,
@@ -254,6 +293,12 @@ impl KindMetrics {
             .transitions
             .get_or_create(&[group, kind, from, to, cause])
             .inc();
+        moved.ended.iter().for_each(|ended| self.measured(*ended));
+    }
+
+    /// A measurement for an objective has ended.
+    pub fn measured(&self, (objective, result): Ended) {
+        self.objectives[objective][result as usize].inc();
     }
 
     /// A handler was run, or could not be run.
@@ -290,6 +335,22 @@ impl KindMetrics {
     /// So many objects have something to do.
     pub fn busy(&self, objects: usize) {
         self.queue_depth.set(i64::try_from(objects).unwrap_or(i64::MAX));
+    }
+
+    /// When the object that has been in a state for longest entered it, by the number of the state, if that is known.
+    pub fn set_oldest(&self, oldest: Option<&[Option<Timestamp>]>) {
+        let family = &self.metrics.0.oldest;
+        for (number, policy) in self.graph.states.iter().enumerate() {
+            let labels = of_state(self.of_kind.clone(), policy.name);
+            match oldest {
+                Some(oldest) => {
+                    let since = oldest.get(number).copied().flatten();
+                    let since = since.map_or(0, Timestamp::as_second);
+                    family.get_or_create(&labels).set(since);
+                }
+                None => drop(family.remove(&labels)),
+            }
+        }
     }
 
     /// The number of objects in each state, by the number of the state.
@@ -353,84 +414,4 @@ fn name_of(class: Class) -> &'static str {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::graph::Policy;
-
-    const STATES: [Policy<'static>; 2] = [Policy::new("Roam"), Policy::new("Eat")];
-    const GRAPH: Graph<'static> = Graph::new(&STATES, StateId(0), None, "animals.com/moose");
-
-    fn of_moose(metrics: &Metrics) -> Arc<KindMetrics> {
-        metrics.of_kind("animals.com".into(), "Moose".into(), &GRAPH)
-    }
-
-    /// Asserts that the metrics have these samples; `K` stands for the labels of the kind.
-    fn assert_samples(metrics: &Metrics, samples: &[&str]) {
-        let rendered = metrics.render().expect("text");
-        for sample in samples {
-            let sample = sample.replace('K', r#"group="animals.com",kind="Moose""#);
-            assert!(
-                rendered.lines().any(|line| line == sample),
-                "no {sample} in\n{rendered}"
-            );
-        }
-    }
-
-    #[test]
-    fn an_object_is_counted_in_one_state_or_as_parked() {
-        let metrics = Metrics::new();
-        let kind = of_moose(&metrics);
-        let (roams, eats) = (
-            r#"krator_objects{K,state="Roam"}"#,
-            r#"krator_objects{K,state="Eat"}"#,
-        );
-        let assert_counts = |roam: i64, eat: i64, parked: i64| {
-            let samples = [
-                format!("{roams} {roam}"),
-                format!("{eats} {eat}"),
-                format!("krator_parked_objects{{K}} {parked}"),
-            ];
-            assert_samples(&metrics, &samples.each_ref().map(String::as_str));
-        };
-        assert_counts(0, 0, 0);
-        let mut one = Counted::new(Arc::clone(&kind), Some(StateId(0)));
-        let two = Counted::new(Arc::clone(&kind), None);
-        assert_counts(1, 0, 1);
-        one.is_at(Some(StateId(1)));
-        one.is_at(Some(StateId(1)));
-        assert_counts(0, 1, 1);
-        drop((one, two));
-        assert_counts(0, 0, 0);
-    }
-
-    #[test]
-    fn runs_are_counted_by_how_they_end() {
-        let metrics = Metrics::new();
-        let kind = of_moose(&metrics);
-        let ran = |millis: Option<u64>, end| {
-            kind.ran(StateId(1), millis.map(Duration::from_millis), end);
-        };
-        ran(Some(500), RunEnd::Done);
-        ran(Some(1500), RunEnd::Interrupted);
-        ran(Some(2000), RunEnd::Failed(Class::Blocked));
-        ran(None, RunEnd::Failed(Class::Permanent));
-        kind.busy(7);
-        let roamed = r#"krator_handler_duration_seconds_count{K,state="Roam"} 0"#;
-        assert_samples(
-            &metrics,
-            &[
-                roamed,
-                r#"krator_handler_duration_seconds_count{K,state="Eat"} 3"#,
-                r#"krator_handler_duration_seconds_sum{K,state="Eat"} 4.0"#,
-                r#"krator_handler_errors_total{K,state="Eat",class="blocked"} 1"#,
-                r#"krator_handler_errors_total{K,state="Eat",class="permanent"} 1"#,
-                r#"controller_runtime_reconcile_total{controller="moose",result="success"} 1"#,
-                r#"controller_runtime_reconcile_total{controller="moose",result="requeue"} 1"#,
-                r#"controller_runtime_reconcile_total{controller="moose",result="error"} 2"#,
-                r#"controller_runtime_reconcile_errors_total{controller="moose"} 2"#,
-                r#"controller_runtime_reconcile_time_seconds_count{controller="moose"} 3"#,
-                r#"workqueue_depth{name="moose"} 7"#,
-            ],
-        );
-    }
-}
+mod tests;

@@ -2,7 +2,10 @@
 use super::{Dispatcher, Ended, LONGEST_ECHO, LONGEST_TIMER, Life, Slot, Tracked};
 use crate::{
     actor::Step,
-    cluster::others::{links::Linked, watch_index::Uid},
+    cluster::{
+        others::{links::Linked, watch_index::Uid},
+        shown::inspect::Viewed,
+    },
     lock::Lock as _,
     machine::{ManifestOf, Object as _},
     operator::Operator,
@@ -80,7 +83,11 @@ where
         let mailbox = Arc::new(Mailbox::default());
         mailbox.post(|first| *first = mail);
         let (world, inbox) = (Arc::clone(&self.world), Arc::clone(&mailbox));
-        let view = |tracked: &Tracked<O::Machine>| (tracked.actor.at(), Arc::clone(tracked.actor.manifest()));
+        let view = |Tracked { actor, .. }: &Tracked<O::Machine>| Viewed {
+            at: actor.at(),
+            since: actor.since(),
+            object: Arc::clone(actor.manifest()),
+        };
         let shown = Arc::new(Mutex::new(view(&tracked)));
         let seen = Arc::clone(&shown);
         let turns = Arc::clone(&self.world.cluster.turns);

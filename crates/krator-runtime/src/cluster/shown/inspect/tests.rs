@@ -72,8 +72,11 @@ fn of_moose(objects: Vec<(Option<StateId>, Arc<Moose>)>) -> (Inspection, Arc<His
     tokio::spawn(async move {
         while let Some(mut question) = questions.recv().await {
             for (at, object) in &objects {
+                let entered = object.status.as_ref().and_then(|s| s.machine.state_entered_time);
                 let object = Arc::clone(object);
-                question.see(FoundObject::new(*at, move || Some(Shown::of(&*object))));
+                question.see(at.zip(entered), || {
+                    FoundObject::new(*at, move || Some(Shown::of(&*object)))
+                });
             }
             question.answer();
         }
@@ -146,6 +149,28 @@ async fn each_state_lists_the_objects_that_it_counts() {
         (names(&found), &found["objects"]["total"]),
         (vec!["ab".to_owned()], &json!(1))
     );
+}
+
+#[tokio::test]
+async fn the_oldest_entry_of_each_state_is_found_among_all_objects() {
+    let entered = |state: &str, second: i64| MachineStatus {
+        state_entered_time: Some(Timestamp::from_second(second).expect("a time")),
+        ..stored(state)
+    };
+    let (inspection, _, _counted) = of_moose(vec![
+        (Some(EAT), moose("a", entered("Eat", 30))),
+        (Some(EAT), moose("b", entered("Eat", 10))),
+        (Some(EAT), moose("c", entered("Eat", 20))),
+        (Some(ROAM), moose("d", entered("Roam", 40))),
+        (None, moose("e", entered("Fly", 5))),
+    ]);
+    let kinds = inspection.kinds();
+    let oldest = kinds[0].oldest().await.expect("an answer");
+    let seconds: Vec<_> = oldest
+        .iter()
+        .map(|since| since.map(Timestamp::as_second))
+        .collect();
+    assert_eq!(seconds, [Some(40), Some(10), None, None]);
 }
 
 #[tokio::test]

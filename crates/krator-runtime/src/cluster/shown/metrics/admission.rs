@@ -17,6 +17,8 @@ pub(super) struct Admissions {
     answers: Family<Labels<2>, Counter>,
     in_flight: Family<Labels<1>, Gauge>,
     latencies: Histograms<Labels<1>>,
+    #[cfg(feature = "versions")]
+    failed_conversions: Family<Labels<2>, Counter>,
 }
 
 impl Admissions {
@@ -45,6 +47,13 @@ impl Admissions {
                 "controller_runtime_webhook_latency_seconds",
                 "How long webhooks took",
                 histograms(OF_REVIEWS),
+            ),
+            #[cfg(feature = "versions")]
+            failed_conversions: add(
+                r,
+                "krator_conversion_failures",
+                "Objects that could not be converted to another version, or only with a fallback in the place of a value",
+                Family::default(),
             ),
         }
     }
@@ -85,6 +94,15 @@ impl Metrics {
         let labels = [kind, ("operation", operation.into()), ("allowed", said.into())];
         self.0.admissions.requests.get_or_create(&labels).inc();
         self.answered(webhook, code, took);
+    }
+    /// Counts the objects of a kind that could not be converted.
+    #[cfg(feature = "versions")]
+    pub fn failed_conversions(&self, group: &str, kind: &str) -> Counter {
+        let labels = [
+            ("group", group.to_owned().into()),
+            ("kind", kind.to_owned().into()),
+        ];
+        self.0.admissions.failed_conversions.get_or_create_owned(&labels)
     }
     /// A webhook has answered.
     pub fn answered(&self, webhook: &str, code: &'static str, took: Duration) {

@@ -548,11 +548,25 @@ static STATES: [rt::Policy; 15] = [
 ];
 
 static GRAPH: rt::Graph = rt::Graph::new(
-    &STATES,
-    New::ID,
-    Some(Deleting::ID),
-    "velero.io/backups",
-);
+        &STATES,
+        New::ID,
+        Some(Deleting::ID),
+        "velero.io/backups",
+    )
+    .objectives(
+        &[
+            rt::Objective::new(
+                New::ID,
+                InProgress::ID,
+                std::time::Duration::from_secs(600),
+            ),
+            rt::Objective::new(
+                InProgress::ID,
+                Completed::ID,
+                std::time::Duration::from_secs(14400),
+            ),
+        ],
+    );
 
 impl rt::Machine for BackupMachine {
     type ObjectState = BackupMemory;

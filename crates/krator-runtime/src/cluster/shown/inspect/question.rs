@@ -1,0 +1,159 @@
+//! Questions to the dispatcher of a kind about its objects, which nobody else has.
+use super::Shown;
+use crate::graph::StateId;
+use jiff::Timestamp;
+use std::sync::{Arc, Mutex};
+use tokio::sync::oneshot;
+
+/// By the number of the state: when the object that has been in it for longest entered it; `None` if there is none.
+pub(super) type Oldest = Vec<Option<Timestamp>>;
+
+/// Which objects are asked for.
+pub(super) enum Wanted {
+    /// Those in a state; `None` stands for those that are parked.
+    At(Option<StateId>),
+    All,
+    /// All of them, whose timers have to be set again.
+    #[cfg(feature = "dev")]
+    TimersAgain,
+    /// The one in this namespace with this name, which is to be led to a state.
+    #[cfg(feature = "dev")]
+    ByHand {
+        namespace: String,
+        name: String,
+        to: StateId,
+    },
+}
+
+impl Wanted {
+    /// Whether it is about an object.
+    fn wants(&self, found: &FoundObject) -> bool {
+        match self {
+            Self::At(state) => *state == found.at,
+            Self::All => true,
+            #[cfg(feature = "dev")]
+            Self::TimersAgain => true,
+            #[cfg(feature = "dev")]
+            Self::ByHand { namespace, name, .. } => {
+                found.look().is_some_and(|shown| shown.is(namespace, name))
+            }
+        }
+    }
+}
+
+/// A question to a dispatcher, which shows it all objects of its kind.
+pub(in crate::cluster) struct Question(Asked);
+
+enum Asked {
+    Objects {
+        wanted: Wanted,
+        found: Vec<FoundObject>,
+        answer: oneshot::Sender<Vec<FoundObject>>,
+    },
+    /// It is asked at each scrape of metrics, so it makes nothing of an object.
+    Oldest {
+        oldest: Oldest,
+        answer: oneshot::Sender<Oldest>,
+    },
+}
+
+/// An object, and the state that it is in.
+pub(in crate::cluster) struct FoundObject {
+    pub(super) at: Option<StateId>,
+    /// Reads what is shown of it. An object at rest has to be unpacked for that, so it is done by those who look.
+    look: Box<dyn Fn() -> Option<Shown> + Send + Sync>,
+}
+
+impl FoundObject {
+    pub fn new(at: Option<StateId>, look: impl Fn() -> Option<Shown> + Send + Sync + 'static) -> Self {
+        Self {
+            at,
+            look: Box::new(look),
+        }
+    }
+
+    pub(super) fn look(&self) -> Option<Shown> {
+        (self.look)()
+    }
+}
+
+impl Question {
+    pub(super) fn objects(wanted: Wanted, answer: oneshot::Sender<Vec<FoundObject>>) -> Self {
+        let found = Vec::new();
+        Self(Asked::Objects {
+            wanted,
+            found,
+            answer,
+        })
+    }
+
+    pub(super) fn oldest(states: usize, answer: oneshot::Sender<Oldest>) -> Self {
+        let oldest = vec![None; states];
+        Self(Asked::Oldest { oldest, answer })
+    }
+
+    /// Takes an object if it is asked for. `since` is when it entered its state, unless it is to be left alone there.
+    pub fn see(&mut self, since: Option<(StateId, Timestamp)>, object: impl FnOnce() -> FoundObject) {
+        match &mut self.0 {
+            Asked::Oldest { oldest, .. } => {
+                if let Some((at, since)) = since
+                    && let Some(oldest) = oldest.get_mut(usize::from(at.0))
+                {
+                    *oldest = Some(oldest.map_or(since, |oldest| oldest.min(since)));
+                }
+            }
+            Asked::Objects { wanted, found, .. } => {
+                let object = object();
+                if wanted.wants(&object) {
+                    found.push(object);
+                }
+            }
+        }
+    }
+
+    /// Whether an order is about an object.
+    #[cfg(feature = "dev")]
+    pub fn wants(&self, found: &FoundObject) -> bool {
+        matches!(&self.0, Asked::Objects { wanted, .. } if wanted.wants(found))
+    }
+
+    /// Whether the objects that it is about are to do something before the answer.
+    #[cfg(feature = "dev")]
+    pub fn is_order(&self) -> bool {
+        let Asked::Objects { wanted, .. } = &self.0 else {
+            return false;
+        };
+        matches!(wanted, Wanted::TimersAgain | Wanted::ByHand { .. })
+    }
+
+    /// Where the object that it is about is to be led.
+    #[cfg(feature = "dev")]
+    pub fn takes(&self) -> Option<StateId> {
+        match &self.0 {
+            Asked::Objects {
+                wanted: Wanted::ByHand { to, .. },
+                ..
+            } => Some(*to),
+            _ => None,
+        }
+    }
+
+    /// Answers with what was seen.
+    pub fn answer(self) {
+        // It fails if nobody waits any longer, which is fine.
+        match self.0 {
+            Asked::Objects { found, answer, .. } => drop(answer.send(found)),
+            Asked::Oldest { oldest, answer } => drop(answer.send(oldest)),
+        }
+    }
+}
+
+/// An object that a task has, for its dispatcher to see.
+pub(in crate::cluster) type View<K> = Mutex<Viewed<K>>;
+
+/// An object with its state, when it entered that, and its last version.
+pub(in crate::cluster) struct Viewed<K> {
+    pub at: Option<StateId>,
+    pub since: Option<(StateId, Timestamp)>,
+    pub object: Arc<K>,
+}

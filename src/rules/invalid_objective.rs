@@ -1,0 +1,54 @@
+//! Objectives of `slo` that no object can meet, or that are there twice.
+
+use std::collections::BTreeMap;
+
+use super::{Check, RuleHit, Subject};
+use crate::catalog::INVALID_OBJECTIVE;
+use crate::finding::Finding;
+use crate::model::Objective;
+
+pub(super) const CHECK: Check = Check {
+    needs_edges: true,
+    ..Check::of_kind(&INVALID_OBJECTIVE, find)
+};
+
+fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
+    let mut known = BTreeMap::new();
+    let objectives = subject.kind.objectives.iter();
+    let findings = objectives.filter_map(|objective| {
+        let former = known.insert((objective.from.value, objective.to.value), objective.span);
+        if let Some(former) = former {
+            let message = format!("there are two objectives for `{}`", objective.name);
+            let finding = Finding::new(&INVALID_OBJECTIVE, objective.span, message);
+            let help = "metrics know an objective by its states: choose one time, or other states";
+            return Some(finding.related(former, "the first one").help(help));
+        }
+        unmet(subject, objective)
+    });
+    findings.map(RuleHit::of_document).collect()
+}
+
+/// Why no object can meet an objective.
+fn unmet(subject: &Subject<'_>, objective: &Objective) -> Option<Finding> {
+    let (from, to) = (objective.from.value, objective.to.value);
+    if from == to {
+        let message = format!("the objective begins and ends in `{}`", subject.name(from));
+        let finding = Finding::new(&INVALID_OBJECTIVE, objective.to.span, message);
+        return Some(finding.help("`to` is the state that objects are to reach"));
+    }
+    if objective.within.value.is_zero() {
+        let message = "no object can meet an objective in no time";
+        let finding = Finding::new(&INVALID_OBJECTIVE, objective.within.span, message);
+        return Some(finding.help("times are counted in seconds, so that `1s` is the shortest one"));
+    }
+    // A deletion ends the measurement.
+    let reached = subject
+        .graph
+        .reached([from], |step| !step.edge.kind.is_deletion());
+    (!reached[to.0]).then(|| {
+        let message = format!("`{}` cannot reach `{}`", subject.name(from), subject.name(to));
+        Finding::new(&INVALID_OBJECTIVE, objective.to.span, message)
+            .related(objective.from.span, "from here")
+            .help("no object can meet the objective: name a state that edges lead to; those of a deletion do not count")
+    })
+}
