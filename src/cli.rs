@@ -4,12 +4,16 @@
 mod against;
 mod artifact;
 mod check;
+#[cfg(feature = "cluster")]
+mod cluster;
 #[cfg(feature = "dev")]
 mod demo;
 #[cfg(feature = "dev")]
 mod dev;
 mod completions;
 mod diff;
+#[cfg(feature = "cluster")]
+mod doctor;
 mod explain;
 mod r#gen;
 mod graph;
@@ -56,6 +60,8 @@ enum Verb {
     Graph(graph::Args),
     Gen(r#gen::Args),
     Migrate(migrate::Args),
+    #[cfg(feature = "cluster")]
+    Doctor(doctor::Args),
     Explain(explain::Args),
     #[cfg(feature = "dev")]
     Demo(demo::Args),
@@ -89,6 +95,8 @@ pub fn run() -> ExitCode {
         Verb::Graph(args) => graph::run(&args),
         Verb::Gen(args) => r#gen::run(&args),
         Verb::Migrate(args) => migrate::run(&args),
+        #[cfg(feature = "cluster")]
+        Verb::Doctor(args) => doctor::run(&args),
         Verb::Explain(args) => explain::run(&args),
         #[cfg(feature = "dev")]
         Verb::Demo(args) => demo::run(&args),

@@ -10,6 +10,8 @@
 pub mod text;
 pub mod names;
 pub mod catalog;
+#[cfg(feature = "cluster")]
+mod observed;
 pub mod finding;
 pub mod spec;
 mod outline;
@@ -39,6 +41,8 @@ pub mod drift;
 )]
 pub mod disk;
 pub mod workspace;
+#[cfg(feature = "cluster")]
+mod doctor;
 pub mod assist;
 #[allow(
     clippy::disallowed_methods,
