@@ -27,6 +27,8 @@ mod man;
 mod migrate;
 mod new;
 mod schema;
+#[cfg(feature = "cluster")]
+mod why;
 
 use std::fmt::Display;
 use std::io::{IsTerminal, Read, Write};
@@ -62,6 +64,8 @@ enum Verb {
     Migrate(migrate::Args),
     #[cfg(feature = "cluster")]
     Doctor(doctor::Args),
+    #[cfg(feature = "cluster")]
+    Why(why::Args),
     Explain(explain::Args),
     #[cfg(feature = "dev")]
     Demo(demo::Args),
@@ -97,6 +101,8 @@ pub fn run() -> ExitCode {
         Verb::Migrate(args) => migrate::run(&args),
         #[cfg(feature = "cluster")]
         Verb::Doctor(args) => doctor::run(&args),
+        #[cfg(feature = "cluster")]
+        Verb::Why(args) => why::run(&args),
         Verb::Explain(args) => explain::run(&args),
         #[cfg(feature = "dev")]
         Verb::Demo(args) => demo::run(&args),

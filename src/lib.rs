@@ -43,6 +43,8 @@ pub mod disk;
 pub mod workspace;
 #[cfg(feature = "cluster")]
 mod doctor;
+#[cfg(feature = "cluster")]
+mod why;
 pub mod assist;
 #[allow(
     clippy::disallowed_methods,

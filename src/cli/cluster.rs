@@ -2,9 +2,13 @@
 //! rooms judge. Nothing here writes to a cluster.
 
 mod client;
+mod examine;
+mod lease;
 mod survey;
 
 pub use client::{Answer, Cluster, Request};
+pub use examine::examine;
+pub use lease::look_at_lease;
 pub use survey::survey;
 
 use std::path::{Path, PathBuf};

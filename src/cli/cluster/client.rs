@@ -110,6 +110,11 @@ impl Cluster {
         Ok(Cluster { runtime, client })
     }
 
+    /// The namespace of the kubeconfig's context.
+    pub fn default_namespace(&self) -> &str {
+        self.client.default_namespace()
+    }
+
     /// Asks one question.
     ///
     /// # Errors
