@@ -27,6 +27,8 @@ pub mod plan;
 pub mod changes;
 pub mod record;
 pub mod render;
+#[cfg(feature = "cluster")]
+mod population;
 pub mod starter;
 pub mod import;
 pub mod examples;

@@ -105,6 +105,8 @@ impl Cluster {
             };
             let mut config = Config::from_custom_kubeconfig(kubeconfig, &options).await?;
             (config.connect_timeout, config.read_timeout) = (Some(CONNECT), Some(ANSWER));
+            // kube would ask a minute long again, but that nobody answers is an answer here.
+            config.default_retry = false;
             Ok::<_, anyhow::Error>(Client::try_from(config)?)
         })?;
         Ok(Cluster { runtime, client })
