@@ -9,7 +9,7 @@ pub(crate) mod rights;
 mod webhooks;
 mod workload;
 
-pub(crate) use facts::{Endpoints, Facts, Grant, Probe, Reached, Site};
+pub(crate) use facts::{Endpoints, Facts, Grant, Probe, Reached, Right, Site};
 
 use serde_json::{Value as Json, json};
 

@@ -20,7 +20,7 @@ pub(crate) struct Facts {
     /// The time by the API server's clock.
     pub now: Timestamp,
     pub object: Json,
-    /// The events about it.
+    /// The events about it, as `core/v1` has them.
     pub events: Found,
     /// The objects of each kind in `owns`, in that order, that may be its children.
     pub owned: Vec<Found>,
@@ -185,13 +185,22 @@ fn events(found: &Found) -> Vec<Event> {
         .objects()
         .iter()
         .map(|event| {
-            let last = time(event, "/series/lastObservedTime").or_else(|| time(event, "/eventTime"));
+            let counts = ["/series/count", "/count"];
+            let times = [
+                "/series/lastObservedTime",
+                "/lastTimestamp",
+                "/eventTime",
+                "/metadata/creationTimestamp",
+            ];
             Event {
-                time: last.or_else(|| time(event, "/metadata/creationTimestamp")),
+                time: times.iter().find_map(|pointer| time(event, pointer)),
                 is_transition: event["action"] == "Transition",
                 reason: text(event, "/reason").to_owned(),
-                note: text(event, "/note").to_owned(),
-                count: event["series"]["count"].as_u64().unwrap_or(1),
+                note: text(event, "/message").to_owned(),
+                count: counts
+                    .iter()
+                    .find_map(|pointer| event.pointer(pointer)?.as_u64())
+                    .unwrap_or(1),
                 is_warning: event["type"] == "Warning",
             }
         })

@@ -34,6 +34,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         operator: operator.to_owned(),
         namespace: cluster::operator_namespace(args.namespace.as_deref(), folder, operator),
         is_ahead: workspace.is_ahead(),
+        former: workspace.former().cloned(),
     };
     let mut facts = cluster::survey(&args.connection, description, &site);
     facts.cargo = no_cargo();

@@ -13,6 +13,13 @@ const MANIFEST: &str = "deploy/crd.yaml";
 
 /// Whether the definition of a kind is installed and is the one that the description generates.
 pub(super) fn installed(description: &Description, kind: &Kind, site: &Site, found: &Found) -> Outcome {
+    let generated = |description: &Description, kind: &Kind| {
+        let mut generated = crd::specification(description, kind);
+        if let Some(service) = generated.pointer_mut("/conversion/webhook/clientConfig/service") {
+            service["namespace"] = site.namespace.as_str().into();
+        }
+        generated
+    };
     let stored = match found {
         Found::There(stored) => stored,
         Found::Unknown(why) => return Outcome::unreadable("the CustomResourceDefinition", why),
@@ -22,13 +29,14 @@ pub(super) fn installed(description: &Description, kind: &Kind, site: &Site, fou
         }
     };
     let mut faults = Vec::new();
-    let mut generated = crd::specification(description, kind);
-    if let Some(service) = generated.pointer_mut("/conversion/webhook/clientConfig/service") {
-        service["namespace"] = site.namespace.as_str().into();
-    }
-    let differences = differences(&generated, &stored["spec"]);
-    if !differences.is_empty() {
-        faults.push(Fault::run(in_words(&differences), site.apply(MANIFEST)));
+    let new = differences(&generated(description, kind), &stored["spec"]);
+    if !new.is_empty() {
+        let is_former = site.former.as_ref().is_some_and(|former| {
+            let mut kinds = former.kinds.iter();
+            let same = kinds.find(|it| it.resource.definition() == kind.resource.definition());
+            same.is_some_and(|kind| differences(&generated(former, kind), &stored["spec"]).is_empty())
+        });
+        faults.push(Fault::run(in_words(&new, is_former), site.apply(MANIFEST)));
     }
     let is_served =
         crate::observed::condition(stored, "Established").is_some_and(|it| it["status"] == "True");

@@ -124,48 +124,27 @@ fn is_equal(one: &Json, other: &Json) -> bool {
     }
 }
 
-/// The differences in words: whether the one in the cluster is older or newer, and the paths.
-pub(super) fn in_words(differences: &[Difference]) -> String {
-    let lacks = || {
-        differences
-            .iter()
-            .all(|difference| difference.side == Side::Generated)
+/// The differences in words: whether the one in the cluster is older or newer, and the paths. `is_former` says that it is the one
+/// that was generated before krator.yaml was edited.
+pub(super) fn in_words(differences: &[Difference], is_former: bool) -> String {
+    let all = |side: &Side| differences.iter().all(|difference| difference.side == *side);
+    let (is_older, is_newer) = (all(&Side::Generated), all(&Side::Stored));
+    let sentence = match (is_older, is_newer) {
+        (true, _) => "the one in the cluster is older than krator.yaml: it lacks",
+        (_, true) => "the one in the cluster is newer than krator.yaml, which lacks",
+        _ if is_former => "the one in the cluster is older than krator.yaml: they differ in",
+        _ => "the one in the cluster is of another krator.yaml: they differ in",
     };
-    let has_more = || {
-        differences
-            .iter()
-            .all(|difference| difference.side == Side::Stored)
+    let line = |Difference { path, side }: &Difference| match side {
+        Side::Both(generated, stored) => {
+            let (generated, stored) = (short(generated), short(stored));
+            format!("  {path}: {generated} in krator.yaml, {stored} in the cluster")
+        }
+        _ if is_older || is_newer => format!("  {path}"),
+        Side::Generated => format!("  {path}, which the cluster lacks"),
+        Side::Stored => format!("  {path}, which krator.yaml lacks"),
     };
-    let sentence = if lacks() {
-        "the one in the cluster is older than krator.yaml: it lacks"
-    } else if has_more() {
-        "the one in the cluster is newer than krator.yaml, which lacks"
-    } else {
-        "the one in the cluster is of another krator.yaml: they differ in"
-    };
-    let mut lines: Vec<String> = differences
-        .iter()
-        .take(MOST)
-        .map(|difference| {
-            let path = &difference.path;
-            match &difference.side {
-                Side::Generated => format!("  {path}, which the cluster lacks"),
-                Side::Stored => format!("  {path}, which krator.yaml lacks"),
-                Side::Both(generated, stored) => format!(
-                    "  {path}: {} in krator.yaml, {} in the cluster",
-                    short(generated),
-                    short(stored)
-                ),
-            }
-        })
-        .collect();
-    if lacks() || has_more() {
-        lines = differences
-            .iter()
-            .take(MOST)
-            .map(|difference| format!("  {}", difference.path))
-            .collect();
-    }
+    let mut lines: Vec<String> = differences.iter().take(MOST).map(line).collect();
     if differences.len() > MOST {
         lines.push(format!("  and {} more", differences.len() - MOST));
     }
@@ -189,7 +168,7 @@ mod tests {
     #[test]
     fn differences_have_paths_and_a_side() {
         let version = |schema: Json| json!({"versions": [{"name": "v1", "schema": schema}]});
-        let words = |generated: &Json, stored: &Json| in_words(&differences(generated, stored));
+        let words = |generated: &Json, stored: &Json| in_words(&differences(generated, stored), false);
         let (small, large) = (
             version(json!({"a": 1})),
             version(json!({"a": 1.0, "b": {"c": true}})),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
-use super::rights::Right;
+use crate::model::Description;
 use crate::observed::Found;
 
 /// Where an operator is looked for.
@@ -17,6 +17,8 @@ pub(crate) struct Site {
     pub namespace: String,
     /// Whether krator.yaml has changed since the manifests were generated.
     pub is_ahead: bool,
+    /// The description that the manifests were generated from, if krator.yaml has changed since and it has no errors.
+    pub former: Option<Description>,
 }
 
 impl Site {
@@ -85,6 +87,17 @@ pub(crate) struct Grant {
     pub binding: Found,
     /// Each right, and whether the API server allows it; an error says why that is unknown.
     pub rights: Vec<(Right, Result<bool, String>)>,
+}
+
+/// One verb on the objects of one resource.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Right {
+    pub group: String,
+    /// The plural, with its subresource if any.
+    pub resource: String,
+    /// The name of the only object that it is for, if it is for one.
+    pub name: Option<String>,
+    pub verb: String,
 }
 
 /// What a pod answers at `/readyz`.

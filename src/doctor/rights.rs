@@ -2,23 +2,12 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{Facts, Fault, Grant, Outcome, Site};
+use super::{Facts, Fault, Grant, Outcome, Right, Site};
 use crate::model::Description;
 use crate::observed::{Found, items, name};
 use crate::render::rbac::rights::{Permissions, Rules};
 
 const MANIFEST: &str = "deploy/rbac.yaml";
-
-/// One verb on the objects of one resource.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Right {
-    pub group: String,
-    /// The plural, with its subresource if any.
-    pub resource: String,
-    /// The name of the only object that it is for, if it is for one.
-    pub name: Option<String>,
-    pub verb: String,
-}
 
 /// All rights of an operator that runs in a namespace: those of its ClusterRole, and those of a Role in each of some namespaces.
 pub(crate) fn needed(description: &Description, namespace: &str) -> Vec<(Option<String>, Vec<Right>)> {

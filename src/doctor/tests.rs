@@ -59,6 +59,7 @@ impl Case {
             operator: "shop".to_owned(),
             namespace: "shop".to_owned(),
             is_ahead: false,
+            former: None,
         };
         let (bundle, leaf) = certificates((2025, 2027), "shop-webhook.shop.svc");
         let mut definition = crate::crd::definition(&description, &description.kinds[0]);

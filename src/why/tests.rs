@@ -159,9 +159,9 @@ const WAYS: &[(&str, Change, &[(&str, &str, Option<&str>)])] = &[
         "Lost",
         |facts| {
             facts.events = There(json!([
-                {"action": "Transition", "reason": "Eat", "note": "entered Eat", "eventTime": "2026-06-01T11:40:00.000000Z"},
+                {"action": "Transition", "reason": "Eat", "message": "entered Eat", "eventTime": "2026-06-01T11:40:00.000000Z"},
                 {
-                    "action": "Transition", "reason": "RetriesExhausted", "note": "entered Lost from Eat: gave up after 6 failures",
+                    "action": "Transition", "reason": "RetriesExhausted", "message": "entered Lost from Eat: gave up after 6 failures",
                     "type": "Warning", "eventTime": "2026-06-01T11:55:00.000000Z",
                 },
             ]));
@@ -293,7 +293,7 @@ fn an_explanation_has_the_state_the_error_the_children_and_the_last_events() {
     facts.object["status"]["message"] = "no grass".into();
     facts.owned = vec![There(deployment(0))];
     facts.events = There(json!([{
-        "action": "Transition", "reason": "Eat", "note": "entered Eat from Roam", "type": "Normal",
+        "action": "Transition", "reason": "Eat", "message": "entered Eat from Roam", "type": "Normal",
         "eventTime": "2026-06-01T11:00:00.000000Z",
         "series": {"count": 3, "lastObservedTime": "2026-06-01T11:55:00.000000Z"},
     }]));

@@ -46,14 +46,9 @@ pub fn examine(
         .context("the API server does not say what time it is")?;
     let object = answer.json();
     // Events about objects without a namespace are in `default`.
-    let events = resource_path(
-        "events.k8s.io",
-        "v1",
-        "events",
-        Some(namespace.unwrap_or("default")),
-    );
+    let events = resource_path("", "v1", "events", Some(namespace.unwrap_or("default")));
     let uid = text(&object, "/metadata/uid");
-    let events = cluster.find_all(&format!("{events}?fieldSelector=regarding.uid%3D{uid}"));
+    let events = cluster.find_all(&format!("{events}?fieldSelector=involvedObject.uid%3D{uid}"));
     let owned = kind
         .owns
         .iter()
