@@ -26,8 +26,8 @@ use crate::elk::prelude::*;
 
 impl State for Feed {
     async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
-        if cx.spec().secret.is_none() {
-            return Err(Error::from("there is no hay"));
+        if cx.manifest().spec.secret.is_none() {
+            return Err("there is no hay".into());
         }
         Ok(Transition::to(Rest))
     }
