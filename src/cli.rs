@@ -4,12 +4,16 @@
 mod against;
 mod artifact;
 mod check;
+#[cfg(feature = "cluster")]
+mod cluster;
 #[cfg(feature = "dev")]
 mod demo;
 #[cfg(feature = "dev")]
 mod dev;
 mod completions;
 mod diff;
+#[cfg(feature = "cluster")]
+mod doctor;
 mod explain;
 mod r#gen;
 mod graph;
@@ -23,6 +27,8 @@ mod man;
 mod migrate;
 mod new;
 mod schema;
+#[cfg(feature = "cluster")]
+mod why;
 
 use std::fmt::Display;
 use std::io::{IsTerminal, Read, Write};
@@ -36,7 +42,7 @@ use crate::model::Description;
 use crate::text::printable;
 use crate::workspace::DESCRIPTION;
 use anyhow::{Context, bail};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 /// Writes Kubernetes operators in Rust from one description of a resource and its state graph.
 #[derive(Debug, Parser)]
@@ -56,6 +62,10 @@ enum Verb {
     Graph(graph::Args),
     Gen(r#gen::Args),
     Migrate(migrate::Args),
+    #[cfg(feature = "cluster")]
+    Doctor(doctor::Args),
+    #[cfg(feature = "cluster")]
+    Why(why::Args),
     Explain(explain::Args),
     #[cfg(feature = "dev")]
     Demo(demo::Args),
@@ -78,9 +88,26 @@ const ENVIRONMENT: u8 = 2;
 #[error("the findings were shown")]
 struct AlreadyReported;
 
+/// The file name under which kubectl finds the command as a plugin, and what it is called then.
+const PLUGIN: (&str, &str) = ("kubectl-krator", "kubectl krator");
+
+/// Parses the arguments. Help and usage call the command as whoever runs it does.
+fn parse() -> Cli {
+    let called = std::env::args_os().next().map(PathBuf::from);
+    let is_plugin = called.is_some_and(|path| path.file_stem().is_some_and(|name| name == PLUGIN.0));
+    let command = Cli::command();
+    let command = if is_plugin {
+        command.bin_name(PLUGIN.1)
+    } else {
+        command
+    };
+    let matches = command.get_matches();
+    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
 /// Parses the arguments and runs the verb.
 pub fn run() -> ExitCode {
-    let outcome = match Cli::parse().verb {
+    let outcome = match parse().verb {
         Verb::Init(args) => init::run(&args),
         Verb::Import(args) => import::run(&args),
         Verb::New(args) => new::run(&args),
@@ -89,6 +116,10 @@ pub fn run() -> ExitCode {
         Verb::Graph(args) => graph::run(&args),
         Verb::Gen(args) => r#gen::run(&args),
         Verb::Migrate(args) => migrate::run(&args),
+        #[cfg(feature = "cluster")]
+        Verb::Doctor(args) => doctor::run(&args),
+        #[cfg(feature = "cluster")]
+        Verb::Why(args) => why::run(&args),
         Verb::Explain(args) => explain::run(&args),
         #[cfg(feature = "dev")]
         Verb::Demo(args) => demo::run(&args),

@@ -10,6 +10,8 @@
 pub mod text;
 pub mod names;
 pub mod catalog;
+#[cfg(feature = "cluster")]
+mod observed;
 pub mod finding;
 pub mod spec;
 mod outline;
@@ -25,6 +27,8 @@ pub mod plan;
 pub mod changes;
 pub mod record;
 pub mod render;
+#[cfg(feature = "cluster")]
+mod population;
 pub mod starter;
 pub mod import;
 pub mod examples;
@@ -39,6 +43,10 @@ pub mod drift;
 )]
 pub mod disk;
 pub mod workspace;
+#[cfg(feature = "cluster")]
+mod doctor;
+#[cfg(feature = "cluster")]
+mod why;
 pub mod assist;
 #[allow(
     clippy::disallowed_methods,

@@ -8,7 +8,7 @@ use crate::compare::{self, Change, Comparison, Texts};
 use anyhow::bail;
 use clap::ValueEnum;
 
-use super::against::{self, Against};
+use super::against;
 use super::{FINDINGS, STDIN, read, say, sound, spec_path, stdout, style_of};
 
 /// Shows what an edit changes for stored objects, for clients, and in the state graph
@@ -24,8 +24,9 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     format: ReportFormat,
     /// Also count the stored objects that break
+    #[cfg(feature = "cluster")]
     #[arg(long, value_enum)]
-    against: Option<Against>,
+    against: Option<against::Against>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -51,8 +52,16 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (old, new) = (sound(&old), sound(&new));
     let (old, new) = (old?, new?);
     let comparison = compare::compare(old, new);
-    let counted = match args.against {
-        Some(Against::Cluster) => Some(against::count(&comparison, old, new, &against::stored)?),
+    let stored: Option<against::Stored<'_>> = match () {
+        #[cfg(feature = "cluster")]
+        () => args
+            .against
+            .map(|against::Against::Cluster| -> against::Stored<'_> { &against::stored }),
+        #[cfg(not(feature = "cluster"))]
+        () => None,
+    };
+    let counted = match stored {
+        Some(stored) => Some(against::count(&comparison, old, new, stored)?),
         None => None,
     };
     let mut out = stdout();

@@ -16,7 +16,7 @@ use crate::text::shown;
 use crate::workspace::Workspace;
 use clap::ValueEnum;
 
-use super::against::{self, Against, Stored};
+use super::against::{self, Stored};
 use super::artifact::{self, Artifact};
 use super::{FINDINGS, Output, crate_path, read, say, show, sound, stdout, style_of};
 
@@ -48,8 +48,9 @@ struct Flags {
     #[arg(long)]
     allow_breaking: bool,
     /// Also count the stored objects that the edit breaks
+    #[cfg(feature = "cluster")]
     #[arg(long, value_enum)]
-    against: Option<Against>,
+    against: Option<against::Against>,
     /// Overwrite generated files even if they were edited
     #[arg(long)]
     force: bool,
@@ -69,6 +70,17 @@ enum MergeArg {
 }
 
 impl Flags {
+    #[cfg(feature = "cluster")]
+    fn stored(&self) -> Option<Stored<'_>> {
+        self.against
+            .map(|against::Against::Cluster| -> Stored<'_> { &against::stored })
+    }
+
+    #[cfg(not(feature = "cluster"))]
+    fn stored(&self) -> Option<Stored<'_>> {
+        None
+    }
+
     fn options(&self) -> Options {
         Options {
             force: self.force,
@@ -105,9 +117,7 @@ fn regenerate(flags: &Flags) -> anyhow::Result<ExitCode> {
         options: flags.options(),
         tense,
         diff: flags.diff,
-        stored: flags
-            .against
-            .map(|Against::Cluster| -> Stored<'_> { &against::stored }),
+        stored: flags.stored(),
         spares_only_stored: false,
         allowing: "krator gen --allow-breaking",
     };

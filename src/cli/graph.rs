@@ -1,9 +1,13 @@
 //! `krator graph`.
 
+#[cfg(feature = "cluster")]
+mod live;
+
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::model::Description;
 use crate::render::diagram;
 use anyhow::{Context, bail};
 
@@ -16,6 +20,9 @@ pub struct Args {
     spec: Option<PathBuf>,
     #[command(flatten)]
     format: Format,
+    #[cfg(feature = "cluster")]
+    #[command(flatten)]
+    live: live::Live,
     /// Write to a file instead of stdout
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -36,6 +43,10 @@ struct Format {
     /// States and edges, for programs
     #[arg(long)]
     json: bool,
+    /// With `--live`: each state with its objects (the default there)
+    #[cfg(feature = "cluster")]
+    #[arg(long, requires = "live")]
+    table: bool,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -49,15 +60,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         bail!("`{}` is the description itself", output.display());
     }
     let (_, description) = read_sound(Some(&path))?;
-    let text = if args.format.dot {
-        diagram::dot(&description)
-    } else if args.format.mermaid {
-        diagram::mermaid(&description)
-    } else if args.format.json {
-        format!("{:#}\n", diagram::json(&description))
-    } else {
-        diagram::ascii(&description)
-    };
+    let text = drawn(args, &description)?;
     match &args.output {
         Some(path) => {
             std::fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))?
@@ -65,4 +68,30 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         None => super::stdout().write_all(text.as_bytes())?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The graph, in the format that was asked for.
+fn drawn(args: &Args, description: &Description) -> anyhow::Result<String> {
+    let format = &args.format;
+    #[cfg(feature = "cluster")]
+    if let Some(population) = live::population(&args.live, description)? {
+        let notes = population.notes(description);
+        return Ok(match () {
+            () if format.dot => diagram::dot_with(description, &notes),
+            () if format.mermaid => diagram::mermaid_with(description, &notes),
+            () if format.ascii => diagram::ascii_with(description, &notes),
+            () if format.json => {
+                let mut graph = diagram::json(description);
+                graph["objects"] = population.to_json(description);
+                format!("{graph:#}\n")
+            }
+            () => population.to_table(description),
+        });
+    }
+    Ok(match () {
+        () if format.dot => diagram::dot(description),
+        () if format.mermaid => diagram::mermaid(description),
+        () if format.json => format!("{:#}\n", diagram::json(description)),
+        () => diagram::ascii(description),
+    })
 }

@@ -7,9 +7,9 @@ mod ascii;
 mod dot;
 mod mermaid;
 
-pub use ascii::ascii;
-pub use dot::dot;
-pub use mermaid::mermaid;
+pub(crate) use ascii::ascii_with;
+pub(crate) use dot::dot_with;
+pub(crate) use mermaid::mermaid_with;
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,41 @@ use serde_json::{Value as Json, json};
 
 use crate::finding::Span;
 use crate::graph::{EdgeKind, StateGraph, Step};
-use crate::model::{Description, Kind, Period, RetryLimit, State, StateId, Times, format_duration};
+use crate::model::{Description, Kind, KindId, Period, RetryLimit, State, StateId, Times, format_duration};
+
+/// The graph in the DOT language.
+pub fn dot(description: &Description) -> String {
+    dot_with(description, &Notes::default())
+}
+
+/// The graph as a Mermaid state diagram.
+pub fn mermaid(description: &Description) -> String {
+    mermaid_with(description, &Notes::default())
+}
+
+/// The states, each with the edges that leave it.
+pub fn ascii(description: &Description) -> String {
+    ascii_with(description, &Notes::default())
+}
+
+/// What diagrams say beside states, in plain text.
+#[derive(Debug, Default)]
+pub(crate) struct Notes(BTreeMap<(KindId, StateId), String>);
+
+impl Notes {
+    /// Has diagrams say this beside a state.
+    #[cfg_attr(
+        not(feature = "cluster"),
+        allow(dead_code, reason = "only clusters have something to say")
+    )]
+    pub(crate) fn add(&mut self, kind: KindId, state: StateId, note: String) {
+        self.0.insert((kind, state), note);
+    }
+
+    fn of(&self, kind: usize, state: StateId) -> Option<&str> {
+        self.0.get(&(KindId(kind), state)).map(String::as_str)
+    }
+}
 
 /// The edges of a kind as diagrams draw them.
 struct DrawnEdges {

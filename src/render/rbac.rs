@@ -1,6 +1,6 @@
 //! The operator's ServiceAccount and its rights: those that its description needs and no others, without wildcards.
 
-mod rights;
+pub(crate) mod rights;
 
 use serde_json::{Value as Json, json};
 

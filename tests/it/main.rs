@@ -19,6 +19,9 @@ const REPOSITORY: &str = env!("CARGO_MANIFEST_DIR");
 // A generated operator, built, tested and run on the embedded API server.
 #[cfg(feature = "dev")]
 mod first_operator;
+// The verbs that look into a cluster, on the embedded API server.
+#[cfg(feature = "cluster")]
+mod cluster;
 // The laws of conversions between versions.
 mod versions;
 // Histories of APIs that people use, as versions.

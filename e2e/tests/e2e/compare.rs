@@ -331,10 +331,6 @@ fn counts_what_breaks(cluster: &Cluster, case: &EditCase, stored: &BTreeMap<Key,
     let (breaking, doubtful) = (number(breaking, "breaking"), number(doubtful, "doubtful"));
     let group = format!("{}.example.com", case.name());
     let objects = stored.keys().filter(|(of, _)| *of == group).count();
-    let mut path = vec![cluster.assets().to_owned()];
-    path.extend(std::env::split_paths(
-        &std::env::var_os("PATH").unwrap_or_default(),
-    ));
     let output = Command::new(crate::KRATOR)
         .current_dir(case.folder().path())
         .args([
@@ -347,9 +343,8 @@ fn counts_what_breaks(cluster: &Cluster, case: &EditCase, stored: &BTreeMap<Key,
             "json",
         ])
         .env("KUBECONFIG", cluster.kubeconfig("admin"))
-        // kubectl writes its cache there.
-        .env("HOME", cluster.dir())
-        .env("PATH", std::env::join_paths(path).expect("the parts of a path"))
+        // It runs no other program.
+        .env("PATH", "")
         .output()
         .expect("krator runs");
     let report: Value = serde_json::from_slice(&output.stdout)

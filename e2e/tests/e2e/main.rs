@@ -36,6 +36,10 @@ mod blocking;
 mod metrics;
 // Webhooks of a generated operator, on both API servers, and what goes on and heals without them.
 mod webhooks;
+// Faults that are planted beside an operator that runs, and what `krator doctor` says of them.
+mod doctor;
+// What `krator why` and `krator graph --live` say of objects that an operator leads.
+mod why;
 // A rollout to another description and back.
 mod rollout;
 // Which rights an operator uses, and which it has.

@@ -1,21 +1,22 @@
 //! The diagram as plain text, for a terminal.
 
-use super::{drawn, label, shared_label, shared_sources};
+use super::{Notes, drawn, label, shared_label, shared_sources};
 use crate::graph::{EdgeKind, StateGraph, Step};
 use crate::model::{Description, Kind, StateId, StateKind};
 use crate::text::printable;
 
-/// The states, each with the edges that leave it.
-pub fn ascii(description: &Description) -> String {
+/// The states, each with the edges that leave it, and with notes beside them.
+pub(crate) fn ascii_with(description: &Description, notes: &Notes) -> String {
     description
         .kinds
         .iter()
-        .map(listing)
+        .enumerate()
+        .map(|(at, kind)| listing(at, kind, notes))
         .collect::<Vec<_>>()
         .join("\n")
 }
 
-fn listing(kind: &Kind) -> String {
+fn listing(at: usize, kind: &Kind, notes: &Notes) -> String {
     let drawn = drawn(&StateGraph::of(kind));
     let name = |id: StateId| kind.state(id).name.as_str();
     let width = kind
@@ -41,6 +42,9 @@ fn listing(kind: &Kind) -> String {
         }
         if let Some(phase) = state.own_phase() {
             marks.push(format!("\"{}\"", printable(phase)));
+        }
+        if let Some(note) = notes.of(at, id) {
+            marks.push(printable(note));
         }
         let marks = if marks.is_empty() {
             String::new()

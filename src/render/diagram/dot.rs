@@ -1,11 +1,11 @@
 //! The diagram for Graphviz.
 
-use super::{drawn, groups, label, shared_label, shared_sources, wrapped};
+use super::{Notes, drawn, groups, label, shared_label, shared_sources, wrapped};
 use crate::graph::{EdgeKind, StateGraph};
 use crate::model::{Description, Kind, StateId, StateKind};
 
-/// The graph in the DOT language.
-pub fn dot(description: &Description) -> String {
+/// The graph in the DOT language, with notes beside its states.
+pub(crate) fn dot_with(description: &Description, notes: &Notes) -> String {
     let mut out = String::new();
     let mut line = |text: String| {
         out.push_str(&text);
@@ -22,7 +22,7 @@ pub fn dot(description: &Description) -> String {
         ));
         line(format!("    label={};", quoted(kind.resource.kind.as_str())));
         line("    labeljust=l; style=rounded; color=\"#d0d7de\"; fontcolor=\"#57606a\"; margin=16;".into());
-        nodes(at, kind, &mut line);
+        nodes(at, kind, notes, &mut line);
         edges(at, kind, &mut line);
         line("  }".into());
     }
@@ -38,7 +38,7 @@ fn node_id(kind: &Kind, state: StateId) -> String {
     ))
 }
 
-fn nodes(at: usize, kind: &Kind, line: &mut impl FnMut(String)) {
+fn nodes(at: usize, kind: &Kind, notes: &Notes, line: &mut impl FnMut(String)) {
     for (number, (group, states)) in groups(kind).into_iter().enumerate() {
         let indent = if group.is_empty() { "    " } else { "      " };
         if !group.is_empty() {
@@ -53,7 +53,7 @@ fn nodes(at: usize, kind: &Kind, line: &mut impl FnMut(String)) {
             line(format!(
                 "{indent}{} [{}];",
                 node_id(kind, id),
-                node_attributes(kind, id)
+                node_attributes(kind, id, notes.of(at, id))
             ));
         }
         if !group.is_empty() {
@@ -67,11 +67,14 @@ fn nodes(at: usize, kind: &Kind, line: &mut impl FnMut(String)) {
     line(format!("    \"start{at}\" -> {};", node_id(kind, initial)));
 }
 
-fn node_attributes(kind: &Kind, id: StateId) -> String {
+fn node_attributes(kind: &Kind, id: StateId, note: Option<&str>) -> String {
     let state = kind.state(id);
     let mut text = state.name.as_str().to_owned();
     if let Some(phase) = state.own_phase().filter(|phase| !phase.is_empty()) {
         text = format!("{text}\n({phase})");
+    }
+    if let Some(note) = note {
+        text = format!("{text}\n{note}");
     }
     let mut attributes = vec![format!("label={}", quoted(&text))];
     match state.kind.value {

@@ -1,14 +1,14 @@
 //! The diagram for Mermaid, which code hosts draw in Markdown.
 
-use super::{drawn, groups, label, shared_label, shared_sources};
+use super::{Notes, drawn, groups, label, shared_label, shared_sources};
 use crate::graph::StateGraph;
 use crate::model::{Description, Kind, StateKind};
 
-/// The graph as a Mermaid state diagram.
-pub fn mermaid(description: &Description) -> String {
+/// The graph as a Mermaid state diagram, with notes beside its states.
+pub(crate) fn mermaid_with(description: &Description, notes: &Notes) -> String {
     let mut out = String::from("stateDiagram-v2\n");
     let several = description.kinds.len() > 1;
-    for kind in &description.kinds {
+    for (at, kind) in description.kinds.iter().enumerate() {
         let indent = if several { "        " } else { "    " };
         if several {
             out.push_str(&format!(
@@ -16,7 +16,7 @@ pub fn mermaid(description: &Description) -> String {
                 kind.resource.kind.value
             ));
         }
-        for line in lines(kind) {
+        for line in lines(at, kind, notes) {
             out.push_str(&format!("{indent}{line}\n"));
         }
         if several {
@@ -44,7 +44,7 @@ fn id(kind: &Kind, state: &str) -> String {
     format!("{}_{state}", kind.resource.kind.value)
 }
 
-fn lines(kind: &Kind) -> Vec<String> {
+fn lines(at: usize, kind: &Kind, notes: &Notes) -> Vec<String> {
     let name = |state| id(kind, kind.state(state).name.as_str());
     let mut lines = Vec::new();
     for (number, (group, states)) in groups(kind).into_iter().enumerate() {
@@ -56,9 +56,11 @@ fn lines(kind: &Kind) -> Vec<String> {
             ));
         }
         for state in states {
+            let note = notes.of(at, state).map(|note| format!(" ({})", escaped(note)));
             lines.push(format!(
-                "state \"{}\" as {}",
+                "state \"{}{}\" as {}",
                 kind.state(state).name.value,
+                note.unwrap_or_default(),
                 name(state)
             ));
         }

@@ -13,7 +13,7 @@ use crate::policies::OPERATE;
 
 /// Everything that an operator may do.
 #[derive(Default)]
-pub(super) struct Permissions {
+pub(crate) struct Permissions {
     /// In the whole cluster.
     pub cluster: Rules,
     /// In single namespaces.
@@ -22,16 +22,16 @@ pub(super) struct Permissions {
 
 /// The verbs that are allowed for each target, in one place.
 #[derive(Default)]
-pub(super) struct Rules(BTreeMap<RuleTarget, BTreeSet<String>>);
+pub(crate) struct Rules(pub(crate) BTreeMap<RuleTarget, BTreeSet<String>>);
 
 /// The objects that a right is for.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct RuleTarget {
-    group: String,
+pub(crate) struct RuleTarget {
+    pub group: String,
     /// The plural, with its subresource if any, such as `pods/exec`.
-    resource: String,
+    pub resource: String,
     /// The name of the only object that the right is for, if it is for one.
-    name: Option<String>,
+    pub name: Option<String>,
 }
 
 /// The scope in which a right is needed.

@@ -1,0 +1,484 @@
+//! `krator doctor` on a real API server, beside an operator that runs: it reports nothing while all is well, and names each fault
+//! that is planted, with what to do.
+
+use crate::cluster::{self, Cluster, until_ok};
+use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
+use crate::probes::logged_address;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::{TcpListener, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const DESCRIPTION: &str = "
+krator: 1
+operator: grocer
+resource: {group: grocers.example.com, version: v1, kind: Grocer}
+spec:
+  size: {type: integer, default: 1, minimum: 0}
+  host: {type: string, maxLength: 40}
+webhooks: {validate: {timeout: 3s}}
+machine: {initial: Open, deletion: Closed}
+states:
+  Open: {kind: ready}
+  Closed: {kind: final}
+versions:
+  v1beta1: {changes: [{renamed: .spec.count, to: .spec.size}]}
+";
+const CRD: &str = "grocers.grocers.example.com";
+
+/// A crate, installed in a cluster, and a kubelet's and a controller's share of what is there while it runs.
+struct Grocery {
+    cluster: &'static Cluster,
+    krate: Crate,
+    /// The address of this machine that is not the loopback one, which the API server refuses to call.
+    address: String,
+}
+
+/// What krator said: the failed checks, each with its faults and what to do.
+type Failed = BTreeMap<String, String>;
+
+impl Grocery {
+    /// Runs `krator doctor` in the crate, and returns its exit code and what has failed.
+    fn doctor(&self, args: &[&str], variables: &[(&str, &Path)]) -> (i32, Failed) {
+        let output = Command::new(crate::KRATOR)
+            .args(["doctor", "--json"])
+            .args(args)
+            .current_dir(self.krate.dir())
+            .env("KUBECONFIG", self.cluster.kubeconfig("admin"))
+            .envs(variables.iter().copied())
+            .output()
+            .expect("krator runs");
+        let checks: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+        let checks = checks.as_array().expect("a list");
+        let skipped = checks.iter().filter(|check| check["result"] == "skipped");
+        let failed = checks.iter().filter(|check| check["result"] == "failed");
+        let text = |check: &Value| {
+            (
+                check["check"].as_str().unwrap_or_default().to_owned(),
+                check.to_string(),
+            )
+        };
+        let failed: Failed = failed.map(text).collect();
+        let skipped: Vec<_> = skipped.collect();
+        assert!(!failed.is_empty() || skipped.is_empty(), "{skipped:?}");
+        (output.status.code().expect("it ends"), failed)
+    }
+
+    fn is_healthy(&self) -> Result<(), Failed> {
+        match self.doctor(&[], &[]) {
+            (0, failed) if failed.is_empty() => Ok(()),
+            (_, failed) => Err(failed),
+        }
+    }
+
+    fn kubectl(&self, args: &[&str]) {
+        self.cluster.kubectl(args);
+    }
+
+    fn patch(&self, object: &str, form: &str, patch: &Value, more: &[&str]) {
+        let (form, patch) = (format!("--type={form}"), patch.to_string());
+        self.kubectl(&[&["patch", object, "-n=grocer", &form, "-p", &patch], more].concat());
+    }
+
+    fn status(&self, object: &str, status: &Value) {
+        self.patch(
+            object,
+            "merge",
+            &json!({"status": status}),
+            &["--subresource=status"],
+        );
+    }
+
+    /// Makes the pod of a process, whose probes have this port, in place of those that were there.
+    fn has_pod(&self, name: &str, port: u16) {
+        self.kubectl(&[
+            "delete",
+            "pods",
+            "--all",
+            "-n=grocer",
+            "--force",
+            "--grace-period=0",
+        ]);
+        let deployment = self
+            .cluster
+            .kubectl(&["get", "deployment/grocer", "-n=grocer", "-o=json"]);
+        let mut deployment: Value = serde_json::from_str(&deployment).expect("kubectl writes JSON");
+        let mut pod = deployment["spec"]["template"].take();
+        (pod["apiVersion"], pod["kind"]) = ("v1".into(), "Pod".into());
+        (pod["metadata"]["name"], pod["metadata"]["namespace"]) = (name.into(), "grocer".into());
+        let ports = pod["spec"]["containers"][0]["ports"]
+            .as_array_mut()
+            .expect("a list");
+        let health = ports.iter_mut().find(|named| named["name"] == "health");
+        health.expect("it is generated")["containerPort"] = port.into();
+        self.cluster.apply(&pod.to_string(), &[]);
+        let running = json!([{
+            "name": "operator", "image": "grocer:0.1.0", "imageID": "", "ready": true, "restartCount": 0,
+            "state": {"running": {}},
+        }]);
+        let address = &self.address;
+        self.status(
+            &format!("pod/{name}"),
+            &json!({"phase": "Running", "podIP": address, "podIPs": [{"ip": address}], "containerStatuses": running}),
+        );
+    }
+
+    /// Says whether the pod of the webhooks is ready.
+    fn serves_webhooks(&self, ready: bool) {
+        let slice = json!({
+            "apiVersion": "discovery.k8s.io/v1",
+            "kind": "EndpointSlice",
+            "metadata": {"name": "grocer-webhook", "namespace": "grocer", "labels": {"kubernetes.io/service-name": "grocer-webhook"}},
+            "addressType": "IPv4",
+            "ports": [{"name": "https", "port": 9443}],
+            "endpoints": [{"addresses": [self.address], "conditions": {"ready": ready}}],
+        });
+        self.cluster.apply(&slice.to_string(), &[]);
+    }
+
+    /// Applies a manifest of the crate, as krator says.
+    fn apply(&self, manifest: &str) {
+        let path = self.krate.dir().join("deploy").join(manifest);
+        let path = path.to_str().expect("a plain name");
+        self.kubectl(&["apply", "--server-side", "--force-conflicts", "-f", path]);
+    }
+}
+
+/// A port of this machine that nobody uses.
+fn free_port(address: &str) -> u16 {
+    let listener = TcpListener::bind((address, 0)).expect("a port");
+    listener.local_addr().expect("it listens").port()
+}
+
+fn host_name() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").expect("Linux");
+    name.trim().to_owned()
+}
+
+type Action = fn(&Grocery);
+
+/// A fault: how it is planted, which check names it, what that says, and how it is healed.
+struct Fault {
+    plant: Action,
+    check: &'static str,
+    says: &'static [&'static str],
+    heal: Action,
+}
+
+/// The index of a rule in a role.
+fn rule_of(grocery: &Grocery, role: &[&str], resource: &str) -> usize {
+    let role = grocery.cluster.kubectl(&[&["get", "-o=json"], role].concat());
+    let role: Value = serde_json::from_str(&role).expect("kubectl writes JSON");
+    let mut rules = role["rules"].as_array().expect("a role").iter();
+    let has = |rule: &Value| rule["resources"].to_string().contains(resource);
+    rules.position(has).expect("it is there")
+}
+
+fn definition(grocery: &Grocery, patch: &Value) {
+    grocery.patch(&format!("crd/{CRD}"), "json", patch, &[]);
+}
+
+const FAULTS: &[Fault] = &[
+    Fault {
+        plant: |grocery| {
+            let host = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/host";
+            let required = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/required";
+            definition(
+                grocery,
+                &json!([{"op": "remove", "path": host}, {"op": "remove", "path": required}]),
+            );
+        },
+        check: "crd grocers.grocers.example.com",
+        says: &[
+            "older than krator.yaml",
+            ".properties.spec.properties.host",
+            "-f deploy/crd.yaml",
+        ],
+        heal: |grocery| grocery.apply("crd.yaml"),
+    },
+    Fault {
+        plant: |grocery| {
+            let at = rule_of(grocery, &["clusterrole", "grocer"], "grocers/status");
+            let path = format!("/rules/{at}");
+            grocery.patch(
+                "clusterrole/grocer",
+                "json",
+                &json!([{"op": "remove", "path": path}]),
+                &[],
+            );
+        },
+        check: "rights",
+        says: &[
+            "taken away from the ClusterRole `grocer`",
+            "patch grocers.grocers.example.com/status",
+            "-f deploy/rbac.yaml",
+        ],
+        heal: |grocery| grocery.apply("rbac.yaml"),
+    },
+    Fault {
+        plant: |grocery| grocery.kubectl(&["delete", "clusterrolebinding", "grocer"]),
+        check: "rights",
+        says: &["the ClusterRoleBinding `grocer` is gone", "-f deploy/rbac.yaml"],
+        heal: |grocery| grocery.apply("rbac.yaml"),
+    },
+    Fault {
+        plant: |grocery| {
+            let at = rule_of(grocery, &["role", "grocer", "-n=grocer"], "leases");
+            let path = format!("/rules/{at}");
+            grocery.patch(
+                "role/grocer",
+                "json",
+                &json!([{"op": "remove", "path": path}]),
+                &[],
+            );
+        },
+        check: "rights",
+        says: &[
+            "the Role `grocer` in the namespace `grocer`",
+            "leases.coordination.k8s.io grocer",
+            "-f deploy/rbac.yaml",
+        ],
+        heal: |grocery| grocery.apply("rbac.yaml"),
+    },
+    Fault {
+        plant: |grocery| grocery.serves_webhooks(false),
+        check: "webhooks",
+        says: &[
+            "validate.grocers.grocers.example.com is not answered",
+            "no pod is ready behind",
+            "kubectl get pods",
+        ],
+        heal: |grocery| grocery.serves_webhooks(true),
+    },
+    Fault {
+        plant: |grocery| {
+            let name = "/spec/conversion/webhook/clientConfig/service/name";
+            definition(
+                grocery,
+                &json!([{"op": "replace", "path": name, "value": "gone"}]),
+            );
+        },
+        check: "conversion of grocers.grocers.example.com",
+        says: &[
+            "no request in that version succeeds: there is no Service `gone`",
+            "kubectl apply",
+        ],
+        heal: |grocery| grocery.apply("crd.yaml"),
+    },
+    Fault {
+        plant: |grocery| {
+            let served = "/spec/versions/1/served";
+            definition(
+                grocery,
+                &json!([{"op": "replace", "path": served, "value": false}]),
+            );
+            let crd = format!("crd/{CRD}");
+            grocery.status(&crd, &json!({"storedVersions": ["v1beta1", "v1"]}));
+        },
+        check: "stored versions of grocers.grocers.example.com",
+        says: &["may be stored in v1beta1, which is not served", "krator migrate"],
+        heal: |grocery| {
+            grocery.status(&format!("crd/{CRD}"), &json!({"storedVersions": ["v1"]}));
+            grocery.apply("crd.yaml");
+        },
+    },
+    Fault {
+        plant: |grocery| {
+            let waiting = json!({"waiting": {"reason": "ErrImagePull", "message": "not found"}});
+            let status = json!([{
+                "name": "operator", "image": "grocer:0.1.0", "imageID": "", "ready": false, "restartCount": 0,
+                "state": waiting,
+            }]);
+            grocery.status(
+                &format!("pod/{}", host_name()),
+                &json!({"containerStatuses": status}),
+            );
+        },
+        check: "images",
+        says: &[
+            "the image grocer:0.1.0",
+            "cannot be pulled: ErrImagePull: not found",
+            "docker push grocer:0.1.0",
+        ],
+        heal: |grocery| {
+            let status = json!([{
+                "name": "operator", "image": "grocer:0.1.0", "imageID": "", "ready": true, "restartCount": 0,
+                "state": {"running": {}},
+            }]);
+            grocery.status(
+                &format!("pod/{}", host_name()),
+                &json!({"containerStatuses": status}),
+            );
+        },
+    },
+    Fault {
+        plant: |grocery| grocery.kubectl(&["delete", "crd", CRD]),
+        check: "crd grocers.grocers.example.com",
+        says: &[
+            "grocers.grocers.example.com is not installed",
+            "-f deploy/crd.yaml",
+        ],
+        heal: |grocery| grocery.apply("crd.yaml"),
+    },
+];
+
+/// Asserts that a check has failed and says this.
+fn named((code, failed): &(i32, Failed), check: &str, says: &[&str]) {
+    let fault = failed
+        .get(check)
+        .unwrap_or_else(|| panic!("{check}: {failed:#?}"));
+    assert_eq!(*code, 1, "{failed:#?}");
+    for words in says {
+        assert!(fault.contains(words), "{words}: {fault}");
+    }
+}
+
+#[test]
+fn nothing_is_reported_while_all_is_well_and_each_planted_fault_is_named() {
+    let Some(cluster) = cluster::own(&[]) else { return };
+    let krate = Crate::generate(DESCRIPTION, |_: &Path| {});
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let binary: PathBuf = folder.path().join("grocer");
+    krate.build(&binary);
+    krate.install(cluster);
+    // What is taken from its role takes nothing from the process.
+    let bind = [
+        "create",
+        "clusterrolebinding",
+        "all",
+        "--clusterrole=cluster-admin",
+        "--user=operator",
+    ];
+    cluster.kubectl(&bind);
+    let socket =
+        UdpSocket::bind("0.0.0.0:0").and_then(|socket| socket.connect("192.0.2.1:9").map(|()| socket));
+    let address = socket
+        .and_then(|socket| socket.local_addr())
+        .expect("a network")
+        .ip()
+        .to_string();
+    let grocery = Grocery {
+        cluster,
+        krate,
+        address,
+    };
+
+    let log = cluster.dir().join("grocer.log");
+    let _shown = ShownOnPanic(&log);
+    let port = free_port(&grocery.address);
+    let probes = format!("--health-probe-bind-address={}:{port}", grocery.address);
+    let args = [
+        "--leader-elect",
+        "--leader-elect-resource-namespace=grocer",
+        "--webhook-bind-address=127.0.0.1:0",
+    ];
+    let operator = OperatorProcess::start(cluster, &binary, &[&args[..], &[&*probes]].concat(), &log);
+    logged_address(
+        || fs::read_to_string(&log).unwrap_or_default(),
+        "serving webhooks",
+    );
+    grocery.has_pod(&host_name(), port);
+    grocery.serves_webhooks(true);
+    let available =
+        json!({"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable", "message": ""});
+    let counts = json!({"observedGeneration": 1, "replicas": 1, "readyReplicas": 1, "availableReplicas": 1, "updatedReplicas": 1});
+    let mut status = counts;
+    status["conditions"] = json!([available]);
+    grocery.status("deployment/grocer", &status);
+    until_ok("all is well", || grocery.is_healthy());
+
+    for fault in FAULTS {
+        (fault.plant)(&grocery);
+        // Authorizers and caches of the API server follow a moment later.
+        let said = until_ok(fault.check, || {
+            let said = grocery.doctor(&[], &[]);
+            match said.1.contains_key(fault.check) {
+                true => Ok(said),
+                false => Err(said),
+            }
+        });
+        named(&said, fault.check, fault.says);
+        (fault.heal)(&grocery);
+        until_ok("all is well again", || grocery.is_healthy());
+    }
+
+    // These are planted in how krator is called.
+    let elsewhere = grocery.doctor(&["--namespace=elsewhere"], &[]);
+    let says = [
+        "the Deployment `grocer` is in the namespace `grocer`",
+        "krator doctor --namespace grocer",
+    ];
+    named(&elsewhere, "namespace", &says);
+    let nowhere = cluster.dir().join("nowhere.kubeconfig");
+    let kubeconfig = fs::read_to_string(cluster.kubeconfig("admin")).expect("a kubeconfig");
+    let port = kubeconfig
+        .split("127.0.0.1:")
+        .nth(1)
+        .and_then(|rest| rest.split(['\'', '"', '\n']).next());
+    let other = kubeconfig.replace(port.expect("a port"), "9");
+    fs::write(&nowhere, other).expect("a folder of our own");
+    let silent = grocery.doctor(&[], &[("KUBECONFIG", &nowhere)]);
+    named(
+        &silent,
+        "cluster",
+        &["the cluster does not answer", "kubectl cluster-info"],
+    );
+    let without = grocery.doctor(&[], &[("PATH", Path::new("/nowhere"))]);
+    named(&without, "cargo", &["cargo does not run", "https://rustup.rs"]);
+
+    // The pod of a process that lacks a namespace.
+    let (waits, log) = (free_port(&grocery.address), cluster.dir().join("waiting.log"));
+    let probes = format!("--health-probe-bind-address={}:{waits}", grocery.address);
+    let args = [
+        "--webhook-bind-address=127.0.0.1:0",
+        "--namespace=missing",
+        &probes,
+    ];
+    let waiting = OperatorProcess::start(cluster, &binary, &args, &log);
+    logged_address(
+        || fs::read_to_string(&log).unwrap_or_default(),
+        "serving webhooks",
+    );
+    grocery.has_pod("grocer-1", waits);
+    let said = grocery.doctor(&[], &[]);
+    named(
+        &said,
+        "readiness",
+        &["the pod grocer-1 is not ready", "missing", "kubectl logs"],
+    );
+    // The process of this machine leads, and its pod is gone.
+    let holder = format!("another operator holds the Lease `grocer`: {}", host_name());
+    named(&said, "lease", &[&holder, "end that process"]);
+    drop(waiting);
+
+    // The operator would make another certificate at once.
+    drop(operator);
+    let expired = rcgen::KeyPair::generate().expect("a key");
+    let mut params = rcgen::CertificateParams::new(["grocer-webhook.grocer.svc".to_owned()]).expect("a name");
+    params.not_after = rcgen::date_time_ymd(2020, 1, 1);
+    let certificate = params.self_signed(&expired).expect("a certificate").pem();
+    let file = folder.path().join("expired.pem");
+    fs::write(&file, certificate).expect("a folder of our own");
+    let encoded = Command::new("base64")
+        .arg("--wrap=0")
+        .arg(&file)
+        .output()
+        .expect("coreutils");
+    let encoded = String::from_utf8(encoded.stdout).expect("base64 is text");
+    grocery.patch(
+        "secret/grocer-webhook",
+        "merge",
+        &json!({"data": {"tls.crt": encoded}}),
+        &[],
+    );
+    let said = grocery.doctor(&[], &[]);
+    let says = [
+        "has expired at 2020-01-01T00:00:00Z",
+        "kubectl delete secret/grocer-webhook -n grocer",
+    ];
+    named(&said, "certificates", &says);
+    named(&said, "lease", &["the Lease `grocer`"]);
+}

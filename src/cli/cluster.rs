@@ -1,0 +1,81 @@
+//! What the verbs read that look into a cluster: requests to its API server, whose answers are JSON, and the facts that other
+//! rooms judge. Nothing here writes to a cluster.
+
+mod client;
+mod examine;
+mod lease;
+mod survey;
+
+pub use client::{Answer, Cluster, Request};
+pub use examine::examine;
+pub use lease::look_at_lease;
+pub use survey::survey;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use serde::Deserialize as _;
+use serde_json::Value as Json;
+
+/// The cluster that a verb looks into.
+#[derive(Debug, Default, clap::Args)]
+pub struct Connection {
+    /// The kubeconfig of the cluster [default: $KUBECONFIG, or ~/.kube/config]
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
+    /// The context of the kubeconfig [default: its current one]
+    #[arg(long, value_name = "NAME")]
+    pub context: Option<String>,
+}
+
+/// The namespace of the operator of a crate: the one that was given, or that of its Deployment, or the one that is named like the
+/// operator.
+pub fn operator_namespace(given: Option<&str>, folder: &Path, operator: &str) -> String {
+    let of_deployment = || {
+        let text = std::fs::read_to_string(folder.join(crate::render::DEPLOYMENT)).ok()?;
+        let mut documents = serde_yaml::Deserializer::from_str(&text);
+        let documents = documents
+            .by_ref()
+            .filter_map(|document| Json::deserialize(document).ok());
+        let mut deployments = documents.filter(|document| document["kind"] == "Deployment");
+        Some(deployments.next()?["metadata"]["namespace"].as_str()?.to_owned())
+    };
+    given
+        .map(str::to_owned)
+        .or_else(of_deployment)
+        .unwrap_or_else(|| operator.to_owned())
+}
+
+/// The path of the objects of a resource, in one namespace or in all.
+pub fn resource_path(group: &str, version: &str, plural: &str, namespace: Option<&str>) -> String {
+    let api = match group {
+        "" => format!("/api/{version}"),
+        group => format!("/apis/{group}/{version}"),
+    };
+    match namespace {
+        Some(namespace) => format!("{api}/namespaces/{namespace}/{plural}"),
+        None => format!("{api}/{plural}"),
+    }
+}
+
+/// All objects of a resource in the cluster of the kubeconfig, or none if it does not serve the resource, which is named as
+/// `moose.v1.animals.com`.
+///
+/// # Errors
+///
+/// If they cannot be listed.
+pub fn stored(resource: &str) -> anyhow::Result<Vec<Json>> {
+    let mut parts = resource.splitn(3, '.');
+    let [plural, version, group] = [(); 3].map(|()| parts.next().unwrap_or_default());
+    let path = resource_path(group, version, plural, None);
+    let list = || {
+        let cluster = Cluster::connect(&Connection::default())?;
+        let listed = cluster.list(&path);
+        Ok(listed
+            .with_context(|| format!("cannot list {resource}"))?
+            .unwrap_or_default())
+    };
+    // `krator dev` asks from within tokio, where no other runtime may block.
+    std::thread::scope(|scope| scope.spawn(list).join())
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}

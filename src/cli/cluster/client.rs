@@ -1,0 +1,237 @@
+//! The client: requests in, answers as JSON out. It is kube's, which knows kubeconfigs and every way to authenticate.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow, bail};
+use http::Method;
+use jiff::Timestamp;
+use kube::client::Body;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use serde_json::Value as Json;
+use tokio::runtime::Runtime;
+use tokio::task::JoinSet;
+
+use super::Connection;
+use crate::observed::Found;
+use crate::text::printable;
+
+/// How long the API server may take to take a connection, and to answer.
+const CONNECT: Duration = Duration::from_secs(5);
+const ANSWER: Duration = Duration::from_secs(30);
+
+/// How many requests are sent at once.
+const AT_ONCE: usize = 16;
+
+/// How many objects an answer has at most.
+const PAGE: usize = 500;
+
+/// An API server.
+pub struct Cluster {
+    runtime: Runtime,
+    client: Client,
+}
+
+/// A question.
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub method: Method,
+    pub path: String,
+    pub body: Option<Json>,
+}
+
+/// The answer.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    pub code: u16,
+    pub body: String,
+    /// The time by the API server's clock.
+    pub time: Option<Timestamp>,
+}
+
+impl Request {
+    pub fn get(path: impl Into<String>) -> Self {
+        Request {
+            method: Method::GET,
+            path: path.into(),
+            body: None,
+        }
+    }
+}
+
+impl Answer {
+    /// The body as JSON; null if it is none.
+    pub fn json(&self) -> Json {
+        serde_json::from_str(&self.body).unwrap_or_default()
+    }
+
+    /// What an answer says that is no success: the message of a `Status`, or the text.
+    pub fn message(&self) -> String {
+        let json = self.json();
+        let message = json["message"].as_str().unwrap_or(self.body.trim());
+        printable(message)
+    }
+
+    /// The object in it, if it is one.
+    pub fn into_found(self) -> Found {
+        match self.code {
+            200..300 => Found::There(self.json()),
+            404 => Found::Absent,
+            _ => Found::Unknown(self.message()),
+        }
+    }
+}
+
+impl Cluster {
+    /// A client of the API server that a kubeconfig names. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// If there is no kubeconfig, or if it names no server or no credentials.
+    pub fn connect(connection: &Connection) -> anyhow::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .context("cannot start a thread")?;
+        let client = runtime.block_on(async {
+            let options = KubeConfigOptions {
+                context: connection.context.clone(),
+                ..KubeConfigOptions::default()
+            };
+            let kubeconfig = match &connection.kubeconfig {
+                Some(path) => Kubeconfig::read_from(path)?,
+                None => Kubeconfig::read()?,
+            };
+            let mut config = Config::from_custom_kubeconfig(kubeconfig, &options).await?;
+            (config.connect_timeout, config.read_timeout) = (Some(CONNECT), Some(ANSWER));
+            // kube would ask a minute long again, but that nobody answers is an answer here.
+            config.default_retry = false;
+            Ok::<_, anyhow::Error>(Client::try_from(config)?)
+        })?;
+        Ok(Cluster { runtime, client })
+    }
+
+    /// The namespace of the kubeconfig's context.
+    pub fn default_namespace(&self) -> &str {
+        self.client.default_namespace()
+    }
+
+    /// Asks one question.
+    ///
+    /// # Errors
+    ///
+    /// If there is no answer. One that is no success is an answer.
+    pub fn ask(&self, request: Request) -> anyhow::Result<Answer> {
+        self.runtime.block_on(answer(self.client.clone(), request))
+    }
+
+    /// Asks several questions, some of them at once. The answers are in the order of the questions.
+    pub fn ask_all(&self, requests: Vec<Request>) -> Vec<anyhow::Result<Answer>> {
+        let mut answers: Vec<Option<anyhow::Result<Answer>>> = requests.iter().map(|_| None).collect();
+        let mut waiting = requests.into_iter().enumerate();
+        self.runtime.block_on(async {
+            let mut asked = JoinSet::new();
+            loop {
+                while asked.len() < AT_ONCE
+                    && let Some((at, request)) = waiting.next()
+                {
+                    let client = self.client.clone();
+                    asked.spawn(async move { (at, answer(client, request).await) });
+                }
+                match asked.join_next().await {
+                    Some(Ok((at, answer))) => answers[at] = Some(answer),
+                    Some(Err(error)) => std::panic::resume_unwind(error.into_panic()),
+                    None => break,
+                }
+            }
+        });
+        let unasked = || Err(anyhow!("it was not asked"));
+        answers
+            .into_iter()
+            .map(|answer| answer.unwrap_or_else(unasked))
+            .collect()
+    }
+
+    /// The object at a path.
+    pub fn find(&self, path: impl Into<String>) -> Found {
+        match self.ask(Request::get(path)) {
+            Ok(answer) => answer.into_found(),
+            Err(error) => Found::Unknown(format!("{error:#}")),
+        }
+    }
+
+    /// All objects at a path, page by page; `None` if the API server does not know the path.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be listed.
+    pub fn list(&self, path: &str) -> anyhow::Result<Option<Vec<Json>>> {
+        let (mut objects, mut token) = (Vec::new(), String::new());
+        loop {
+            let joint = if path.contains('?') { '&' } else { '?' };
+            let page = format!("{path}{joint}limit={PAGE}&continue={token}");
+            let answer = self.ask(Request::get(page))?;
+            match answer.code {
+                200..300 => {}
+                404 => return Ok(None),
+                _ => bail!(answer.message()),
+            }
+            let mut list = answer.json();
+            let Some(Json::Array(items)) = list.get_mut("items").map(Json::take) else {
+                bail!("the API server did not answer with a list");
+            };
+            // The items of a list do not repeat what kind they are of.
+            let kind = list["kind"].as_str().unwrap_or_default().trim_end_matches("List");
+            objects.extend(items.into_iter().map(|mut item| {
+                for (key, value) in [("apiVersion", list["apiVersion"].clone()), ("kind", kind.into())] {
+                    if item.get(key).is_none() {
+                        item[key] = value;
+                    }
+                }
+                item
+            }));
+            match list["metadata"]["continue"].as_str() {
+                Some(next) if !next.is_empty() => token = next.to_owned(),
+                _ => return Ok(Some(objects)),
+            }
+        }
+    }
+
+    /// The list at a path, as an object that was looked for.
+    pub fn find_all(&self, path: &str) -> Found {
+        match self.list(path) {
+            Ok(Some(items)) => Found::There(Json::Array(items)),
+            Ok(None) => Found::Absent,
+            Err(error) => Found::Unknown(format!("{error:#}")),
+        }
+    }
+}
+
+async fn answer(client: Client, request: Request) -> anyhow::Result<Answer> {
+    let body = request
+        .body
+        .map(|body| body.to_string().into_bytes())
+        .unwrap_or_default();
+    let request = http::Request::builder()
+        .method(request.method)
+        .uri(&request.path)
+        .header(http::header::CONTENT_TYPE, "application/json")
+        .body(Body::from(body))
+        .with_context(|| format!("`{}` is no path", printable(&request.path)))?;
+    let answer = client.send(request).await?;
+    let code = answer.status().as_u16();
+    let date = answer
+        .headers()
+        .get(http::header::DATE)
+        .and_then(|date| date.to_str().ok());
+    let time = date
+        .and_then(|date| jiff::fmt::rfc2822::parse(date).ok())
+        .map(|time| time.timestamp());
+    let body = answer.into_body().collect_bytes().await?;
+    Ok(Answer {
+        code,
+        body: String::from_utf8_lossy(&body).into_owned(),
+        time,
+    })
+}

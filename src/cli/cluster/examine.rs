@@ -1,0 +1,117 @@
+//! Gathers the facts of `krator why`.
+
+use anyhow::{Context as _, bail};
+use serde_json::Value as Json;
+
+use super::{Cluster, Request, look_at_lease, resource_path};
+use crate::model::{Description, Kind, LookIn, ObjectKind, Scope, WatchBy};
+use crate::observed::{Found, text};
+use crate::text::printable;
+use crate::why::{Facts, values_at};
+
+/// What a cluster says about an object of a kind, whose operator runs in the namespace `home`.
+///
+/// # Errors
+///
+/// If there is no such object, or if it cannot be read.
+pub fn examine(
+    cluster: &Cluster,
+    description: &Description,
+    kind: &Kind,
+    namespace: Option<&str>,
+    name: &str,
+    home: &str,
+) -> anyhow::Result<Facts> {
+    let resource = &kind.resource;
+    let (group, version, plural) = (
+        resource.group.as_str(),
+        resource.version.as_str(),
+        resource.plural.as_str(),
+    );
+    let path = format!("{}/{name}", resource_path(group, version, plural, namespace));
+    let answer = cluster
+        .ask(Request::get(path))
+        .context("the cluster does not answer")?;
+    let place = namespace.map_or(String::new(), |namespace| {
+        format!(" in the namespace `{namespace}`")
+    });
+    let called = format!("{plural}.{group} `{}`{place}", printable(name));
+    match answer.code {
+        200..300 => {}
+        404 => bail!("there is no {called}"),
+        _ => bail!("{called} cannot be read: {}", answer.message()),
+    }
+    let now = answer
+        .time
+        .context("the API server does not say what time it is")?;
+    let object = answer.json();
+    // Events about objects without a namespace are in `default`.
+    let events = resource_path("", "v1", "events", Some(namespace.unwrap_or("default")));
+    let uid = text(&object, "/metadata/uid");
+    let events = cluster.find_all(&format!("{events}?fieldSelector=involvedObject.uid%3D{uid}"));
+    let owned = kind
+        .owns
+        .iter()
+        .map(|owned| cluster.find_all(&path_of(&owned.kind, namespace)));
+    let owned = owned.collect();
+    let watched = watched(cluster, kind, namespace, &object);
+    let (lease, lease_later) = match description.deploy.leader_election.value {
+        true => look_at_lease(cluster, home, description.operator.as_str()),
+        false => (Found::Absent, None),
+    };
+    Ok(Facts {
+        now,
+        object,
+        events,
+        owned,
+        watched,
+        lease,
+        lease_later,
+    })
+}
+
+/// The path of the objects of another kind, beside an object in a namespace.
+fn path_of(kind: &ObjectKind, namespace: Option<&str>) -> String {
+    let namespace = namespace.filter(|_| kind.scope != Some(Scope::Cluster));
+    resource_path(&kind.group, &kind.version, kind.plural.as_str(), namespace)
+}
+
+/// The objects of other kinds that an object names, or that name it.
+fn watched(
+    cluster: &Cluster,
+    kind: &Kind,
+    namespace: Option<&str>,
+    object: &Json,
+) -> Vec<(ObjectKind, String, Found)> {
+    let mut watched = Vec::new();
+    for watch in &kind.watches {
+        let named: Option<String> = match watch.namespace.as_ref().map(|look_in| &look_in.value) {
+            Some(LookIn::Name(name)) => Some(name.to_string()),
+            Some(LookIn::Path(path)) => {
+                let value = values_at(object, path).into_iter().next();
+                value.and_then(Json::as_str).map(str::to_owned)
+            }
+            None => namespace.map(str::to_owned),
+        };
+        let path = path_of(&watch.kind, named.as_deref());
+        match &watch.by {
+            WatchBy::Path(by) => {
+                for name in values_at(object, by).into_iter().filter_map(Json::as_str) {
+                    let found = cluster.find(format!("{path}/{name}"));
+                    watched.push((watch.kind.value.clone(), name.to_owned(), found));
+                }
+            }
+            WatchBy::Label(key) => {
+                let key = key.as_str().replace('/', "%2F");
+                let label = format!("{path}?labelSelector={key}%3D{}", text(object, "/metadata/name"));
+                for found in cluster.find_all(&label).objects() {
+                    let name = text(found, "/metadata/name").to_owned();
+                    watched.push((watch.kind.value.clone(), name, Found::There(found.clone())));
+                }
+            }
+            // It concerns all objects alike.
+            WatchBy::All => {}
+        }
+    }
+    watched
+}

@@ -1,0 +1,247 @@
+//! Whether an operator can work in its cluster, and if not, why and what to do. Pure: it judges facts that somebody else has
+//! gathered, and knows no cluster and no clock.
+
+mod certificates;
+mod definitions;
+mod difference;
+mod facts;
+pub(crate) mod rights;
+mod webhooks;
+mod workload;
+
+pub(crate) use facts::{Endpoints, Facts, Grant, Probe, Reached, Right, Site};
+
+use serde_json::{Value as Json, json};
+
+use crate::model::Description;
+use crate::observed::Found;
+use crate::text::printable;
+
+/// What was found out about an operator.
+#[derive(Debug, Default)]
+pub(crate) struct Diagnosis {
+    /// In the order in which they depend on each other.
+    pub checks: Vec<Check>,
+}
+
+/// A question about an operator, with its answer.
+#[derive(Debug)]
+pub(crate) struct Check {
+    /// What it is about, such as `lease`.
+    pub name: String,
+    pub outcome: Outcome,
+}
+
+/// The answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Ok,
+    /// What is wrong; never empty.
+    Failed(Vec<Fault>),
+    /// Why nobody can tell.
+    Skipped(String),
+}
+
+/// Something that is wrong.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// What is wrong.
+    pub what: String,
+    /// What to do about it.
+    pub remedy: Remedy,
+}
+
+/// What to do about a fault.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Remedy {
+    /// This command, which can be pasted.
+    Run(String),
+    /// This, in words.
+    Do(String),
+}
+
+impl Fault {
+    fn run(what: impl Into<String>, command: impl Into<String>) -> Self {
+        Fault {
+            what: what.into(),
+            remedy: Remedy::Run(command.into()),
+        }
+    }
+
+    fn advise(what: impl Into<String>, advice: impl Into<String>) -> Self {
+        Fault {
+            what: what.into(),
+            remedy: Remedy::Do(advice.into()),
+        }
+    }
+}
+
+impl Outcome {
+    fn of(faults: Vec<Fault>) -> Self {
+        if faults.is_empty() {
+            Outcome::Ok
+        } else {
+            Outcome::Failed(faults)
+        }
+    }
+
+    fn skipped(why: impl Into<String>) -> Self {
+        Outcome::Skipped(why.into())
+    }
+
+    fn unreadable(what: &str, why: &str) -> Self {
+        Outcome::Skipped(format!("{what} cannot be read: {why}"))
+    }
+}
+
+impl Diagnosis {
+    /// Asks a question, unless one of those that it depends on could not be answered well.
+    fn ask(&mut self, name: impl Into<String>, needs: &[&str], judge: impl FnOnce() -> Outcome) {
+        let lacks = |need: &&str| {
+            let mut checks = self.checks.iter();
+            checks.any(|check| check.name == **need && check.outcome != Outcome::Ok)
+        };
+        let outcome = match needs.iter().copied().find(|need| lacks(need)) {
+            Some(need) => Outcome::Skipped(format!("`{need}` comes first")),
+            None => judge(),
+        };
+        self.checks.push(Check {
+            name: name.into(),
+            outcome,
+        });
+    }
+
+    /// Whether nothing is wrong.
+    pub(crate) fn is_sound(&self) -> bool {
+        !self
+            .checks
+            .iter()
+            .any(|check| matches!(check.outcome, Outcome::Failed(_)))
+    }
+
+    /// The diagnosis for people.
+    pub(crate) fn to_text(&self) -> String {
+        let mut out = String::new();
+        for Check { name, outcome } in &self.checks {
+            match outcome {
+                Outcome::Ok => out.push_str(&format!("ok       {name}\n")),
+                Outcome::Skipped(why) => out.push_str(&format!("skipped  {name}: {}\n", printable(why))),
+                Outcome::Failed(faults) => {
+                    out.push_str(&format!("failed   {name}\n"));
+                    for Fault { what, remedy } in faults {
+                        let remedy = match remedy {
+                            Remedy::Run(command) => format!("run: {command}"),
+                            Remedy::Do(advice) => format!("do: {advice}"),
+                        };
+                        let lines = what.lines().map(printable).collect::<Vec<_>>();
+                        out.push_str(&format!("         {}\n", lines.join("\n         ")));
+                        out.push_str(&format!("           {}\n", printable(&remedy)));
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    /// The diagnosis for programs.
+    pub(crate) fn to_json(&self) -> Json {
+        let check = |Check { name, outcome }: &Check| match outcome {
+            Outcome::Ok => json!({"check": name, "result": "ok"}),
+            Outcome::Skipped(why) => json!({"check": name, "result": "skipped", "why": why}),
+            Outcome::Failed(faults) => {
+                let faults: Vec<Json> = faults.iter().map(Fault::to_json).collect();
+                json!({"check": name, "result": "failed", "faults": faults})
+            }
+        };
+        self.checks.iter().map(check).collect()
+    }
+}
+
+impl Fault {
+    fn to_json(&self) -> Json {
+        match &self.remedy {
+            Remedy::Run(command) => json!({"what": self.what, "run": command}),
+            Remedy::Do(advice) => json!({"what": self.what, "do": advice}),
+        }
+    }
+}
+
+const CARGO: &str = "cargo";
+const CLUSTER: &str = "cluster";
+const NAMESPACE: &str = "namespace";
+const DEPLOYMENT: &str = "deployment";
+
+/// The diagnosis of an operator.
+pub(crate) fn diagnose(description: &Description, site: &Site, facts: &Facts) -> Diagnosis {
+    let mut diagnosis = Diagnosis::default();
+    diagnosis.ask(CARGO, &[], || {
+        Outcome::of(facts.cargo.iter().map(|why| no_cargo(why)).collect())
+    });
+    diagnosis.ask(CLUSTER, &[], || match &facts.reached {
+        Reached::At(_) => Outcome::Ok,
+        Reached::No(why) => Outcome::Failed(vec![Fault::run(
+            format!("the cluster does not answer: {why}"),
+            "kubectl cluster-info",
+        )]),
+    });
+    diagnosis.ask(NAMESPACE, &[CLUSTER], || namespace(site, facts));
+    for (kind, found) in description.kinds.iter().zip(&facts.definitions) {
+        let name = kind.resource.definition();
+        diagnosis.ask(format!("crd {name}"), &[CLUSTER], || {
+            definitions::installed(description, kind, site, found)
+        });
+        let found = found.object().filter(|_| facts.server_time().is_some());
+        let Some(found) = found else { continue };
+        diagnosis.ask(format!("stored versions of {name}"), &[CLUSTER], || {
+            definitions::stored_versions(&name, found)
+        });
+        if found["spec"]["conversion"]["strategy"] == "Webhook" {
+            diagnosis.ask(format!("conversion of {name}"), &[CLUSTER], || {
+                definitions::conversion(site, found, facts)
+            });
+        }
+    }
+    diagnosis.ask("rights", &[CLUSTER, NAMESPACE], || rights::judge(site, facts));
+    diagnosis.ask(DEPLOYMENT, &[CLUSTER, NAMESPACE], || {
+        workload::deployment(site, facts)
+    });
+    diagnosis.ask("images", &[CLUSTER, NAMESPACE], || workload::images(facts));
+    if description.deploy.leader_election.value {
+        diagnosis.ask("lease", &[CLUSTER, NAMESPACE], || workload::lease(site, facts));
+    }
+    diagnosis.ask("readiness", &[CLUSTER, NAMESPACE], || {
+        workload::readiness(site, facts)
+    });
+    if description.has_webhooks() {
+        if !facts.configurations.is_empty() {
+            diagnosis.ask("webhooks", &[CLUSTER, NAMESPACE], || webhooks::judge(site, facts));
+        }
+        diagnosis.ask("certificates", &[CLUSTER, NAMESPACE], || {
+            certificates::judge(site, facts)
+        });
+    }
+    diagnosis
+}
+
+fn no_cargo(why: &str) -> Fault {
+    Fault::advise(
+        format!("cargo does not run, which builds the operator: {why}"),
+        "install Rust as https://rustup.rs says",
+    )
+}
+
+fn namespace(site: &Site, facts: &Facts) -> Outcome {
+    let name = &site.namespace;
+    match &facts.namespace {
+        Found::There(_) => Outcome::Ok,
+        // Who may not read it may still read what is in it.
+        Found::Unknown(why) => Outcome::unreadable("the namespace", why),
+        Found::Absent => Outcome::Failed(vec![match workload::elsewhere(site, facts) {
+            Some(fault) => fault,
+            None => Fault::run(format!("there is no namespace `{name}`"), site.install()),
+        }]),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! The facts that a diagnosis rests on.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::Value as Json;
+
+use crate::model::Description;
+use crate::observed::Found;
+
+/// Where an operator is looked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Site {
+    /// The name of the operator, which its Deployment, its ServiceAccount, its roles and its Lease have.
+    pub operator: String,
+    /// The namespace that it should run in.
+    pub namespace: String,
+    /// Whether krator.yaml has changed since the manifests were generated.
+    pub is_ahead: bool,
+    /// The description that the manifests were generated from, if krator.yaml has changed since and it has no errors.
+    pub former: Option<Description>,
+}
+
+impl Site {
+    /// The command that installs one manifest of the crate.
+    pub(super) fn apply(&self, manifest: &str) -> String {
+        let generate = if self.is_ahead { "krator gen && " } else { "" };
+        // Somebody else may have changed what is applied; that is why it is applied again.
+        format!("{generate}kubectl apply --server-side --force-conflicts -f {manifest}")
+    }
+
+    /// The command that installs the operator.
+    pub(super) fn install(&self) -> String {
+        let generate = if self.is_ahead { "krator gen && " } else { "" };
+        format!("{generate}kubectl apply --server-side -k deploy")
+    }
+}
+
+/// What was found in a cluster, and on this machine.
+#[derive(Debug, Clone)]
+pub(crate) struct Facts {
+    /// Why cargo does not run, if it does not.
+    pub cargo: Option<String>,
+    pub reached: Reached,
+    /// The operator's namespace.
+    pub namespace: Found,
+    /// The CustomResourceDefinitions, in the order of the kinds.
+    pub definitions: Vec<Found>,
+    /// The operator's ServiceAccount.
+    pub account: Found,
+    /// Its rights, by where they are granted.
+    pub grants: Vec<Grant>,
+    pub deployment: Found,
+    /// The Deployments with this name in all namespaces.
+    pub deployments: Found,
+    /// The pods that the Deployment selects.
+    pub pods: Found,
+    pub lease: Found,
+    /// The Lease as it was a moment later, if a single look could not tell.
+    pub lease_later: Option<Json>,
+    /// What pods answer at `/readyz`, by their names.
+    pub readiness: BTreeMap<String, Probe>,
+    /// The configurations of webhooks, by their kinds.
+    pub configurations: Vec<(&'static str, Found)>,
+    /// The EndpointSlices of Services that the API server calls, by the namespaces and names of those, or why there is no such
+    /// Service.
+    pub endpoints: BTreeMap<(String, String), Endpoints>,
+    /// The Secret with the certificates of the webhooks.
+    pub secret: Found,
+}
+
+/// Whether the API server answers.
+#[derive(Debug, Clone)]
+pub(crate) enum Reached {
+    /// It does, at this time by its own clock.
+    At(Timestamp),
+    /// It does not, for this reason.
+    No(String),
+}
+
+/// The rights of an operator that one role gives, and whether it has them.
+#[derive(Debug, Clone)]
+pub(crate) struct Grant {
+    /// The namespace of the role; `None` for a ClusterRole.
+    pub namespace: Option<String>,
+    pub role: Found,
+    pub binding: Found,
+    /// Each right, and whether the API server allows it; an error says why that is unknown.
+    pub rights: Vec<(Right, Result<bool, String>)>,
+}
+
+/// One verb on the objects of one resource.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Right {
+    pub group: String,
+    /// The plural, with its subresource if any.
+    pub resource: String,
+    /// The name of the only object that it is for, if it is for one.
+    pub name: Option<String>,
+    pub verb: String,
+}
+
+/// What a pod answers at `/readyz`.
+#[derive(Debug, Clone)]
+pub(crate) enum Probe {
+    Ready,
+    /// Not ready, for these reasons.
+    Unready(String),
+    /// The API server does not reach the pod.
+    Unreachable(String),
+    /// Whoever looks has no right to.
+    Unknown(String),
+}
+
+/// What is behind a Service.
+#[derive(Debug, Clone)]
+pub(crate) struct Endpoints {
+    pub service: Found,
+    pub slices: Found,
+}
+
+impl Facts {
+    /// The time by the API server's clock, if it answers.
+    pub(super) fn server_time(&self) -> Option<Timestamp> {
+        match self.reached {
+            Reached::At(time) => Some(time),
+            Reached::No(_) => None,
+        }
+    }
+
+    /// Facts before anything was asked.
+    pub(crate) fn unasked(reached: Reached) -> Self {
+        let unasked = || Found::Unknown("nobody has asked".to_owned());
+        Facts {
+            cargo: None,
+            reached,
+            namespace: unasked(),
+            definitions: Vec::new(),
+            account: unasked(),
+            grants: Vec::new(),
+            deployment: unasked(),
+            deployments: unasked(),
+            pods: unasked(),
+            lease: unasked(),
+            lease_later: None,
+            readiness: BTreeMap::new(),
+            configurations: Vec::new(),
+            endpoints: BTreeMap::new(),
+            secret: unasked(),
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The rights that an operator needs, and whether it has them.
+
+use serde_json::{Value as Json, json};
+
+use super::{Facts, Fault, Grant, Outcome, Right, Site};
+use crate::model::Description;
+use crate::observed::{Found, items, name};
+use crate::render::rbac::rights::{Permissions, Rules};
+
+const MANIFEST: &str = "deploy/rbac.yaml";
+
+/// All rights of an operator that runs in a namespace: those of its ClusterRole, and those of a Role in each of some namespaces.
+pub(crate) fn needed(description: &Description, namespace: &str) -> Vec<(Option<String>, Vec<Right>)> {
+    let permissions = Permissions::of(description);
+    // The rights are generated for an operator in the namespace that has its name.
+    let moved = |name: &str| match name == description.operator.as_str() {
+        true => namespace.to_owned(),
+        false => name.to_owned(),
+    };
+    let rights = |rules: &Rules| {
+        let targets = rules.0.iter();
+        let rights = targets.flat_map(|(target, verbs)| {
+            let name = target.name.as_deref().map(|name| match target.resource.as_str() {
+                "namespaces" => moved(name),
+                _ => name.to_owned(),
+            });
+            verbs.iter().map(move |verb| Right {
+                group: target.group.clone(),
+                resource: target.resource.clone(),
+                name: name.clone(),
+                verb: verb.clone(),
+            })
+        });
+        rights.collect::<Vec<_>>()
+    };
+    let namespaces = permissions.namespaces.iter();
+    let namespaces = namespaces.map(|(name, rules)| (Some(moved(name)), rights(rules)));
+    std::iter::once((None, rights(&permissions.cluster)))
+        .chain(namespaces)
+        .collect()
+}
+
+impl Right {
+    /// The SubjectAccessReview that asks whether the operator has it.
+    pub(crate) fn review(&self, site: &Site, namespace: Option<&str>) -> Json {
+        let (resource, subresource) = self.resource.split_once('/').unwrap_or((&self.resource, ""));
+        json!({
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SubjectAccessReview",
+            "spec": {
+                "user": format!("system:serviceaccount:{}:{}", site.namespace, site.operator),
+                "groups": ["system:serviceaccounts", format!("system:serviceaccounts:{}", site.namespace), "system:authenticated"],
+                "resourceAttributes": {
+                    "group": self.group,
+                    "resource": resource,
+                    "subresource": subresource,
+                    "name": self.name.as_deref().unwrap_or_default(),
+                    "namespace": namespace.unwrap_or_default(),
+                    "verb": self.verb,
+                },
+            },
+        })
+    }
+}
+
+/// Whether the operator has all rights; of those that it lacks, which role or binding should give them.
+pub(super) fn judge(site: &Site, facts: &Facts) -> Outcome {
+    let mut faults = Vec::new();
+    if facts.account == Found::Absent {
+        let what = format!(
+            "there is no ServiceAccount `{}` in the namespace `{}`",
+            site.operator, site.namespace
+        );
+        faults.push(Fault::run(what, site.apply(MANIFEST)));
+    }
+    for grant in &facts.grants {
+        let mut missing: Vec<&Right> = Vec::new();
+        for (right, allowed) in &grant.rights {
+            match allowed {
+                Ok(true) => {}
+                Ok(false) => missing.push(right),
+                Err(why) => return Outcome::Skipped(format!("nobody says what the operator may do: {why}")),
+            }
+        }
+        if !missing.is_empty() {
+            faults.push(Fault::run(why(site, grant, &missing), site.apply(MANIFEST)));
+        }
+    }
+    Outcome::of(faults)
+}
+
+/// Why rights are missing.
+fn why(site: &Site, grant: &Grant, missing: &[&Right]) -> String {
+    let (kind, place) = match &grant.namespace {
+        None => ("ClusterRole", String::new()),
+        Some(namespace) => ("Role", format!(" in the namespace `{namespace}`")),
+    };
+    let operator = &site.operator;
+    let is_bound = |binding: &Json| {
+        let mut subjects = items(binding, "/subjects").iter();
+        let names_us = |subject: &Json| {
+            subject["kind"] == "ServiceAccount"
+                && subject["name"] == **operator
+                && subject["namespace"] == *site.namespace
+        };
+        subjects.any(names_us)
+            && binding["roleRef"]["kind"] == kind
+            && binding["roleRef"]["name"] == **operator
+    };
+    match (&grant.binding, &grant.role) {
+        (Found::Absent, _) => format!(
+            "the {kind}Binding `{operator}`{place} is gone, so that the operator has none of the rights of the {kind}"
+        ),
+        (Found::There(binding), _) if !is_bound(binding) => format!(
+            "the {kind}Binding `{}`{place} does not bind the {kind} to the ServiceAccount `{operator}` of the namespace `{}`",
+            name(binding),
+            site.namespace
+        ),
+        (_, Found::Absent) => format!("the {kind} `{operator}`{place} is gone"),
+        _ => format!(
+            "rights were taken away from the {kind} `{operator}`{place}, which lacks: {}",
+            in_words(missing)
+        ),
+    }
+}
+
+/// Rights as kubectl's `auth can-i` takes them: `create,update leases.coordination.k8s.io/moose-operator`.
+fn in_words(rights: &[&Right]) -> String {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for right in rights {
+        let group = if right.group.is_empty() {
+            String::new()
+        } else {
+            format!(".{}", right.group)
+        };
+        let (resource, sub) = right
+            .resource
+            .split_once('/')
+            .map_or((&*right.resource, String::new()), |(resource, sub)| {
+                (resource, format!("/{sub}"))
+            });
+        let name = right
+            .name
+            .as_ref()
+            .map_or(String::new(), |name| format!(" {name}"));
+        let target = format!("{resource}{group}{sub}{name}");
+        match groups.iter_mut().find(|(known, _)| *known == target) {
+            Some((_, verbs)) => verbs.push(&right.verb),
+            None => groups.push((target, vec![&right.verb])),
+        }
+    }
+    let groups = groups
+        .into_iter()
+        .map(|(target, verbs)| format!("{} {target}", verbs.join(",")));
+    groups.collect::<Vec<_>>().join("; ")
+}

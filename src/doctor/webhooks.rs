@@ -1,0 +1,78 @@
+//! The webhooks: whether the API server calls somebody who answers.
+
+use serde_json::Value as Json;
+
+use super::{Endpoints, Facts, Fault, Outcome, Site};
+use crate::observed::{Found, items, text};
+
+const MANIFEST: &str = "deploy/webhooks.yaml";
+
+/// Whether the configurations are there, and their Services have pods.
+pub(super) fn judge(site: &Site, facts: &Facts) -> Outcome {
+    let mut faults: Vec<Fault> = Vec::new();
+    for (kind, found) in &facts.configurations {
+        let configuration = match found {
+            Found::There(configuration) => configuration,
+            Found::Unknown(why) => return Outcome::unreadable(&format!("the {kind}"), why),
+            Found::Absent => {
+                let what = format!(
+                    "there is no {kind} `{}`, so the API server asks nobody",
+                    site.operator
+                );
+                faults.push(Fault::run(what, site.apply(MANIFEST)));
+                continue;
+            }
+        };
+        for webhook in items(configuration, "/webhooks") {
+            let name = text(webhook, "/name");
+            for fault in unanswered(site, &webhook["clientConfig"], facts) {
+                let what = format!("the webhook {name} is not answered: {}", fault.what);
+                faults.push(Fault { what, ..fault });
+            }
+        }
+    }
+    Outcome::of(faults)
+}
+
+/// Why nobody answers the API server at the place that a `clientConfig` names.
+pub(super) fn unanswered(site: &Site, config: &Json, facts: &Facts) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let Some(service) = config.get("service") else {
+        // A URL is somebody's own; nothing is known of it.
+        return faults;
+    };
+    let key = (
+        text(service, "/namespace").to_owned(),
+        text(service, "/name").to_owned(),
+    );
+    let (namespace, name) = &key;
+    if let Some(Endpoints { service, slices }) = facts.endpoints.get(&key) {
+        if *service == Found::Absent {
+            let what = format!("there is no Service `{name}` in the namespace `{namespace}`");
+            faults.push(Fault::run(what, site.apply(MANIFEST)));
+        } else if matches!(slices, Found::There(_) | Found::Absent) && !slices.objects().iter().any(has_ready)
+        {
+            let what = format!("no pod is ready behind the Service `{name}` in the namespace `{namespace}`");
+            faults.push(Fault::run(what, format!("kubectl get pods -n {namespace}")));
+        }
+    }
+    if text(config, "/caBundle").is_empty() {
+        let what =
+            "it has no caBundle, which the leader of the operator writes when it starts, or cert-manager";
+        faults.push(Fault::run(
+            what,
+            format!(
+                "kubectl logs -n {0} deployment/{1}",
+                site.namespace, site.operator
+            ),
+        ));
+    }
+    faults
+}
+
+/// Whether an EndpointSlice has an endpoint that is ready.
+fn has_ready(slice: &Json) -> bool {
+    let mut endpoints = items(slice, "/endpoints").iter();
+    endpoints
+        .any(|endpoint| endpoint["conditions"]["ready"] != false && !items(endpoint, "/addresses").is_empty())
+}

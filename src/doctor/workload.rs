@@ -1,0 +1,245 @@
+//! The Deployment of an operator and its pods: whether they run, lead and are ready.
+
+use serde_json::Value as Json;
+
+use super::{Facts, Fault, Outcome, Probe, Site};
+use crate::observed::lease::{self, Leader};
+use crate::observed::{Found, condition, items, name, rounded, text};
+
+/// Whether the Deployment is there and available.
+pub(super) fn deployment(site: &Site, facts: &Facts) -> Outcome {
+    let Site {
+        operator, namespace, ..
+    } = site;
+    let deployment = match &facts.deployment {
+        Found::There(deployment) => deployment,
+        Found::Unknown(why) => return Outcome::unreadable("the Deployment", why),
+        Found::Absent => {
+            return Outcome::Failed(vec![elsewhere(site, facts).unwrap_or_else(|| {
+                let what = format!("there is no Deployment `{operator}` in the namespace `{namespace}`");
+                Fault::run(what, site.install())
+            })]);
+        }
+    };
+    let wanted = deployment["spec"]["replicas"].as_u64().unwrap_or(1);
+    if wanted == 0 {
+        let command = format!("kubectl scale deployment/{operator} -n {namespace} --replicas=1");
+        return Outcome::Failed(vec![Fault::run("the Deployment is scaled to no pod", command)]);
+    }
+    let describe = format!("kubectl describe deployment/{operator} -n {namespace}");
+    let (generation, observed) = (
+        &deployment["metadata"]["generation"],
+        &deployment["status"]["observedGeneration"],
+    );
+    let mut faults = Vec::new();
+    if observed.as_u64() < generation.as_u64() {
+        faults.push(Fault::run(
+            "no controller has seen the last change of the Deployment",
+            &describe,
+        ));
+    }
+    let holds = |kind: &str| condition(deployment, kind).map(|condition| &condition["status"]);
+    if holds("Available").is_none_or(|status| status != "True") {
+        let ready = deployment["status"]["readyReplicas"].as_u64().unwrap_or(0);
+        let what = format!("the Deployment is not available: {ready} of {wanted} pods are ready");
+        faults.push(Fault::run(what, &describe));
+    }
+    if holds("Progressing").is_some_and(|status| status == "False") {
+        let message =
+            condition(deployment, "Progressing").map_or("", |condition| text(condition, "/message"));
+        faults.push(Fault::run(
+            format!("the rollout of the Deployment hangs: {message}"),
+            describe,
+        ));
+    }
+    Outcome::of(faults)
+}
+
+/// The fault of a Deployment that is in another namespace.
+pub(super) fn elsewhere(site: &Site, facts: &Facts) -> Option<Fault> {
+    let Site {
+        operator, namespace, ..
+    } = site;
+    let mut others = facts.deployments.objects().iter();
+    let other =
+        others.find(|other| name(other) == operator && text(other, "/metadata/namespace") != namespace)?;
+    let other = text(other, "/metadata/namespace");
+    Some(Fault::advise(
+        format!(
+            "the Deployment `{operator}` is in the namespace `{other}`, and the manifests are for `{namespace}`"
+        ),
+        format!(
+            "if it belongs there, look there: krator doctor --namespace {other}; otherwise: {} && kubectl delete deployment/{operator} -n {other}",
+            site.install()
+        ),
+    ))
+}
+
+/// The pods that should run, or why there are none.
+fn pods(facts: &Facts) -> Result<Vec<&Json>, Outcome> {
+    if let Found::Unknown(why) = &facts.pods {
+        return Err(Outcome::unreadable("the pods", why));
+    }
+    let is_over = |pod: &Json| {
+        pod["metadata"]["deletionTimestamp"].is_string()
+            || ["Succeeded", "Failed"].contains(&text(pod, "/status/phase"))
+    };
+    let pods: Vec<&Json> = facts.pods.objects().iter().filter(|pod| !is_over(pod)).collect();
+    if pods.is_empty() {
+        return Err(Outcome::skipped("the operator has no pods"));
+    }
+    Ok(pods)
+}
+
+/// The containers of a pod that wait: each with the reason and the message.
+fn waiting(pod: &Json) -> impl Iterator<Item = (&Json, &str, &str)> {
+    let containers = ["/status/initContainerStatuses", "/status/containerStatuses"];
+    let containers = containers.into_iter().flat_map(|list| items(pod, list));
+    containers.filter_map(|container| {
+        let waiting = container.pointer("/state/waiting")?;
+        Some((container, text(waiting, "/reason"), text(waiting, "/message")))
+    })
+}
+
+/// Whether the images of all pods can be pulled.
+pub(super) fn images(facts: &Facts) -> Outcome {
+    const FAILURES: [&str; 4] = [
+        "ErrImagePull",
+        "ImagePullBackOff",
+        "InvalidImageName",
+        "ErrImageNeverPull",
+    ];
+    let pods = match pods(facts) {
+        Ok(pods) => pods,
+        Err(outcome) => return outcome,
+    };
+    let mut faults: Vec<Fault> = Vec::new();
+    for pod in pods {
+        for (container, reason, message) in waiting(pod).filter(|(_, reason, _)| FAILURES.contains(reason)) {
+            let image = text(container, "/image");
+            let what = format!(
+                "the image {image} of the pod {} cannot be pulled: {reason}: {message}",
+                name(pod)
+            );
+            let push = format!(
+                "push it: docker push {image}; or name another one under `images` in deploy/kustomization.yaml, and apply that"
+            );
+            faults.push(Fault::advise(what.trim_end_matches(": "), push));
+        }
+    }
+    Outcome::of(faults)
+}
+
+/// Whether one of the pods leads.
+pub(super) fn lease(site: &Site, facts: &Facts) -> Outcome {
+    let Site {
+        operator, namespace, ..
+    } = site;
+    let logs = format!("kubectl logs -n {namespace} deployment/{operator}");
+    let Some(now) = facts.server_time() else {
+        return Outcome::skipped("the server does not say what time it is");
+    };
+    let found = match &facts.lease {
+        Found::There(lease) => lease,
+        Found::Unknown(why) => return Outcome::unreadable("the Lease", why),
+        Found::Absent => {
+            return match pods(facts) {
+                Err(outcome) => outcome,
+                Ok(_) => Outcome::Failed(vec![Fault::run(
+                    format!(
+                        "there is no Lease `{operator}` in the namespace `{namespace}`: no pod has become the leader"
+                    ),
+                    logs,
+                )]),
+            };
+        }
+    };
+    let what = match lease::leader(found, facts.lease_later.as_ref(), now) {
+        Leader::Is(holder) => {
+            let pods = match pods(facts) {
+                Ok(pods) => pods,
+                Err(Outcome::Skipped(why)) if matches!(facts.pods, Found::Unknown(_)) => {
+                    return Outcome::Skipped(why);
+                }
+                Err(_) => Vec::new(),
+            };
+            if pods.iter().any(|pod| is_host_of(lease::host(&holder), name(pod))) {
+                return Outcome::Ok;
+            }
+            return Outcome::Failed(vec![Fault::advise(
+                format!(
+                    "another operator holds the Lease `{operator}`: {holder}, which is no pod of the Deployment, acts, and the pods stand by"
+                ),
+                format!(
+                    "end that process, or give this operator another name; kubectl get lease {operator} -n {namespace} -o yaml shows since when it holds the Lease"
+                ),
+            )]);
+        }
+        Leader::Nobody => format!("nobody holds the Lease `{operator}`: its last holder has given it back"),
+        Leader::Gone(holder, since) => format!(
+            "nobody renews the Lease `{operator}`: {holder} has done it last, {} ago",
+            rounded(since)
+        ),
+    };
+    Outcome::Failed(vec![Fault::run(what, logs)])
+}
+
+/// Whether this is the host name of a pod: its name, which a host name may be too short for.
+fn is_host_of(host: &str, pod: &str) -> bool {
+    /// The most characters of a host name. One that ends with other characters than letters and digits is shorter.
+    const LONGEST: usize = 63;
+    host == pod || pod.len() > LONGEST && host.len() > LONGEST / 2 && pod.starts_with(host)
+}
+
+/// Whether all pods say that they are ready.
+pub(super) fn readiness(site: &Site, facts: &Facts) -> Outcome {
+    let namespace = &site.namespace;
+    let pods = match pods(facts) {
+        Ok(pods) => pods,
+        Err(outcome) => return outcome,
+    };
+    let (mut faults, mut unknown) = (Vec::new(), None);
+    for pod in pods {
+        let name = name(pod);
+        let crashes = waiting(pod).find(|(_, reason, _)| *reason == "CrashLoopBackOff");
+        if let Some((container, ..)) = crashes {
+            let count = container["restartCount"].as_u64().unwrap_or(0);
+            let command = format!("kubectl logs -n {namespace} {name} --previous");
+            faults.push(Fault::run(
+                format!("the pod {name} has ended by itself {count} times"),
+                command,
+            ));
+            continue;
+        }
+        let logs = || format!("kubectl logs -n {namespace} {name}");
+        match facts.readiness.get(name) {
+            Some(Probe::Ready) => {}
+            Some(Probe::Unready(lacks)) => {
+                let what = format!(
+                    "the pod {name} is not ready. It waits for\n  {}",
+                    lacks.trim().replace('\n', "\n  ")
+                );
+                faults.push(Fault::run(what, logs()));
+            }
+            Some(Probe::Unreachable(why)) => {
+                faults.push(Fault::run(
+                    format!("the pod {name} does not answer at /readyz: {why}"),
+                    logs(),
+                ));
+            }
+            Some(Probe::Unknown(why)) => unknown = Some(Outcome::unreadable("the answer at /readyz", why)),
+            None => {
+                let phase = text(pod, "/status/phase");
+                let describe = format!("kubectl describe pod/{name} -n {namespace}");
+                faults.push(Fault::run(
+                    format!("the pod {name} does not run: it is {phase}"),
+                    describe,
+                ));
+            }
+        }
+    }
+    match unknown {
+        Some(unknown) if faults.is_empty() => unknown,
+        _ => Outcome::of(faults),
+    }
+}

@@ -1,0 +1,108 @@
+//! Objects of a cluster as somebody has read them, at a time by the API server's clock. Whoever judges them gets them as
+//! values, and does no input or output.
+
+pub(crate) mod lease;
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::Value as Json;
+
+/// What has become of a look at an object.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Found {
+    /// There is none.
+    Absent,
+    /// The object, or the array of the objects.
+    There(Json),
+    /// It could not be read, for this reason: whoever looks has no right to, for example.
+    Unknown(String),
+}
+
+impl Found {
+    /// The object, if it is there.
+    pub(crate) fn object(&self) -> Option<&Json> {
+        match self {
+            Found::There(object) => Some(object),
+            Found::Absent | Found::Unknown(_) => None,
+        }
+    }
+
+    /// The objects of an array; none if it could not be read.
+    pub(crate) fn objects(&self) -> &[Json] {
+        self.object().and_then(Json::as_array).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The text at a JSON pointer; empty if there is none.
+pub(crate) fn text<'a>(object: &'a Json, pointer: &str) -> &'a str {
+    object.pointer(pointer).and_then(Json::as_str).unwrap_or_default()
+}
+
+/// The items of the list at a JSON pointer; none if there is no list.
+pub(crate) fn items<'a>(object: &'a Json, pointer: &str) -> &'a [Json] {
+    object
+        .pointer(pointer)
+        .and_then(Json::as_array)
+        .map_or(&[], Vec::as_slice)
+}
+
+/// The time at a JSON pointer.
+pub(crate) fn time(object: &Json, pointer: &str) -> Option<Timestamp> {
+    text(object, pointer).parse().ok()
+}
+
+/// The name of an object.
+pub(crate) fn name(object: &Json) -> &str {
+    text(object, "/metadata/name")
+}
+
+/// The condition of a type.
+pub(crate) fn condition<'a>(object: &'a Json, kind: &str) -> Option<&'a Json> {
+    items(object, "/status/conditions")
+        .iter()
+        .find(|condition| condition["type"] == kind)
+}
+
+/// The time from one point to another; zero if that is earlier.
+pub(crate) fn between(earlier: Timestamp, later: Timestamp) -> Duration {
+    Duration::try_from(later.duration_since(earlier)).unwrap_or_default()
+}
+
+/// A span of time in at most two units, which is what people read: `2d3h`, `5m12s`, `7s`.
+pub(crate) fn rounded(span: Duration) -> String {
+    let seconds = span.as_secs();
+    let units = [("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)];
+    let Some(first) = units.iter().position(|(_, length)| seconds >= *length) else {
+        return "0s".to_owned();
+    };
+    let mut rest = seconds;
+    let mut text = String::new();
+    for (unit, length) in units.iter().skip(first).take(2) {
+        let count = rest / length;
+        rest %= length;
+        if count > 0 {
+            text.push_str(&format!("{count}{unit}"));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_have_at_most_two_units() {
+        for (seconds, text) in [
+            (0, "0s"),
+            (7, "7s"),
+            (60, "1m"),
+            (312, "5m12s"),
+            (7_230, "2h"),
+            (183_700, "2d3h"),
+        ] {
+            assert_eq!(rounded(Duration::from_secs(seconds)), text);
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! How many objects are in each state, and which of them has been there longest. Pure: somebody else reads the objects.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::{Value as Json, json};
+
+use crate::model::{Description, Kind, KindId};
+use crate::observed::{between, name, rounded, text, time};
+use crate::render::diagram::Notes;
+use crate::text::printable;
+
+/// The objects of all kinds, by their states.
+#[derive(Debug)]
+pub(crate) struct Population {
+    /// The time by the API server's clock.
+    now: Timestamp,
+    /// In the order of the kinds: the objects in each state, by the name of that in the description. Objects that are in none of
+    /// its states are under the name that is stored, which is empty for those that no operator has seen.
+    kinds: Vec<BTreeMap<String, Group>>,
+}
+
+/// The objects in a state.
+#[derive(Debug, Default)]
+struct Group {
+    count: usize,
+    /// The one that has entered the state first, and when.
+    oldest: Option<(Timestamp, String)>,
+}
+
+impl Population {
+    /// Counts objects, which are in the order of the kinds.
+    pub(crate) fn of(description: &Description, now: Timestamp, objects: &[Vec<Json>]) -> Self {
+        let kinds = description.kinds.iter().zip(objects);
+        let kinds = kinds.map(|(kind, objects)| {
+            let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+            for object in objects {
+                let stored = text(object, "/status/state");
+                let state = kind
+                    .states
+                    .iter()
+                    .find(|state| state.names().any(|name| name == stored));
+                let state = state.map_or(stored, |state| state.name.as_str());
+                groups.entry(state.to_owned()).or_default().add(object);
+            }
+            groups
+        });
+        Population {
+            now,
+            kinds: kinds.collect(),
+        }
+    }
+
+    fn group(&self, at: usize, state: &str) -> Option<&Group> {
+        self.kinds.get(at)?.get(state)
+    }
+
+    /// What diagrams say beside each state.
+    pub(crate) fn notes(&self, description: &Description) -> Notes {
+        let mut notes = Notes::default();
+        for (at, kind) in description.kinds.iter().enumerate() {
+            for (id, state) in kind.state_ids() {
+                if let Some(group) = self.group(at, state.name.as_str()) {
+                    notes.add(KindId(at), id, self.in_words(group));
+                }
+            }
+        }
+        notes
+    }
+
+    /// Such as `3 objects, oldest 2h: default/bullwinkle`.
+    fn in_words(&self, group: &Group) -> String {
+        let count = match group.count {
+            1 => "1 object".to_owned(),
+            count => format!("{count} objects"),
+        };
+        match &group.oldest {
+            Some((since, name)) => format!("{count}, oldest {}: {name}", rounded(between(*since, self.now))),
+            None => count,
+        }
+    }
+
+    /// A table for people, with all states.
+    pub(crate) fn to_table(&self, description: &Description) -> String {
+        let mut rows = vec![["KIND", "STATE", "OBJECTS", "OLDEST", "OBJECT"].map(str::to_owned)];
+        for (at, kind) in description.kinds.iter().enumerate() {
+            for state in self.states(at, kind) {
+                let group = self.group(at, state);
+                let oldest = group.and_then(|group| group.oldest.as_ref());
+                rows.push([
+                    kind.resource.kind.to_string(),
+                    self.shown(kind, state),
+                    group.map_or(0, |group| group.count).to_string(),
+                    oldest.map_or("-".to_owned(), |(since, _)| rounded(between(*since, self.now))),
+                    oldest.map_or("-".to_owned(), |(_, name)| printable(name)),
+                ]);
+            }
+        }
+        let widths = [0, 1, 2, 3].map(|at| rows.iter().map(|row| row[at].len()).max().unwrap_or(0));
+        let lines = rows.iter().map(|row| {
+            let cells = widths
+                .iter()
+                .zip(row)
+                .map(|(width, cell)| format!("{cell:<width$}  "));
+            format!("{}{}\n", cells.collect::<String>(), row[4])
+        });
+        lines.collect()
+    }
+
+    /// The states of the description, and then others that objects are in.
+    fn states<'a>(&'a self, at: usize, kind: &'a Kind) -> impl Iterator<Item = &'a str> {
+        let known = kind.states.iter().map(|state| state.name.as_str());
+        let others = self
+            .kinds
+            .get(at)
+            .into_iter()
+            .flat_map(BTreeMap::keys)
+            .map(String::as_str);
+        known.chain(others.filter(|state| kind.state_named(state).is_none()))
+    }
+
+    fn shown(&self, kind: &Kind, state: &str) -> String {
+        match state {
+            "" => "(none yet)".to_owned(),
+            state if kind.state_named(state).is_none() => format!("{} (unknown)", printable(state)),
+            state => state.to_owned(),
+        }
+    }
+
+    /// The table for programs.
+    pub(crate) fn to_json(&self, description: &Description) -> Json {
+        let kinds = description.kinds.iter().enumerate().flat_map(|(at, kind)| {
+            self.states(at, kind).map(move |state| {
+                let group = self.group(at, state);
+                let oldest = group.and_then(|group| group.oldest.as_ref());
+                json!({
+                    "kind": kind.resource.kind.as_str(),
+                    "state": state,
+                    "known": kind.state_named(state).is_some(),
+                    "objects": group.map_or(0, |group| group.count),
+                    "oldest": oldest.map(|(since, name)| json!({"object": name, "since": since.to_string()})),
+                })
+            })
+        });
+        kinds.collect()
+    }
+}
+
+impl Group {
+    fn add(&mut self, object: &Json) {
+        self.count += 1;
+        let entered =
+            time(object, "/status/stateEnteredTime").or_else(|| time(object, "/metadata/creationTimestamp"));
+        let Some(entered) = entered else { return };
+        if self.oldest.as_ref().is_none_or(|(oldest, _)| entered < *oldest) {
+            let namespace = text(object, "/metadata/namespace");
+            let joint = if namespace.is_empty() { "" } else { "/" };
+            self.oldest = Some((entered, format!("{namespace}{joint}{}", name(object))));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::diagram;
+
+    const DESCRIPTION: &str = "
+krator: 1
+resource: {group: example.com, version: v1, kind: Moose, plural: moose}
+spec: {a: string}
+machine: {initial: Roam}
+states: {Roam: {next: [Rest], renamedFrom: Walk}, Rest: {kind: ready}}
+";
+
+    fn moose(name: &str, state: &str, entered: &str) -> Json {
+        json!({"metadata": {"name": name, "namespace": "park"}, "status": {"state": state, "stateEnteredTime": entered}})
+    }
+
+    #[test]
+    fn objects_are_counted_by_their_states_also_in_diagrams() {
+        let description = crate::check("krator.yaml", DESCRIPTION.as_bytes()).description;
+        let description = description.expect("it has no errors");
+        let objects = vec![
+            moose("a", "Roam", "2026-01-01T00:50:00Z"),
+            moose("b", "Walk", "2026-01-01T00:30:00Z"),
+            moose("c", "Swim", "2026-01-01T00:00:00Z"),
+            json!({"metadata": {"name": "d", "namespace": "park", "creationTimestamp": "2026-01-01T00:59:55Z"}}),
+        ];
+        let now = "2026-01-01T01:00:00Z".parse().expect("a time");
+        let population = Population::of(&description, now, &[objects]);
+        assert_eq!(
+            population.to_table(&description),
+            "KIND   STATE           OBJECTS  OLDEST  OBJECT\n\
+             Moose  Roam            2        30m     park/b\n\
+             Moose  Rest            0        -       -\n\
+             Moose  (none yet)      1        5s      park/d\n\
+             Moose  Swim (unknown)  1        1h      park/c\n"
+        );
+        let notes = population.notes(&description);
+        let dot = diagram::dot_with(&description, &notes);
+        assert!(
+            dot.contains(r#""Moose.Roam" [label="Roam\n2 objects, oldest 30m: park/b"]"#),
+            "{dot}"
+        );
+        let mermaid = diagram::mermaid_with(&description, &notes);
+        assert!(
+            mermaid.contains("state \"Roam (2 objects, oldest 30m#58; park/b)\" as Moose_Roam"),
+            "{mermaid}"
+        );
+        let ascii = diagram::ascii_with(&description, &notes);
+        assert!(
+            ascii.contains("  Roam  [initial, 2 objects, oldest 30m: park/b]\n"),
+            "{ascii}"
+        );
+        assert_eq!(population.to_json(&description)[3]["oldest"]["object"], "park/c");
+    }
+}

@@ -1,0 +1,214 @@
+//! Why one object is in its state, what it waits for, and when that is due. Pure: it judges an object, its children and its events
+//! as somebody else has read them, at a time by the API server's clock.
+
+mod fields;
+mod report;
+mod waits;
+
+pub(crate) use fields::values_at;
+
+use jiff::Timestamp;
+use krator_runtime::Readiness;
+use serde_json::Value as Json;
+
+use crate::model::{Description, Kind, ObjectKind};
+use crate::observed::{Found, items, name, text, time};
+
+/// What was read of an object and of what concerns it.
+#[derive(Debug, Clone)]
+pub(crate) struct Facts {
+    /// The time by the API server's clock.
+    pub now: Timestamp,
+    pub object: Json,
+    /// The events about it, as `core/v1` has them.
+    pub events: Found,
+    /// The objects of each kind in `owns`, in that order, that may be its children.
+    pub owned: Vec<Found>,
+    /// The objects of other kinds that it names: each by its kind and its name.
+    pub watched: Vec<(ObjectKind, String, Found)>,
+    /// The Lease of its operator, and what became of it a moment later.
+    pub lease: Found,
+    pub lease_later: Option<Json>,
+}
+
+/// Why an object is as it is.
+#[derive(Debug)]
+pub(crate) struct Why {
+    pub kind: String,
+    pub namespace: Option<String>,
+    pub name: String,
+    /// The time at which it was looked at.
+    pub now: Timestamp,
+    /// The stored state; none before an operator has seen the object.
+    pub state: Option<String>,
+    pub since: Option<Timestamp>,
+    pub message: String,
+    /// What it waits for; never empty.
+    pub waits: Vec<Waiting>,
+    /// The last error of its handler.
+    pub error: Option<Failure>,
+    pub children: Vec<Child>,
+    /// The last events about it, the latest first.
+    pub events: Vec<Event>,
+}
+
+/// Something that an object waits for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Waiting {
+    /// A word for programs.
+    pub reason: &'static str,
+    /// A sentence for people.
+    pub text: String,
+    /// When it is due, if that is known.
+    pub due: Option<Timestamp>,
+}
+
+/// The failures of a handler that is tried again, or was given up.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// How often it has failed in a row; none if it is not tried again.
+    pub attempts: Option<u64>,
+    pub message: String,
+}
+
+/// A child.
+#[derive(Debug)]
+pub(crate) struct Child {
+    pub kind: String,
+    pub name: String,
+    pub readiness: Readiness,
+}
+
+/// An event.
+#[derive(Debug)]
+pub(crate) struct Event {
+    pub time: Option<Timestamp>,
+    /// Whether it is about an entry of a state.
+    pub is_transition: bool,
+    /// The state that was entered, or the cause where that was not its handler.
+    pub reason: String,
+    pub note: String,
+    /// How often it has happened.
+    pub count: u64,
+    pub is_warning: bool,
+}
+
+/// How many events are told.
+const MOST_EVENTS: usize = 10;
+
+/// The kind of an object, by any of the names that kubectl takes.
+pub(crate) fn kind_named<'a>(description: &'a Description, given: &str) -> Option<&'a Kind> {
+    let given = given.to_lowercase();
+    description.kinds.iter().find(|kind| {
+        let resource = &kind.resource;
+        let short = resource.short_names.iter().map(|name| name.as_str());
+        let mut names = [
+            resource.kind.as_str(),
+            resource.plural.as_str(),
+            resource.singular.as_str(),
+        ]
+        .into_iter()
+        .chain(short);
+        names.any(|name| name.to_lowercase() == given) || resource.definition() == given
+    })
+}
+
+/// Why an object of a kind is as it is.
+pub(crate) fn explain(description: &Description, kind: &Kind, facts: &Facts) -> Why {
+    let object = &facts.object;
+    let children = children(kind, facts);
+    let events = events(&facts.events);
+    let state = Some(text(object, "/status/state")).filter(|state| !state.is_empty());
+    let message = text(object, "/status/message").to_owned();
+    let attempts = object["status"]["attempts"]
+        .as_u64()
+        .filter(|attempts| *attempts > 0);
+    let gave_up = || {
+        events
+            .iter()
+            .find(|event| event.is_transition)
+            .is_some_and(|last| last.reason == EXHAUSTED)
+    };
+    let error = (attempts.is_some() || gave_up()).then(|| Failure {
+        attempts,
+        message: message.clone(),
+    });
+    let mut why = Why {
+        kind: kind.resource.kind.to_string(),
+        namespace: object["metadata"]["namespace"].as_str().map(str::to_owned),
+        name: name(object).to_owned(),
+        now: facts.now,
+        state: state.map(str::to_owned),
+        since: time(object, "/status/stateEnteredTime"),
+        message,
+        waits: Vec::new(),
+        error,
+        children,
+        events,
+    };
+    why.waits = waits::of(description, kind, facts, &why);
+    why
+}
+
+/// The reason of the event of an object whose handler has failed too often.
+const EXHAUSTED: &str = "RetriesExhausted";
+
+/// The children of an object: those that name it as their controller, or by the label that stands for that.
+fn children(kind: &Kind, facts: &Facts) -> Vec<Child> {
+    let uid = &facts.object["metadata"]["uid"];
+    let label = waits::mark(kind);
+    let is_ours = |child: &Json| {
+        let mut owners = items(child, "/metadata/ownerReferences").iter();
+        let controller = owners.find(|owner| owner["controller"] == true);
+        match controller {
+            Some(controller) => controller["uid"] == *uid,
+            None => child["metadata"]["labels"]
+                .get(&label)
+                .is_some_and(|owner| owner == uid),
+        }
+    };
+    let owned = kind.owns.iter().zip(&facts.owned);
+    owned
+        .flat_map(|(owned, found)| found.objects().iter().map(move |child| (owned, child)))
+        .filter(|(_, child)| is_ours(child))
+        .map(|(owned, child)| Child {
+            kind: owned.kind.kind.to_string(),
+            name: name(child).to_owned(),
+            readiness: Readiness::of(child, facts.now),
+        })
+        .collect()
+}
+
+/// The last events, the latest first.
+fn events(found: &Found) -> Vec<Event> {
+    let mut events: Vec<Event> = found
+        .objects()
+        .iter()
+        .map(|event| {
+            let counts = ["/series/count", "/count"];
+            let times = [
+                "/series/lastObservedTime",
+                "/lastTimestamp",
+                "/eventTime",
+                "/metadata/creationTimestamp",
+            ];
+            Event {
+                time: times.iter().find_map(|pointer| time(event, pointer)),
+                is_transition: event["action"] == "Transition",
+                reason: text(event, "/reason").to_owned(),
+                note: text(event, "/message").to_owned(),
+                count: counts
+                    .iter()
+                    .find_map(|pointer| event.pointer(pointer)?.as_u64())
+                    .unwrap_or(1),
+                is_warning: event["type"] == "Warning",
+            }
+        })
+        .collect();
+    events.sort_by_key(|event| std::cmp::Reverse(event.time));
+    events.truncate(MOST_EVENTS);
+    events
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,422 @@
+//! What an object waits for, by the graph of its kind.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::fields::{When, when};
+use super::{EXHAUSTED, Facts, Waiting, Why};
+use crate::model::{
+    Description, Kind, OnSpecChange, Retry, RetryLimit, State, StateId, StateKind, WatchSource,
+    format_duration,
+};
+use crate::observed::lease::{Leader, leader};
+use crate::observed::{Found, condition, items, rounded, text, time};
+use crate::render::rust::handlers::handler_file;
+
+/// The finalizer of the objects of a kind, and the label of their children that have no owner reference.
+pub(super) fn mark(kind: &Kind) -> String {
+    format!("{}/{}", kind.resource.group.value, kind.resource.plural.value)
+}
+
+/// Collects what an object waits for.
+struct Waits<'a> {
+    kind: &'a Kind,
+    facts: &'a Facts,
+    why: &'a Why,
+    all: Vec<Waiting>,
+}
+
+/// Everything that an object waits for. What keeps all the rest from happening comes first.
+pub(super) fn of(description: &Description, kind: &Kind, facts: &Facts, why: &Why) -> Vec<Waiting> {
+    let mut waits = Waits {
+        kind,
+        facts,
+        why,
+        all: Vec::new(),
+    };
+    if description.deploy.leader_election.value {
+        waits.leader(description);
+    }
+    waits.deletion();
+    waits.machine();
+    waits.all
+}
+
+impl Waits<'_> {
+    fn add(&mut self, reason: &'static str, text: impl Into<String>, due: Option<Timestamp>) {
+        let text = text.into();
+        self.all.push(Waiting { reason, text, due });
+    }
+
+    fn name(&self, state: StateId) -> &str {
+        self.kind.state(state).name.as_str()
+    }
+
+    /// Whether somebody acts at all.
+    fn leader(&mut self, description: &Description) {
+        let operator = description.operator.as_str();
+        let why = match &self.facts.lease {
+            Found::Unknown(_) => return,
+            Found::Absent => "none has ever held its Lease".to_owned(),
+            Found::There(lease) => match leader(lease, self.facts.lease_later.as_ref(), self.facts.now) {
+                Leader::Is(_) => return,
+                Leader::Nobody => "nobody holds its Lease".to_owned(),
+                Leader::Gone(holder, since) => {
+                    format!("{holder} has renewed its Lease last, {} ago", rounded(since))
+                }
+            },
+        };
+        self.add(
+            "leader",
+            format!("no pod of the operator {operator} acts: {why}; `krator doctor` says more"),
+            None,
+        );
+    }
+
+    /// What holds an object that is deleted, beside its deletion path.
+    fn deletion(&mut self) {
+        let metadata = &self.facts.object["metadata"];
+        if metadata["deletionTimestamp"].is_null() {
+            return;
+        }
+        let ours = mark(self.kind);
+        let finalizers: Vec<&str> = items(metadata, "/finalizers")
+            .iter()
+            .filter_map(|it| it.as_str())
+            .collect();
+        if finalizers.contains(&"foregroundDeletion") {
+            let children: Vec<String> = self
+                .why
+                .children
+                .iter()
+                .map(|it| format!("{} {}", it.kind, it.name))
+                .collect();
+            let which = if children.is_empty() {
+                "none is left".to_owned()
+            } else {
+                children.join(", ")
+            };
+            self.add(
+                "childrenDeletion",
+                format!("it is deleted after its children, which the garbage collector deletes: {which}"),
+                None,
+            );
+        }
+        let standard = ["foregroundDeletion", "orphan"];
+        let others = finalizers
+            .iter()
+            .filter(|it| **it != ours && !standard.contains(it));
+        let others: Vec<&str> = others.copied().collect();
+        if !others.is_empty() {
+            let text = format!(
+                "it is deleted, and others hold it by their finalizers: {}",
+                others.join(", ")
+            );
+            self.add("finalizers", text, None);
+        }
+        if finalizers.contains(&&*ours) {
+            let state = self
+                .why
+                .state
+                .as_deref()
+                .and_then(|state| stored_state(self.kind, state));
+            let is_on_path = state.is_some_and(|state| self.kind.state(state).on_deletion_path);
+            let text = match (is_on_path, self.kind.machine.deletion) {
+                (true, _) => format!(
+                    "it is deleted when its deletion path has ended; the finalizer {ours} holds it until then"
+                ),
+                (false, Some(entry)) => format!(
+                    "it is deleted, and the operator has not led it to {} yet; the finalizer {ours} holds it until its deletion path has ended",
+                    self.name(entry.value)
+                ),
+                (false, None) => format!(
+                    "it is deleted when the operator has taken off the finalizer {ours}, of a former description"
+                ),
+            };
+            self.add("deletionPath", text, None);
+        }
+    }
+
+    /// What the machine waits for.
+    fn machine(&mut self) {
+        let object = &self.facts.object;
+        let (group, resource) = (self.kind.resource.group.as_str(), &self.kind.resource);
+        let annotation = |key: &str| object["metadata"]["annotations"].get(format!("{group}/{key}"));
+        if annotation("paused").is_some_and(|paused| paused == "true") {
+            let namespace = self
+                .why
+                .namespace
+                .as_ref()
+                .map_or(String::new(), |it| format!(" -n {it}"));
+            return self.add(
+                "pause",
+                format!(
+                    "the annotation {group}/paused is set, and no handler runs until it is gone: kubectl annotate {} {}{namespace} {group}/paused-",
+                    resource.plural.value, self.why.name
+                ),
+                None,
+            );
+        }
+        let stalled = condition(object, "Stalled").filter(|stalled| stalled["status"] == "True");
+        let stalled = stalled.map(|stalled| (text(stalled, "/reason"), text(stalled, "/message")));
+        let Some(stored) = self.why.state.as_deref() else {
+            return match stalled {
+                Some(("Undecodable", message)) => self.add("undecodable", message, None),
+                _ => self.add("operator", "no operator has seen it yet", None),
+            };
+        };
+        let Some(id) = stored_state(self.kind, stored) else {
+            let text = format!(
+                "krator.yaml does not know the state {stored}, so an operator of it leaves the object alone until one runs that knows it, or until it is deleted"
+            );
+            return self.add("unknownState", text, None);
+        };
+        match stalled {
+            Some(("UnknownState", message)) => return self.add("unknownState", message, None),
+            Some(("Undecodable", message)) => return self.add("undecodable", message, None),
+            _ => {}
+        }
+        let state = self.kind.state(id);
+        self.timeout(state);
+        let requested = annotation("requestedAt").and_then(|it| it.as_str());
+        let handled = object["status"]["lastHandledRequest"].as_str();
+        let is_written = !stalled.is_some_and(|(reason, _)| reason == "NotWritten");
+        if !is_written {
+            let text = format!(
+                "nobody has written the handler of {stored}: {}",
+                handler_file(self.kind, state)
+            );
+            return self.add("notWritten", text, None);
+        }
+        if requested.is_some() && requested != handled {
+            let text =
+                format!("its handler is to run because the annotation {group}/requestedAt asks for it");
+            self.add("request", text, None);
+        }
+        if object["status"]["attempts"]
+            .as_u64()
+            .is_some_and(|attempts| attempts > 0)
+        {
+            return self.retry(state);
+        }
+        let generations = (
+            object["metadata"]["generation"].as_i64(),
+            object["status"]["observedGeneration"].as_i64(),
+        );
+        if let (Some(generation), Some(observed)) = generations
+            && observed < generation
+            && state.kind.value != StateKind::Working
+        {
+            let text = format!(
+                "the operator has not dealt with the last change of the spec yet, generation {generation}"
+            );
+            self.add("specChange", text, None);
+        }
+        self.rest(state);
+    }
+
+    /// The timeout of a state.
+    fn timeout(&mut self, state: &State) {
+        let Some(timeout) = &state.timeout else { return };
+        let Some(when) = when(&self.facts.object, &timeout.after.value) else {
+            return;
+        };
+        let due = self.why.since.and_then(|since| when.from(since));
+        let to = self.name(timeout.to.value);
+        let text = match when {
+            When::After(after) => format!(
+                "{} may last {}, and leads to {to} then",
+                state.name.value,
+                format_duration(after)
+            ),
+            When::At(_) => format!(
+                "{} may last until a time that the object names, and leads to {to} then",
+                state.name.value
+            ),
+        };
+        self.add("timeout", text, due);
+    }
+
+    /// A handler that has failed.
+    fn retry(&mut self, state: &State) {
+        let attempts = self.facts.object["status"]["attempts"].as_u64().unwrap_or(1);
+        // A state with `effects: once` is left after a failure, and its operator has a default for all others.
+        let Some(retry) = &state.retry else {
+            return self.add("retry", "its handler has failed and is tried again", None);
+        };
+        let delay = backoff(retry, attempts);
+        let failed = written_at(&self.facts.object);
+        let due = failed.and_then(|failed| failed.checked_add(SignedDuration::try_from(delay).ok()?).ok());
+        let limit = match retry.limit.value {
+            RetryLimit::Unlimited => "without limit".to_owned(),
+            RetryLimit::Times(times) => {
+                let left = u64::from(times).saturating_sub(attempts.saturating_sub(1));
+                let then = retry.then.map_or("and gives up then".to_owned(), |then| {
+                    format!("and goes to {} then", self.name(then.value))
+                });
+                format!("{left} more times at most, {then}")
+            }
+        };
+        let count = if attempts == 1 {
+            "once".to_owned()
+        } else {
+            format!("{attempts} times in a row")
+        };
+        let text = format!(
+            "its handler has failed {count} and is tried again {} after the last failure, {limit}",
+            format_duration(delay)
+        );
+        self.add("retry", text, due);
+    }
+
+    /// A state whose handler has not failed.
+    fn rest(&mut self, state: &State) {
+        let before = self.all.len();
+        if let Some(wait) = &state.wait {
+            if let Some(poll) = &wait.poll
+                && let Some(when) = when(&self.facts.object, &poll.value)
+            {
+                match when {
+                    When::After(every) => {
+                        let text = format!("its handler runs again every {}", format_duration(every));
+                        self.add("timer", text, None);
+                    }
+                    When::At(time) if time > self.facts.now => {
+                        self.add(
+                            "timer",
+                            "its handler runs again at a time that the object names",
+                            Some(time),
+                        );
+                    }
+                    When::At(_) => {}
+                }
+            }
+            // The handler of a state without work does nothing when something changes.
+            if state.has_work() {
+                self.sources(wait.watch.iter().map(|source| &source.value));
+            }
+        }
+        let name = &state.name.value;
+        match state.kind.value {
+            StateKind::Failed => {
+                let reason = self.why.events.iter().find(|event| event.is_transition);
+                let out = out_of(self.kind, state);
+                match reason.is_some_and(|last| last.reason == EXHAUSTED) {
+                    true => self.add(
+                        "exhausted",
+                        format!("its handler has failed too often, and it stays in {name} {out}"),
+                        None,
+                    ),
+                    false => self.add(
+                        "failed",
+                        format!("it cannot go on by itself, and stays in {name} {out}"),
+                        None,
+                    ),
+                }
+            }
+            StateKind::Ready if self.all.len() == before => {
+                self.add(
+                    "nothing",
+                    format!(
+                        "nothing: it is as its spec asks, and stays in {name} {}",
+                        out_of(self.kind, state)
+                    ),
+                    None,
+                );
+            }
+            StateKind::Working if self.all.len() == before && !state.may_stay() => {
+                self.add(
+                    "handler",
+                    format!("the handler of {name} to end, which runs or is about to"),
+                    None,
+                );
+            }
+            StateKind::Final => self.add("end", "the operator to end it", None),
+            StateKind::Working if self.all.len() == before => {
+                self.add(
+                    "handler",
+                    format!("the handler of {name}, which runs when something that it watches changes"),
+                    None,
+                );
+            }
+            StateKind::Working | StateKind::Ready => {}
+        }
+    }
+
+    /// The changes that wake the handler of a state.
+    fn sources<'s>(&mut self, sources: impl Iterator<Item = &'s WatchSource>) {
+        for source in sources {
+            let (children, watched): (Option<&str>, Option<&str>) = match source {
+                WatchSource::Itself => continue,
+                WatchSource::Owned => (Some(""), None),
+                WatchSource::Watched => (None, Some("")),
+                WatchSource::Kind(kind) => (Some(kind.kind.as_str()), Some(kind.kind.as_str())),
+            };
+            let is_meant =
+                |kind: &str, wanted: Option<&str>| wanted.is_some_and(|it| it.is_empty() || it == kind);
+            let unready = self
+                .why
+                .children
+                .iter()
+                .filter(|child| is_meant(&child.kind, children));
+            let unready: Vec<String> = unready
+                .filter(|child| !child.readiness.is_current())
+                .map(|child| {
+                    format!(
+                        "its {} {} is not ready: {}",
+                        child.kind, child.name, child.readiness
+                    )
+                })
+                .collect();
+            for text in unready {
+                self.add("child", text, None);
+            }
+            for (kind, name, found) in &self.facts.watched {
+                if is_meant(kind.kind.as_str(), watched) {
+                    let text = match found {
+                        Found::Absent => format!("the {} {name}, which does not exist", kind.kind),
+                        _ => format!("a change of the {} {name}", kind.kind),
+                    };
+                    self.add("watched", text, None);
+                }
+            }
+        }
+    }
+}
+
+/// The state of a name, which may be a former one.
+fn stored_state(kind: &Kind, name: &str) -> Option<StateId> {
+    let mut states = kind.state_ids();
+    states
+        .find(|(_, state)| state.names().any(|known| known == name))
+        .map(|(id, _)| id)
+}
+
+/// What leads out of a state in which an object rests.
+fn out_of(kind: &Kind, state: &State) -> String {
+    match state.on_spec_change.value {
+        OnSpecChange::Enter(to) => format!(
+            "until its spec changes, which leads to {}",
+            kind.state(to).name.value
+        ),
+        OnSpecChange::Wake if state.has_work() => {
+            "until its spec changes, or something else wakes its handler".to_owned()
+        }
+        OnSpecChange::Wake | OnSpecChange::Ignore => "until it is deleted".to_owned(),
+    }
+}
+
+/// The delay after so many failures, without the jitter, which shortens it by up to a tenth.
+fn backoff(retry: &Retry, failures: u64) -> Duration {
+    let exponent = i32::try_from(failures.saturating_sub(1)).unwrap_or(i32::MAX);
+    let full = retry.initial.value.as_secs_f64() * retry.factor.value.powi(exponent);
+    Duration::try_from_secs_f64(full).map_or(retry.max.value, |delay| delay.min(retry.max.value))
+}
+
+/// When the status was written last: an operator writes it after each failure.
+fn written_at(object: &serde_json::Value) -> Option<Timestamp> {
+    let entries = items(object, "/metadata/managedFields").iter();
+    let of_status = entries.filter(|entry| entry["subresource"] == "status");
+    of_status.filter_map(|entry| time(entry, "/time")).max()
+}
