@@ -17,6 +17,8 @@ use anyhow::Context as _;
 use serde::Deserialize as _;
 use serde_json::Value as Json;
 
+use crate::model::Description;
+
 /// The cluster that a verb looks into.
 #[derive(Debug, Default, clap::Args)]
 pub struct Connection {
@@ -28,9 +30,8 @@ pub struct Connection {
     pub context: Option<String>,
 }
 
-/// The namespace of the operator of a crate: the one that was given, or that of its Deployment, or the one that is named like the
-/// operator.
-pub fn operator_namespace(given: Option<&str>, folder: &Path, operator: &str) -> String {
+/// The namespace of the operator of a crate: the one that was given, or that of its Deployment, or the one that krator would give it.
+pub fn operator_namespace(given: Option<&str>, folder: &Path, description: &Description) -> String {
     let of_deployment = || {
         let text = std::fs::read_to_string(folder.join(crate::render::DEPLOYMENT)).ok()?;
         let mut documents = serde_yaml::Deserializer::from_str(&text);
@@ -43,7 +44,7 @@ pub fn operator_namespace(given: Option<&str>, folder: &Path, operator: &str) ->
     given
         .map(str::to_owned)
         .or_else(of_deployment)
-        .unwrap_or_else(|| operator.to_owned())
+        .unwrap_or_else(|| description.namespace.clone())
 }
 
 /// The path of the objects of a resource, in one namespace or in all.

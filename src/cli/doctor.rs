@@ -28,11 +28,13 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let path = crate_path("doctor")?;
     let folder = folder_of(&path);
     let workspace = Workspace::open(folder)?;
-    let description = sound(workspace.description())?;
-    let operator = description.operator.as_str();
+    let mut description = sound(workspace.description())?.clone();
+    // Conversions and bindings name the namespace, wherever somebody has installed the operator.
+    description.namespace = cluster::operator_namespace(args.namespace.as_deref(), folder, &description);
+    let description = &description;
     let site = Site {
-        operator: operator.to_owned(),
-        namespace: cluster::operator_namespace(args.namespace.as_deref(), folder, operator),
+        operator: description.operator.as_str().to_owned(),
+        namespace: description.namespace.clone(),
         is_ahead: workspace.is_ahead(),
         former: workspace.former().cloned(),
     };

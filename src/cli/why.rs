@@ -48,8 +48,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             kinds(description)
         );
     };
-    let operator = description.operator.as_str();
-    let home = cluster::operator_namespace(args.operator_namespace.as_deref(), folder_of(&path), operator);
+    let home = cluster::operator_namespace(args.operator_namespace.as_deref(), folder_of(&path), description);
     let cluster = Cluster::connect(&args.connection).context("cannot use the kubeconfig")?;
     let namespace = (kind.resource.scope.value == Scope::Namespaced).then(|| {
         args.namespace

@@ -5,7 +5,6 @@ use crate::observed::Found::{Absent, There};
 use crate::render::{rbac, webhooks};
 use base64::Engine as _;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
-use serde::Deserialize as _;
 use std::collections::BTreeMap;
 
 const DESCRIPTION: &str = "
@@ -54,7 +53,8 @@ struct Case {
 impl Case {
     fn healthy() -> Self {
         let description = crate::check("krator.yaml", DESCRIPTION.as_bytes()).description;
-        let description = description.expect("it has no errors");
+        let mut description = description.expect("it has no errors");
+        description.namespace = "shop".to_owned();
         let site = Site {
             operator: "shop".to_owned(),
             namespace: "shop".to_owned(),
@@ -68,13 +68,7 @@ impl Case {
             "conditions": [{"type": "Established", "status": "True"}],
             "storedVersions": ["v1"],
         });
-        let documents = |text: &str| -> Vec<Json> {
-            let documents = serde_yaml::Deserializer::from_str(text);
-            documents
-                .map(|document| Json::deserialize(document).expect("YAML"))
-                .collect()
-        };
-        let manifests = documents(&rbac::rbac(&description));
+        let manifests = rbac::rbac(&description);
         let manifest = |kind: &str, namespace: Option<&str>| {
             let mut all = manifests.iter();
             let found =
@@ -95,7 +89,7 @@ impl Case {
                     namespace,
                 }
             });
-        let configurations = documents(&webhooks::webhooks(&description)).into_iter();
+        let configurations = webhooks::webhooks(&description).into_iter();
         let mut configuration = configurations.last().expect("a configuration");
         configuration["webhooks"][0]["clientConfig"]["caBundle"] = bundle.into();
         let deployment = json!({

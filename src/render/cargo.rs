@@ -258,7 +258,7 @@ mod tests {
     /// The most lines that webhooks add to it.
     const WEBHOOK_LINES: usize = 1_940;
     /// The most lines that conversions add to those.
-    const VERSION_LINES: usize = 2_300;
+    const VERSION_LINES: usize = 2_330;
 
     #[test]
     fn a_lock_file_is_in_cargos_order_whatever_the_package_is_called() {

@@ -4,7 +4,6 @@ mod markdown;
 mod runbook;
 mod versions;
 
-pub(super) use runbook::address as runbook_address;
 pub use runbook::runbook;
 pub use versions::versions;
 

@@ -3,7 +3,9 @@
 mod chart;
 mod dashboard;
 mod monitoring;
+mod objectives;
 
+pub(super) mod alert;
 pub(super) mod alerts;
 
 use serde_json::{Value as Json, json};

@@ -133,7 +133,7 @@ async fn twelve_objects_say_why_they_wait() {
     zoo.apply(&json!({
         "apiVersion": "coordination.k8s.io/v1",
         "kind": "Lease",
-        "metadata": {"name": "zoo", "namespace": "zoo"},
+        "metadata": {"name": "zoo", "namespace": "zoo-system"},
         "spec": {"holderIdentity": "zoo-1_0", "leaseDurationSeconds": 3600, "renewTime": now},
     }))
     .await;

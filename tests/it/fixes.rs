@@ -3,7 +3,6 @@
 
 use crate::case_file::{CaseFile, case_files};
 use crate::version_pair::version_pair;
-use crate::yaml::documents;
 use krator::catalog::Severity;
 use krator::finding::Finding;
 use krator::fixes::{certain, fix};

@@ -4,7 +4,6 @@ use crate::dice::{Dice, number};
 use crate::random_description::{Documents, Size};
 use crate::random_value;
 use crate::random_versions::{Versioned, with_versions};
-use crate::yaml::documents;
 use krator::model::{Description, Kind};
 use krator_runtime::versions::{Direction, Functions, Versions};
 use krator_schema::cel::{self, Outcome};

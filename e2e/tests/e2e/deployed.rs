@@ -1,6 +1,7 @@
 //! What a platform team applies: the chart, kustomize and `dist/install.yaml` bring the same objects, whatever a description
 //! says. Helm itself and kubectl render them.
 
+mod alerts;
 mod helm;
 
 use crate::cluster::{assets, say};
@@ -138,7 +139,9 @@ impl Deployed {
             for label in LABELS {
                 assert!(labels.remove(label).is_some(), "{key:?} has no label {label}");
             }
-            let annotations = object.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut);
+            let annotations = object
+                .pointer_mut("/metadata/annotations")
+                .and_then(Value::as_object_mut);
             let kept = annotations.and_then(|annotations| annotations.remove(KEPT));
             assert_eq!(
                 kept.is_some(),

@@ -8,23 +8,10 @@ use crate::model::{
     Description, Effects, Kind, ObjectKind, Period, RetryLimit, Scope, State, StateId, StateKind, Wait,
     WatchSource, format_duration,
 };
-use crate::render::RUNBOOK;
 use crate::render::diagram;
-use crate::render::manifests::alerts::{Alert, OPERATOR, alerts, kind_section, state_section};
+use crate::render::manifests::alert::{Alert, OPERATOR, kind_section, state_section};
+use crate::render::manifests::alerts::alerts;
 use crate::render::templates::Template;
-
-/// The address of a section of the runbook.
-pub(in crate::render) fn address(description: &Description, section: &str) -> String {
-    let page = description.deploy.runbook.as_ref();
-    let page = page.map_or(RUNBOOK, |page| page.as_str());
-    format!("{page}#{}", fragment(section))
-}
-
-/// The fragment that renderers of Markdown give a heading. Headings of the runbook have only letters, digits, spaces and colons.
-fn fragment(heading: &str) -> String {
-    let heading = heading.to_lowercase().replace(' ', "-");
-    heading.replace(':', "")
-}
 
 /// The document.
 pub fn runbook(description: &Description) -> String {

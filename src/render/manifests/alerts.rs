@@ -4,47 +4,19 @@ use crate::model::{Certificates, Description, Kind, Period, RetryLimit, State, S
 use crate::names::pascal;
 use crate::render::deploy::metrics_name;
 
-/// An alert.
-pub(in crate::render) struct Alert {
-    /// Its name.
-    pub name: String,
-    /// The heading of the section of the runbook that it leads to.
-    pub section: String,
-    /// What it is about, in a sentence.
-    pub summary: String,
-    /// What to do about it, in Markdown.
-    pub advice: String,
-    /// The kind and the state that it is about, if it is about any.
-    pub about: (Option<String>, Option<String>),
-    /// `critical` where objects are no longer looked after, else `warning`.
-    pub severity: &'static str,
-    /// In PromQL.
-    pub expression: String,
-    /// How long it holds before anybody is told.
-    pub hold: &'static str,
-}
-
-/// The section of the runbook about the operator as a whole.
-pub(in crate::render) const OPERATOR: &str = "The operator";
-
-/// The section of the runbook about a kind as a whole.
-pub(in crate::render) fn kind_section(kind: &Kind) -> String {
-    format!("{}: any state", kind.resource.kind.as_str())
-}
-
-/// The section of the runbook about a state.
-pub(in crate::render) fn state_section(kind: &Kind, state: &State) -> String {
-    format!("{}: {}", kind.resource.kind.as_str(), state.name.as_str())
-}
+use super::alert::{Alert, OPERATOR, kind_section, labels, state_section};
+use super::objectives;
 
 /// All alerts of an operator.
 pub(in crate::render) fn alerts(description: &Description) -> Vec<Alert> {
     let mut alerts = of_operator(description);
     for kind in &description.kinds {
         alerts.extend(of_kind(kind));
-        for state in &kind.states {
-            alerts.extend(of_state(kind, state));
-        }
+        alerts.extend(objectives::alerts(kind));
+        // In another order of the description they are the same.
+        let mut states: Vec<&State> = kind.states.iter().collect();
+        states.sort_by_key(|state| state.name.as_str());
+        alerts.extend(states.into_iter().flat_map(|state| of_state(kind, state)));
     }
     alerts
 }
@@ -122,16 +94,6 @@ fn of_operator(description: &Description) -> Vec<Alert> {
         ));
     }
     alerts
-}
-
-/// The labels of a kind in a query.
-fn labels(kind: &Kind) -> String {
-    let resource = &kind.resource;
-    format!(
-        "group=\"{}\",kind=\"{}\"",
-        resource.group.as_str(),
-        resource.kind.as_str()
-    )
 }
 
 fn of_kind(kind: &Kind) -> Vec<Alert> {

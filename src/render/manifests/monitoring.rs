@@ -2,13 +2,13 @@
 
 use serde_json::{Value as Json, json};
 
-use super::alerts::{Alert, alerts};
+use super::alert::{self, Alert};
+use super::alerts::alerts;
 use super::dashboard::dashboard;
-use super::{NAME, Part};
+use super::{NAME, Part, objectives};
 use crate::model::Description;
 use crate::plan::Ownership::{Generated, Seeded};
 use crate::render::deploy::metrics_name;
-use crate::render::documents::runbook_address;
 
 /// The parts of the component `monitoring`.
 pub(super) fn parts(description: &Description) -> Vec<Part> {
@@ -30,10 +30,12 @@ pub(super) fn parts(description: &Description) -> Vec<Part> {
         },
     });
     let namespace = &description.namespace;
-    let rules: Vec<Json> = alerts(description)
-        .into_iter()
-        .map(|alert| rule(description, alert))
-        .collect();
+    let mut rules = objectives::recording_rules(description);
+    rules.extend(
+        alerts(description)
+            .into_iter()
+            .map(|alert| rule(description, alert)),
+    );
     let rules = json!({
         "apiVersion": "monitoring.coreos.com/v1",
         "kind": "PrometheusRule",
@@ -84,7 +86,7 @@ fn rule(description: &Description, alert: Alert) -> Json {
             labels[label] = value.into();
         }
     }
-    let runbook = runbook_address(description, &alert.section);
+    let runbook = alert::address(description, &alert.section);
     json!({
         "alert": alert.name,
         "expr": alert.expression,

@@ -21,7 +21,7 @@ fn generated(text: &str) -> Option<BTreeMap<String, String>> {
     let files = plan
         .files()
         .map(|(path, file)| (path.to_owned(), file.contents.clone()))
-        .filter(|(path, _)| !["krator.yaml", "docs/states.md"].contains(&path.as_str()));
+        .filter(|(path, _)| !["krator.yaml", "docs/states.md", "docs/runbook.md"].contains(&path.as_str()));
     Some(files.collect())
 }
 

@@ -85,7 +85,11 @@ fn an_operator_of_an_earlier_edition_is_upgraded_where_it_is() {
     let cluster = Cluster::start(&assets);
     let folder = tempfile::tempdir().expect("a temporary folder");
     let archive = crate::common::root().join("testdata/upgrade/before-charts.tar.gz");
-    run(Command::new("tar").arg("-xzmf").arg(archive).arg("-C").arg(folder.path()));
+    run(Command::new("tar")
+        .arg("-xzmf")
+        .arg(archive)
+        .arg("-C")
+        .arg(folder.path()));
     let dir = folder.path().join("lighthouse");
     let deployments = || -> Vec<Value> {
         let text = cluster.kubectl(&["get", "deployments", "--all-namespaces", "-o", "json"]);
@@ -104,7 +108,11 @@ fn an_operator_of_an_earlier_edition_is_upgraded_where_it_is() {
     for args in [&[][..], &["--merge"]] {
         assert!(crate::regenerate::generate(&dir, args).status.success());
         let now = apply(&kustomized);
-        let names = |all: &[Value]| all.iter().map(|one| one["metadata"]["uid"].clone()).collect::<Vec<_>>();
+        let names = |all: &[Value]| {
+            all.iter()
+                .map(|one| one["metadata"]["uid"].clone())
+                .collect::<Vec<_>>()
+        };
         assert_eq!(names(&before), names(&now), "one Deployment, the same: {args:?}");
     }
     let single = dir.join("dist/install.yaml");

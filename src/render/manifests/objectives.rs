@@ -1,0 +1,103 @@
+//! Recording rules and alerts for the objectives of a description (`slo`): how fast the errors that an objective allows are used
+//! up, in several windows at once, after chapter 5 of Google's Site Reliability Workbook.
+
+use serde_json::{Value as Json, json};
+
+use super::alert::{Alert, labels, state_section};
+use crate::model::{Description, Kind, Objective, format_duration};
+
+/// The windows that rates are recorded for.
+const WINDOWS: [&str; 7] = ["5m", "30m", "1h", "2h", "6h", "1d", "3d"];
+
+/// A long window and a short one, which ends the alert soon after its cause; how many times faster than allowed errors come in
+/// both; and how urgent that is.
+const BURNS: [(&str, &str, f64, &str); 4] = [
+    ("1h", "5m", 14.4, "critical"),
+    ("6h", "30m", 6.0, "critical"),
+    ("1d", "2h", 3.0, "warning"),
+    ("3d", "6h", 1.0, "warning"),
+];
+
+/// The name of the recorded rate of a window.
+fn recorded(window: &str) -> String {
+    format!("krator_objective:missed:ratio_rate{window}")
+}
+
+/// The rules that record what part of the objects has missed its objective.
+pub(super) fn recording_rules(description: &Description) -> Vec<Json> {
+    let objectives = description.kinds.iter().flat_map(|kind| {
+        let objectives = kind.objectives.iter();
+        objectives.map(move |objective| (kind, objective))
+    });
+    let rules = objectives.flat_map(|(kind, objective)| {
+        WINDOWS.map(|window| {
+            let rate = |result: &str| {
+                let labels = labels(kind);
+                let name = &objective.name;
+                format!(
+                    "sum by (group, kind, objective) (rate(krator_objective_total{{{labels},objective=\"{name}\",result{result}}}[{window}]))"
+                )
+            };
+            json!({
+                "record": recorded(window),
+                "expr": format!("{} / {}", rate("=\"missed\""), rate("=~\"met|missed\"")),
+            })
+        })
+    });
+    rules.collect()
+}
+
+/// The alerts of the objectives of a kind: one for each speed at which errors are used up.
+pub(super) fn alerts(kind: &Kind) -> Vec<Alert> {
+    let alerts = kind
+        .objectives
+        .iter()
+        .flat_map(|objective| ["critical", "warning"].map(|severity| burns(kind, objective, severity)));
+    alerts.collect()
+}
+
+fn burns(kind: &Kind, objective: &Objective, severity: &'static str) -> Alert {
+    let Objective {
+        name,
+        from,
+        to,
+        within,
+        objective,
+        ..
+    } = objective;
+    let (from, to) = (kind.state(from.value), kind.state(to.value));
+    let allowed = 100.0 - objective.value;
+    let labels = format!("{},objective=\"{name}\"", labels(kind));
+    let fast = BURNS.iter().filter(|(.., of)| *of == severity);
+    let fast = fast.map(|(long, short, factor, _)| {
+        let is_over = |window| format!("{}{{{labels}}} > {factor} * {allowed} / 100", recorded(window));
+        format!("({} and {})", is_over(long), is_over(short))
+    });
+    let (how, when) = match severity {
+        "critical" => ("IsMissed", "hours"),
+        _ => ("IsMissedSlowly", "days"),
+    };
+    let resource = kind.resource.kind.as_str();
+    Alert {
+        name: format!("{resource}{}To{}{how}", from.name.as_str(), to.name.as_str()),
+        section: state_section(kind, from),
+        summary: format!(
+            "too many objects of the kind {resource} take longer than {} from {} to {}: within {when} more than {allowed:.3}% of a \
+             month's objects will have missed the objective of {}%",
+            format_duration(within.value),
+            from.name.as_str(),
+            to.name.as_str(),
+            objective.value
+        ),
+        advice: format!(
+            "See in which state between {} and {} objects stay: the dashboard shows how long the oldest one is in each. The section \
+             of that state says what it waits for.",
+            from.name.as_str(),
+            to.name.as_str()
+        ),
+        about: (Some(resource.to_owned()), None),
+        severity,
+        expression: fast.collect::<Vec<_>>().join(" or "),
+        hold: "2m",
+    }
+}
