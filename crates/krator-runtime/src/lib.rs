@@ -64,7 +64,8 @@
 //!
 //! Without the feature `kube` the crate knows nothing of Kubernetes. With it, operators talk to an API server, and
 //! handlers reach objects of other kinds. With the feature `dev`, for development only, the page of an operator can change
-//! objects and kill the process, and is served to its own machine only.
+//! objects and kill the process, and is served to its own machine only. With the feature `otel` an operator sends traces to a
+//! collector.
 #![forbid(unsafe_code)]
 
 // In the order of the layers, lowest first: a module imports only from those above it in this list.

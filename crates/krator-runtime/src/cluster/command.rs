@@ -1,26 +1,23 @@
 //! The command line of a generated operator.
+mod log;
+
 #[cfg(feature = "versions")]
 use crate::cluster::migration;
+#[cfg(feature = "otel")]
+use crate::cluster::process::traces::Traces;
 use crate::{
     cluster::OperatorRuntime,
     error::{Error, Result},
     resource::Selector,
-    text::printable,
 };
 use clap::{ArgAction, ArgMatches, Args, FromArgMatches as _, ValueEnum};
 use kube::config::{Config, KubeConfigOptions, Kubeconfig};
 use std::{
     ffi::OsString,
-    fmt::Debug,
     io::Write as _,
     path::{Path, PathBuf},
     process::ExitCode,
 };
-use tracing::field::Field;
-use tracing_subscriber::field::MakeExt as _;
-use tracing_subscriber::fmt::FormatFields;
-use tracing_subscriber::fmt::format::{Writer, debug_fn};
-use tracing_subscriber::{EnvFilter, fmt};
 
 /// The name, the version and the description of an operator, for its command line. The generated `lib.rs` has one as `ABOUT`.
 ///
@@ -286,7 +283,20 @@ pub fn main_with<A: Args>(
         Err(error) => error.exit(),
     };
     let run = *run;
-    start_log(run.log_format);
+    #[cfg(feature = "otel")]
+    let (traces, wrong) = match Traces::from_env(about.name, about.version) {
+        Ok(traces) => (traces, None),
+        Err(error) => (None, Some(error)),
+    };
+    log::start(
+        run.log_format,
+        #[cfg(feature = "otel")]
+        traces.as_ref(),
+    );
+    #[cfg(feature = "otel")]
+    if let Some(error) = wrong {
+        tracing::error!(%error, "no traces are sent");
+    }
     let runtime = OperatorRuntime::new(about.name)
         .version(about.version)
         .definitions(about.crd);
@@ -326,7 +336,12 @@ pub fn main_with<A: Args>(
         }
         runtime.start().await
     };
-    run_to_end(started)
+    let ended = run_to_end(started);
+    #[cfg(feature = "otel")]
+    if let Some(traces) = traces {
+        traces.end();
+    }
+    ended
 }
 
 /// Runs the process, and says how it has ended.
@@ -358,7 +373,11 @@ fn migrate(
     arguments: MigrateArgs,
     with: impl FnOnce(OperatorRuntime) -> OperatorRuntime,
 ) -> ExitCode {
-    start_log(LogFormat::Pretty);
+    log::start(
+        LogFormat::Pretty,
+        #[cfg(feature = "otel")]
+        None,
+    );
     let mut runtime = with(OperatorRuntime::new(about.name).version(about.version));
     run_to_end(async move {
         if let Some(file) = &arguments.kubeconfig {
@@ -386,40 +405,6 @@ async fn read_kubeconfig(file: &Path) -> Result<Config> {
     Config::from_custom_kubeconfig(kubeconfig, &context)
         .await
         .map_err(problem)
-}
-
-fn start_log(format: LogFormat) {
-    // What kube says of a request or a watch that fails, the error says too, which is logged with its object or kind.
-    const FILTER: &str = "info,kube_client::client::builder=off,kube_runtime::watcher=error";
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(FILTER));
-    let log = fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    match format {
-        LogFormat::Pretty => {
-            log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
-                .with_target(false)
-                .fmt_fields(fields())
-                .init();
-        }
-        LogFormat::Json => log.json().init(),
-    }
-}
-
-/// How the log for people shows fields.
-fn fields() -> impl for<'w> FormatFields<'w> + Send + Sync + 'static {
-    debug_fn(write_field).delimited(" ")
-}
-
-/// Writes a field of a log line for people. Handlers, users and servers say what is in it, so what a terminal would act on
-/// is escaped. JSON does that by itself.
-fn write_field(line: &mut Writer<'_>, field: &Field, value: &dyn Debug) -> std::fmt::Result {
-    let value = printable(&format!("{value:?}"));
-    match field.name() {
-        "message" => write!(line, "{value}"),
-        // The crate `log` adds these fields to its lines.
-        name if name.starts_with("log.") => Ok(()),
-        name if line.has_ansi_escapes() => write!(line, "\x1b[3m{name}\x1b[0m\x1b[2m=\x1b[0m{value}"),
-        name => write!(line, "{name}={value}"),
-    }
 }
 
 #[cfg(test)]

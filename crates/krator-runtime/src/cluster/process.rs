@@ -7,3 +7,5 @@ pub(super) mod leadership;
 pub(super) mod lease;
 pub(super) mod namespaces;
 pub(super) mod serve;
+#[cfg(feature = "otel")]
+pub(super) mod traces;

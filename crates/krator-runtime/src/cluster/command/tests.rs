@@ -1,6 +1,7 @@
 //! Tests of the command line of operators.
 
-use super::*;
+use super::{log::fields, *};
+use tracing_subscriber::fmt;
 
 const ABOUT: About = About {
     name: "moose-operator",

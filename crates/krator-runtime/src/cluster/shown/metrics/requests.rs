@@ -44,11 +44,27 @@ where
     fn call(&mut self, request: Request<A>) -> Self::Future {
         let (metrics, host) = (self.metrics.clone(), self.host.clone());
         let method: Text = request.method().as_str().to_owned().into();
+        #[cfg(feature = "otel")]
+        let span = tracing::debug_span!(
+            "request",
+            otel.kind = "client",
+            http.request.method = &*method,
+            url.path = request.uri().path(),
+            http.response.status_code = tracing::field::Empty,
+            otel.status_code = tracing::field::Empty,
+        );
         let answer = self.inner.call(request);
+        #[cfg(feature = "otel")]
+        let answer = tracing::Instrument::instrument(answer, span.clone());
         let counted = async move {
             let answer = answer.await;
             // Without an answer there is no status.
             let code = answer.as_ref().map(|answer| answer.status().as_str().to_owned());
+            #[cfg(feature = "otel")]
+            match &answer {
+                Ok(answer) => span.record("http.response.status_code", answer.status().as_u16()),
+                Err(_) => span.record("otel.status_code", "ERROR"),
+            };
             let code: Text = code.map_or("<error>".into(), Into::into);
             let labels = [("code", code), ("method", method), ("host", host)];
             metrics.0.requests.get_or_create(&labels).inc();
