@@ -41,13 +41,16 @@ fn remove(value: &mut Json, pointer: &str, key: &str) {
     }
 }
 
-/// What an API server leaves out when it stores an object.
-fn is_nothing(value: &Json) -> bool {
+/// What an API server leaves out when it stores a definition. A default is kept unless it is null.
+fn is_nothing(key: &str, value: &Json) -> bool {
     match value {
-        Json::Null | Json::Bool(false) => true,
+        Json::Null => true,
+        _ if key == "default" => false,
+        Json::Bool(false) => true,
         Json::Array(items) => items.is_empty(),
         Json::String(text) => text.is_empty(),
-        Json::Number(_) | Json::Bool(true) | Json::Object(_) => false,
+        Json::Object(fields) => key == "properties" && fields.is_empty(),
+        Json::Number(_) | Json::Bool(true) => false,
     }
 }
 
@@ -79,7 +82,7 @@ fn compare_all(
     for (key, value) in generated {
         match stored.get(key) {
             Some(stored) => compare(&below(key), value, stored, found),
-            None if is_nothing(value) => {}
+            None if is_nothing(key, value) => {}
             None => found.push(Difference {
                 path: below(key),
                 side: Side::Generated,
@@ -87,7 +90,7 @@ fn compare_all(
         }
     }
     for (key, value) in stored {
-        if !generated.contains_key(key) && !is_nothing(value) {
+        if !generated.contains_key(key) && !is_nothing(key, value) {
             found.push(Difference {
                 path: below(key),
                 side: Side::Stored,
@@ -190,8 +193,9 @@ mod tests {
     #[test]
     fn what_the_api_server_adds_or_leaves_out_is_no_difference() {
         let stored = json!({"group": "a", "conversion": {"strategy": "None"}});
-        let generated = json!({"group": "a", "preserveUnknownFields": false, "names": []});
+        let generated = json!({"group": "a", "preserveUnknownFields": false, "names": [], "properties": {}});
         assert_eq!(differences(&generated, &stored), []);
+        assert_eq!(differences(&json!({"default": false}), &json!({})).len(), 1);
         let webhook = |bundle: Option<&str>| {
             let mut config = json!({"service": {"name": "a"}});
             if let Some(bundle) = bundle {

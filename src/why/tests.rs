@@ -87,10 +87,12 @@ fn stalled(facts: &mut Facts, reason: &str) {
 }
 
 type Change = fn(&mut Facts);
+/// The reason, a part of the text, and the due time.
+type Expected = (&'static str, &'static str, Option<&'static str>);
 
 /// Each way of waiting: the state of the object, what else is so, and the reason, a part of the text and the due time of each
 /// thing that it waits for.
-const WAYS: &[(&str, Change, &[(&str, &str, Option<&str>)])] = &[
+const WAYS: &[(&str, Change, &[Expected])] = &[
     ("", |_| {}, &[("operator", "no operator has seen it yet", None)]),
     (
         "Roam",

@@ -181,8 +181,7 @@ impl Waits<'_> {
         self.timeout(state);
         let requested = annotation("requestedAt").and_then(|it| it.as_str());
         let handled = object["status"]["lastHandledRequest"].as_str();
-        let is_written = !stalled.is_some_and(|(reason, _)| reason == "NotWritten");
-        if !is_written {
+        if stalled.is_some_and(|(reason, _)| reason == "NotWritten") {
             let text = format!(
                 "nobody has written the handler of {stored}: {}",
                 handler_file(self.kind, state)

@@ -2,8 +2,11 @@
 //! that is planted, with what to do.
 
 use crate::cluster::{self, Cluster, until_ok};
+use crate::descriptions::cases;
+use crate::dice::{Dice, number};
 use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
 use crate::probes::logged_address;
+use crate::random_description::{Size, describe};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -333,6 +336,47 @@ fn named((code, failed): &(i32, Failed), check: &str, says: &[&str]) {
     assert_eq!(*code, 1, "{failed:#?}");
     for words in says {
         assert!(fault.contains(words), "{words}: {fault}");
+    }
+}
+
+/// An API server leaves out what says nothing and fills defaults in, and none of that is a difference.
+#[test]
+fn the_crd_of_every_description_is_the_same_once_it_is_stored() {
+    let Some(cluster) = cluster::own(&[]) else { return };
+    let good = cases().into_iter().map(|(name, folder)| {
+        let text = fs::read_to_string(folder.join("spec.yaml")).expect("a case has a description");
+        (name, text)
+    });
+    let random = (0..number("KRATOR_DOCTORED", 20)).map(|seed| {
+        let dice = &mut Dice::new(seed);
+        (format!("random {seed}"), describe(dice, Size::SMALL))
+    });
+    // What krator warns of may be what an API server refuses.
+    let random = random.filter(|(_, text)| {
+        let checked = krator::check("krator.yaml", text.as_bytes());
+        checked.sound().is_some()
+            && checked
+                .findings
+                .iter()
+                .all(|finding| finding.rule.name != "costly-rule")
+    });
+    for (name, description) in good.chain(random) {
+        let krate = Crate::untouched(&description);
+        let manifest = krate.dir().join("deploy/crd.yaml");
+        let manifest = manifest.to_str().expect("a plain name");
+        cluster.kubectl(&["apply", "--server-side", "-f", manifest]);
+        cluster.wait_established(&["-f", manifest]);
+        let grocery = Grocery {
+            cluster,
+            krate,
+            address: String::new(),
+        };
+        let (_, failed) = grocery.doctor(&[], &[]);
+        let differs = failed
+            .iter()
+            .find(|(check, _)| check.starts_with("crd ") || check.starts_with("stored"));
+        assert!(differs.is_none(), "{name}: {differs:?}");
+        cluster.kubectl(&["delete", "-f", manifest, "--wait=true"]);
     }
 }
 
