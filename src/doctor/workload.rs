@@ -101,21 +101,23 @@ fn waiting(pod: &Json) -> impl Iterator<Item = (&Json, &str, &str)> {
     })
 }
 
+/// The reasons of containers whose image cannot be pulled.
+const UNPULLED: [&str; 4] = [
+    "ErrImagePull",
+    "ImagePullBackOff",
+    "InvalidImageName",
+    "ErrImageNeverPull",
+];
+
 /// Whether the images of all pods can be pulled.
 pub(super) fn images(facts: &Facts) -> Outcome {
-    const FAILURES: [&str; 4] = [
-        "ErrImagePull",
-        "ImagePullBackOff",
-        "InvalidImageName",
-        "ErrImageNeverPull",
-    ];
     let pods = match pods(facts) {
         Ok(pods) => pods,
         Err(outcome) => return outcome,
     };
     let mut faults: Vec<Fault> = Vec::new();
     for pod in pods {
-        for (container, reason, message) in waiting(pod).filter(|(_, reason, _)| FAILURES.contains(reason)) {
+        for (container, reason, message) in waiting(pod).filter(|(_, reason, _)| UNPULLED.contains(reason)) {
             let image = text(container, "/image");
             let what = format!(
                 "the image {image} of the pod {} cannot be pulled: {reason}: {message}",
@@ -139,31 +141,19 @@ pub(super) fn lease(site: &Site, facts: &Facts) -> Outcome {
     let Some(now) = facts.server_time() else {
         return Outcome::skipped("the server does not say what time it is");
     };
-    let found = match &facts.lease {
-        Found::There(lease) => lease,
+    let held = match &facts.lease {
         Found::Unknown(why) => return Outcome::unreadable("the Lease", why),
-        Found::Absent => {
-            return match pods(facts) {
-                Err(outcome) => outcome,
-                Ok(_) => Outcome::Failed(vec![Fault::run(
-                    format!(
-                        "there is no Lease `{operator}` in the namespace `{namespace}`: no pod has become the leader"
-                    ),
-                    logs,
-                )]),
-            };
-        }
+        Found::There(lease) => Some(lease::leader(lease, facts.lease_later.as_ref(), now)),
+        Found::Absent => None,
     };
-    let what = match lease::leader(found, facts.lease_later.as_ref(), now) {
-        Leader::Is(holder) => {
-            let pods = match pods(facts) {
-                Ok(pods) => pods,
-                Err(Outcome::Skipped(why)) if matches!(facts.pods, Found::Unknown(_)) => {
-                    return Outcome::Skipped(why);
-                }
-                Err(_) => Vec::new(),
-            };
-            if pods.iter().any(|pod| is_host_of(lease::host(&holder), name(pod))) {
+    let what = match held {
+        Some(Leader::Is(holder)) => {
+            if let Found::Unknown(why) = &facts.pods {
+                return Outcome::unreadable("the pods", why);
+            }
+            // A pod that ends leads until it has ended.
+            let mut pods = facts.pods.objects().iter();
+            if pods.any(|pod| is_host_of(lease::host(&holder), name(pod))) {
                 return Outcome::Ok;
             }
             return Outcome::Failed(vec![Fault::advise(
@@ -175,13 +165,29 @@ pub(super) fn lease(site: &Site, facts: &Facts) -> Outcome {
                 ),
             )]);
         }
-        Leader::Nobody => format!("nobody holds the Lease `{operator}`: its last holder has given it back"),
-        Leader::Gone(holder, since) => format!(
+        Some(Leader::Nobody) => {
+            format!("nobody holds the Lease `{operator}`: its last holder has given it back")
+        }
+        Some(Leader::Gone(holder, since)) => format!(
             "nobody renews the Lease `{operator}`: {holder} has done it last, {} ago",
             rounded(since)
         ),
+        None => format!(
+            "there is no Lease `{operator}` in the namespace `{namespace}`: no pod has become the leader"
+        ),
     };
-    Outcome::Failed(vec![Fault::run(what, logs)])
+    match pods(facts) {
+        Err(outcome) => outcome,
+        Ok(pods) if !pods.iter().any(|pod| is_running(pod)) => {
+            Outcome::skipped("no pod of the operator runs")
+        }
+        Ok(_) => Outcome::Failed(vec![Fault::run(what, logs)]),
+    }
+}
+
+/// Whether all containers of a pod have started once, and none waits.
+fn is_running(pod: &Json) -> bool {
+    text(pod, "/status/phase") == "Running" && waiting(pod).next().is_none()
 }
 
 /// Whether this is the host name of a pod: its name, which a host name may be too short for.
@@ -201,6 +207,10 @@ pub(super) fn readiness(site: &Site, facts: &Facts) -> Outcome {
     let (mut faults, mut unknown) = (Vec::new(), None);
     for pod in pods {
         let name = name(pod);
+        if waiting(pod).any(|(_, reason, _)| UNPULLED.contains(&reason)) {
+            // That is the fault of the check of images.
+            continue;
+        }
         let crashes = waiting(pod).find(|(_, reason, _)| *reason == "CrashLoopBackOff");
         if let Some((container, ..)) = crashes {
             let count = container["restartCount"].as_u64().unwrap_or(0);

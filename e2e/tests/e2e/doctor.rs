@@ -1,12 +1,15 @@
 //! `krator doctor` on a real API server, beside an operator that runs: it reports nothing while all is well, and names each fault
 //! that is planted, with what to do.
 
+mod faults;
+
 use crate::cluster::{self, Cluster, until_ok};
 use crate::descriptions::cases;
 use crate::dice::{Dice, number};
 use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
 use crate::probes::logged_address;
 use crate::random_description::{Size, describe};
+use faults::FAULTS;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -160,173 +163,6 @@ fn host_name() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").expect("Linux");
     name.trim().to_owned()
 }
-
-type Action = fn(&Grocery);
-
-/// A fault: how it is planted, which check names it, what that says, and how it is healed.
-struct Fault {
-    plant: Action,
-    check: &'static str,
-    says: &'static [&'static str],
-    heal: Action,
-}
-
-/// The index of a rule in a role.
-fn rule_of(grocery: &Grocery, role: &[&str], resource: &str) -> usize {
-    let role = grocery.cluster.kubectl(&[&["get", "-o=json"], role].concat());
-    let role: Value = serde_json::from_str(&role).expect("kubectl writes JSON");
-    let mut rules = role["rules"].as_array().expect("a role").iter();
-    let has = |rule: &Value| rule["resources"].to_string().contains(resource);
-    rules.position(has).expect("it is there")
-}
-
-fn definition(grocery: &Grocery, patch: &Value) {
-    grocery.patch(&format!("crd/{CRD}"), "json", patch, &[]);
-}
-
-const FAULTS: &[Fault] = &[
-    Fault {
-        plant: |grocery| {
-            let host = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/host";
-            let required = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/required";
-            definition(
-                grocery,
-                &json!([{"op": "remove", "path": host}, {"op": "remove", "path": required}]),
-            );
-        },
-        check: "crd grocers.grocers.example.com",
-        says: &[
-            "older than krator.yaml",
-            ".properties.spec.properties.host",
-            "-f deploy/crd.yaml",
-        ],
-        heal: |grocery| grocery.apply("crd.yaml"),
-    },
-    Fault {
-        plant: |grocery| {
-            let at = rule_of(grocery, &["clusterrole", "grocer"], "grocers/status");
-            let path = format!("/rules/{at}");
-            grocery.patch(
-                "clusterrole/grocer",
-                "json",
-                &json!([{"op": "remove", "path": path}]),
-                &[],
-            );
-        },
-        check: "rights",
-        says: &[
-            "taken away from the ClusterRole `grocer`",
-            "patch grocers.grocers.example.com/status",
-            "-f deploy/rbac.yaml",
-        ],
-        heal: |grocery| grocery.apply("rbac.yaml"),
-    },
-    Fault {
-        plant: |grocery| grocery.kubectl(&["delete", "clusterrolebinding", "grocer"]),
-        check: "rights",
-        says: &["the ClusterRoleBinding `grocer` is gone", "-f deploy/rbac.yaml"],
-        heal: |grocery| grocery.apply("rbac.yaml"),
-    },
-    Fault {
-        plant: |grocery| {
-            let at = rule_of(grocery, &["role", "grocer", "-n=grocer"], "leases");
-            let path = format!("/rules/{at}");
-            grocery.patch(
-                "role/grocer",
-                "json",
-                &json!([{"op": "remove", "path": path}]),
-                &[],
-            );
-        },
-        check: "rights",
-        says: &[
-            "the Role `grocer` in the namespace `grocer`",
-            "leases.coordination.k8s.io grocer",
-            "-f deploy/rbac.yaml",
-        ],
-        heal: |grocery| grocery.apply("rbac.yaml"),
-    },
-    Fault {
-        plant: |grocery| grocery.serves_webhooks(false),
-        check: "webhooks",
-        says: &[
-            "validate.grocers.grocers.example.com is not answered",
-            "no pod is ready behind",
-            "kubectl get pods",
-        ],
-        heal: |grocery| grocery.serves_webhooks(true),
-    },
-    Fault {
-        plant: |grocery| {
-            let name = "/spec/conversion/webhook/clientConfig/service/name";
-            definition(
-                grocery,
-                &json!([{"op": "replace", "path": name, "value": "gone"}]),
-            );
-        },
-        check: "conversion of grocers.grocers.example.com",
-        says: &[
-            "no request in that version succeeds: there is no Service `gone`",
-            "kubectl apply",
-        ],
-        heal: |grocery| grocery.apply("crd.yaml"),
-    },
-    Fault {
-        plant: |grocery| {
-            let served = "/spec/versions/1/served";
-            definition(
-                grocery,
-                &json!([{"op": "replace", "path": served, "value": false}]),
-            );
-            let crd = format!("crd/{CRD}");
-            grocery.status(&crd, &json!({"storedVersions": ["v1beta1", "v1"]}));
-        },
-        check: "stored versions of grocers.grocers.example.com",
-        says: &["may be stored in v1beta1, which is not served", "krator migrate"],
-        heal: |grocery| {
-            grocery.status(&format!("crd/{CRD}"), &json!({"storedVersions": ["v1"]}));
-            grocery.apply("crd.yaml");
-        },
-    },
-    Fault {
-        plant: |grocery| {
-            let waiting = json!({"waiting": {"reason": "ErrImagePull", "message": "not found"}});
-            let status = json!([{
-                "name": "operator", "image": "grocer:0.1.0", "imageID": "", "ready": false, "restartCount": 0,
-                "state": waiting,
-            }]);
-            grocery.status(
-                &format!("pod/{}", host_name()),
-                &json!({"containerStatuses": status}),
-            );
-        },
-        check: "images",
-        says: &[
-            "the image grocer:0.1.0",
-            "cannot be pulled: ErrImagePull: not found",
-            "docker push grocer:0.1.0",
-        ],
-        heal: |grocery| {
-            let status = json!([{
-                "name": "operator", "image": "grocer:0.1.0", "imageID": "", "ready": true, "restartCount": 0,
-                "state": {"running": {}},
-            }]);
-            grocery.status(
-                &format!("pod/{}", host_name()),
-                &json!({"containerStatuses": status}),
-            );
-        },
-    },
-    Fault {
-        plant: |grocery| grocery.kubectl(&["delete", "crd", CRD]),
-        check: "crd grocers.grocers.example.com",
-        says: &[
-            "grocers.grocers.example.com is not installed",
-            "-f deploy/crd.yaml",
-        ],
-        heal: |grocery| grocery.apply("crd.yaml"),
-    },
-];
 
 /// Asserts that a check has failed and says this.
 fn named((code, failed): &(i32, Failed), check: &str, says: &[&str]) {

@@ -100,10 +100,17 @@ impl Cluster {
                 ..KubeConfigOptions::default()
             };
             let kubeconfig = match &connection.kubeconfig {
-                Some(path) => Kubeconfig::read_from(path)?,
-                None => Kubeconfig::read()?,
+                Some(path) => Kubeconfig::read_from(path),
+                None => Kubeconfig::read(),
             };
-            let mut config = Config::from_custom_kubeconfig(kubeconfig, &options).await?;
+            let mut config = match kubeconfig {
+                Ok(kubeconfig) => Config::from_custom_kubeconfig(kubeconfig, &options).await?,
+                // In a pod there is none, and its ServiceAccount has rights instead, as for kubectl.
+                Err(error) => match Config::incluster() {
+                    Ok(config) if connection.kubeconfig.is_none() => config,
+                    _ => return Err(error.into()),
+                },
+            };
             (config.connect_timeout, config.read_timeout) = (Some(CONNECT), Some(ANSWER));
             // kube would ask a minute long again, but that nobody answers is an answer here.
             config.default_retry = false;
@@ -183,14 +190,15 @@ impl Cluster {
             };
             // The items of a list do not repeat what kind they are of.
             let kind = list["kind"].as_str().unwrap_or_default().trim_end_matches("List");
-            objects.extend(items.into_iter().map(|mut item| {
-                for (key, value) in [("apiVersion", list["apiVersion"].clone()), ("kind", kind.into())] {
-                    if item.get(key).is_none() {
-                        item[key] = value;
-                    }
+            for mut item in items {
+                if let Some(object) = item.as_object_mut() {
+                    object
+                        .entry("apiVersion")
+                        .or_insert_with(|| list["apiVersion"].clone());
+                    object.entry("kind").or_insert_with(|| kind.into());
                 }
-                item
-            }));
+                objects.push(item);
+            }
             match list["metadata"]["continue"].as_str() {
                 Some(next) if !next.is_empty() => token = next.to_owned(),
                 _ => return Ok(Some(objects)),
