@@ -12,8 +12,8 @@ const MANIFEST: &str = "deploy/rbac.yaml";
 /// All rights of an operator that runs in a namespace: those of its ClusterRole, and those of a Role in each of some namespaces.
 pub(crate) fn needed(description: &Description, namespace: &str) -> Vec<(Option<String>, Vec<Right>)> {
     let permissions = Permissions::of(description);
-    // The rights are generated for an operator in the namespace that has its name.
-    let moved = |name: &str| match name == description.operator.as_str() {
+    // The rights are generated for the namespace of the description, and it may have been installed elsewhere.
+    let moved = |name: &str| match name == description.namespace {
         true => namespace.to_owned(),
         false => name.to_owned(),
     };
@@ -153,4 +153,28 @@ fn in_words(rights: &[&Right]) -> String {
         .into_iter()
         .map(|(target, verbs)| format!("{} {target}", verbs.join(",")));
     groups.collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rights_follow_an_operator_to_the_namespace_that_it_was_installed_in() {
+        let text = "krator: 1\noperator: zoo\nresource: {group: example.com, version: v1, kind: Elk}\nspec: {a: string}\n\
+                    machine: {initial: Rest}\nstates: {Rest: {kind: ready}}\ndeploy: {namespaces: [zoo]}\n";
+        let description = crate::check("krator.yaml", text.as_bytes()).description;
+        let needed = needed(&description.expect("it has no errors"), "elsewhere");
+        let lease = |(_, rights): &&(_, Vec<Right>)| rights.iter().any(|right| right.resource == "leases");
+        let of_lease = needed
+            .iter()
+            .find(lease)
+            .and_then(|(namespace, _)| namespace.as_deref());
+        assert_eq!(of_lease, Some("elsewhere"));
+        assert!(
+            needed
+                .iter()
+                .any(|(namespace, _)| namespace.as_deref() == Some("zoo"))
+        );
+    }
 }
