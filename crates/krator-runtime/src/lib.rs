@@ -85,7 +85,7 @@ mod applied;
 mod machine;
 #[cfg(feature = "kube")]
 mod resource;
-#[cfg(feature = "kube")]
+#[cfg(any(feature = "kube", feature = "versions"))]
 mod readiness;
 mod operator;
 #[cfg(feature = "admission")]
@@ -131,7 +131,7 @@ pub use machine::{
     dispatch,
 };
 pub use operator::Operator;
-#[cfg(feature = "kube")]
+#[cfg(any(feature = "kube", feature = "versions"))]
 pub use readiness::Readiness;
 #[cfg(feature = "kube")]
 pub use resource::{Child, ChildDeletion, KubeObject, Place};

@@ -150,7 +150,8 @@ fn refuse_unknown(node: Input<'_>, known: &Json) -> bool {
                 false
             }
         });
-    kept.fold(true, |all, kept| all && kept)
+    // All that is unknown is reported, not the first only.
+    kept.collect::<Vec<_>>().into_iter().all(|kept| kept)
 }
 
 fn quantities(node: Input<'_>) -> Vec<(LabelKey, Spanned<String>)> {
