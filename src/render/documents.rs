@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use super::deploy::FIRST_VERSION;
 use super::diagram::mermaid;
 use super::templates::Template;
-use crate::model::{Admission, Description, Kind};
+use crate::model::{Admission, Certificates, Description, Kind};
 use markdown::paragraph;
 
 /// The version of Rust that generated crates are tested with, which their CI and their image are built with.
@@ -40,6 +40,7 @@ pub(crate) fn values(description: &Description) -> Json {
             _ => "<kind>".to_owned(),
         },
         "webhooks": description.has_webhooks(),
+        "mounted": description.deploy.certificates == Certificates::Mounted,
         "versions": description.kinds.iter().any(|kind| !kind.versions.is_empty()),
         "shares_types": super::shares_types(description),
         "kinds": kinds.iter().map(|kind| introduced(description, kind)).collect::<Vec<_>>(),

@@ -66,7 +66,8 @@ fn burns(kind: &Kind, objective: &Objective, severity: &'static str) -> Alert {
         ..
     } = objective;
     let (from, to) = (kind.state(from.value), kind.state(to.value));
-    let allowed = 100.0 - objective.value;
+    // Without the digits that a float has too many.
+    let allowed = ((100.0 - objective.value) * 1e6).round() / 1e6;
     let labels = format!("{},objective=\"{name}\"", labels(kind));
     let fast = BURNS.iter().filter(|(.., of)| *of == severity);
     let fast = fast.map(|(long, short, factor, _)| {
@@ -74,20 +75,19 @@ fn burns(kind: &Kind, objective: &Objective, severity: &'static str) -> Alert {
         format!("({} and {})", is_over(long), is_over(short))
     });
     let (how, when) = match severity {
-        "critical" => ("IsMissed", "hours"),
-        _ => ("IsMissedSlowly", "days"),
+        "critical" => ("IsMissed", "within days"),
+        _ => ("IsMissedSlowly", "before the month ends"),
     };
     let resource = kind.resource.kind.as_str();
     Alert {
         name: format!("{resource}{}To{}{how}", from.name.as_str(), to.name.as_str()),
         section: state_section(kind, from),
         summary: format!(
-            "too many objects of the kind {resource} take longer than {} from {} to {}: within {when} more than {allowed:.3}% of a \
-             month's objects will have missed the objective of {}%",
+            "too many objects of the kind {resource} take longer than {} from {} to {}: at this rate the {allowed}% that may in a \
+             month are used up {when}",
             format_duration(within.value),
             from.name.as_str(),
             to.name.as_str(),
-            objective.value
         ),
         advice: format!(
             "See in which state between {} and {} objects stay: the dashboard shows how long the oldest one is in each. The section \
