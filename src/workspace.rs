@@ -128,9 +128,10 @@ impl Workspace {
             cause: cause.to_owned(),
         };
         let listed = folder.list()?;
-        let notes = record::FILES
-            .into_iter()
-            .chain([drift::MANIFEST, policies::MANIFEST]);
+        let notes =
+            record::FILES
+                .into_iter()
+                .chain([drift::MANIFEST, policies::MANIFEST, render::DEPLOYMENT]);
         let files = folder.read(notes.chain(listed.iter().map(String::as_str)))?;
         let shown = |files: UnreadableFiles| Error::Unreadable(files.shown(|path| folder.shown(path)));
         for (path, file) in files.iter().filter(|(path, _)| record::is_part(path)) {
@@ -172,7 +173,12 @@ impl Workspace {
             runtime: drift::runtime(&record, &files).map_err(shown)?,
             rollout: {
                 let last = record.files.get(render::DEPLOYMENT);
-                Rollout::after(last.and_then(|last| last.base.as_deref()))
+                // The first records have no texts; a file that nobody has touched since is one.
+                let untouched = match files.get(render::DEPLOYMENT) {
+                    FileState::Text(text) if last.is_some_and(|last| last.wrote(text)) => Some(text),
+                    _ => None,
+                };
+                Rollout::after(last.and_then(|last| last.base.as_deref()).or(untouched))
             },
             former,
             folder,

@@ -86,7 +86,7 @@ impl Grocery {
 
     fn patch(&self, object: &str, form: &str, patch: &Value, more: &[&str]) {
         let (form, patch) = (format!("--type={form}"), patch.to_string());
-        self.kubectl(&[&["patch", object, "-n=grocer", &form, "-p", &patch], more].concat());
+        self.kubectl(&[&["patch", object, "-n=grocer-system", &form, "-p", &patch], more].concat());
     }
 
     fn status(&self, object: &str, status: &Value) {
@@ -104,17 +104,17 @@ impl Grocery {
             "delete",
             "pods",
             "--all",
-            "-n=grocer",
+            "-n=grocer-system",
             "--force",
             "--grace-period=0",
         ]);
         let deployment = self
             .cluster
-            .kubectl(&["get", "deployment/grocer", "-n=grocer", "-o=json"]);
+            .kubectl(&["get", "deployment/grocer", "-n=grocer-system", "-o=json"]);
         let mut deployment: Value = serde_json::from_str(&deployment).expect("kubectl writes JSON");
         let mut pod = deployment["spec"]["template"].take();
         (pod["apiVersion"], pod["kind"]) = ("v1".into(), "Pod".into());
-        (pod["metadata"]["name"], pod["metadata"]["namespace"]) = (name.into(), "grocer".into());
+        (pod["metadata"]["name"], pod["metadata"]["namespace"]) = (name.into(), "grocer-system".into());
         let ports = pod["spec"]["containers"][0]["ports"]
             .as_array_mut()
             .expect("a list");
@@ -137,7 +137,7 @@ impl Grocery {
         let slice = json!({
             "apiVersion": "discovery.k8s.io/v1",
             "kind": "EndpointSlice",
-            "metadata": {"name": "grocer-webhook", "namespace": "grocer", "labels": {"kubernetes.io/service-name": "grocer-webhook"}},
+            "metadata": {"name": "grocer-webhook", "namespace": "grocer-system", "labels": {"kubernetes.io/service-name": "grocer-webhook"}},
             "addressType": "IPv4",
             "ports": [{"name": "https", "port": 9443}],
             "endpoints": [{"addresses": [self.address], "conditions": {"ready": ready}}],
@@ -252,7 +252,7 @@ fn nothing_is_reported_while_all_is_well_and_each_planted_fault_is_named() {
     let probes = format!("--health-probe-bind-address={}:{port}", grocery.address);
     let args = [
         "--leader-elect",
-        "--leader-elect-resource-namespace=grocer",
+        "--leader-elect-resource-namespace=grocer-system",
         "--webhook-bind-address=127.0.0.1:0",
     ];
     let operator = OperatorProcess::start(cluster, &binary, &[&args[..], &[&*probes]].concat(), &log);
@@ -288,8 +288,8 @@ fn nothing_is_reported_while_all_is_well_and_each_planted_fault_is_named() {
     // These are planted in how krator is called.
     let elsewhere = grocery.doctor(&["--namespace=elsewhere"], &[]);
     let says = [
-        "the Deployment `grocer` is in the namespace `grocer`",
-        "krator doctor --namespace grocer",
+        "the Deployment `grocer` is in the namespace `grocer-system`",
+        "krator doctor --namespace grocer-system",
     ];
     named(&elsewhere, "namespace", &says);
     let nowhere = cluster.dir().join("nowhere.kubeconfig");
@@ -337,7 +337,8 @@ fn nothing_is_reported_while_all_is_well_and_each_planted_fault_is_named() {
     // The operator would make another certificate at once.
     drop(operator);
     let expired = rcgen::KeyPair::generate().expect("a key");
-    let mut params = rcgen::CertificateParams::new(["grocer-webhook.grocer.svc".to_owned()]).expect("a name");
+    let mut params =
+        rcgen::CertificateParams::new(["grocer-webhook.grocer-system.svc".to_owned()]).expect("a name");
     params.not_after = rcgen::date_time_ymd(2020, 1, 1);
     let certificate = params.self_signed(&expired).expect("a certificate").pem();
     let file = folder.path().join("expired.pem");

@@ -47,7 +47,10 @@ fn what_an_operator_does_with_an_object_is_told() {
     let namespace = cluster.namespace("why");
     let log = cluster.dir().join("keeper.log");
     let _shown = ShownOnPanic(&log);
-    let args = ["--leader-elect", "--leader-elect-resource-namespace=keeper"];
+    let args = [
+        "--leader-elect",
+        "--leader-elect-resource-namespace=keeper-system",
+    ];
     let operator = OperatorProcess::start(cluster, &binary, &args, &log);
     for (name, spec) in [("hungry", "{}"), ("fed", "{secret: hay}")] {
         let elk = format!(

@@ -124,7 +124,10 @@ impl Defaults<'_> {
                 let duration = duration(parse_duration(value.as_str()?)?);
                 quote!(#duration.into())
             }
-            (Shape::Quantity, Json::String(text)) => quote!(#rust_type(#text.to_owned())),
+            // The type may be an alias, which makes no values.
+            (Shape::Quantity, Json::String(text)) => {
+                quote!(k8s_openapi::apimachinery::pkg::api::resource::Quantity(#text.to_owned()))
+            }
             (Shape::Any, value) => {
                 let value = json(value);
                 quote!(serde_json::json!(#value))

@@ -71,7 +71,7 @@ pub const FAULTS: &[Fault] = &[
     },
     Fault {
         plant: |grocery| {
-            let at = rule_of(grocery, &["role", "grocer", "-n=grocer"], "leases");
+            let at = rule_of(grocery, &["role", "grocer", "-n=grocer-system"], "leases");
             let path = format!("/rules/{at}");
             grocery.patch(
                 "role/grocer",
@@ -82,7 +82,7 @@ pub const FAULTS: &[Fault] = &[
         },
         check: "rights",
         says: &[
-            "the Role `grocer` in the namespace `grocer`",
+            "the Role `grocer` in the namespace `grocer-system`",
             "leases.coordination.k8s.io grocer",
             "-f deploy/rbac.yaml",
         ],
