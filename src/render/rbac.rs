@@ -5,7 +5,7 @@ pub(crate) mod rights;
 use serde_json::{Value as Json, json};
 
 use crate::model::Description;
-use rights::Permissions;
+use rights::{Permissions, VERBS};
 
 const API_VERSION: &str = "rbac.authorization.k8s.io/v1";
 
@@ -41,18 +41,6 @@ pub fn rbac(description: &Description) -> Vec<Json> {
 /// Roles for those who use the objects, which the roles `view`, `edit` and `admin` of Kubernetes take up. Nobody but the operator
 /// writes the status.
 fn of_users(description: &Description) -> [Json; 3] {
-    const READ: &[&str] = &["get", "list", "watch"];
-    const WRITE: &[&str] = &["get", "list", "watch", "create", "update", "patch", "delete"];
-    const ALL: &[&str] = &[
-        "get",
-        "list",
-        "watch",
-        "create",
-        "update",
-        "patch",
-        "delete",
-        "deletecollection",
-    ];
     let role = |name: &str, verbs: &[&str], scale: &[&str]| {
         let mut rules = Vec::new();
         for kind in &description.kinds {
@@ -73,9 +61,9 @@ fn of_users(description: &Description) -> [Json; 3] {
     };
     let scaled = ["get", "update", "patch"];
     [
-        role("view", READ, &["get"]),
-        role("edit", WRITE, &scaled),
-        role("admin", ALL, &scaled),
+        role("view", &VERBS[..3], &["get"]),
+        role("edit", &VERBS[..7], &scaled),
+        role("admin", &VERBS, &scaled),
     ]
 }
 

@@ -98,22 +98,7 @@ fn metrics_are_served_to_those_who_have_the_right_and_have_each_transition() {
     };
     let moose = names(3);
     fixture.create(&moose);
-    // The generated Role is for the namespace of the operator itself.
-    fixture.kubectl(&[
-        "create",
-        "role",
-        "lease",
-        "--verb=get,create,update",
-        "--resource=leases",
-    ]);
-    fixture.kubectl(&[
-        "create",
-        "rolebinding",
-        "lease",
-        "--role=lease",
-        "--user=operator",
-    ]);
-    let lease = format!("--leader-elect-resource-namespace={}", fixture.namespace);
+    let lease = fixture.lease();
     fixture.start(&["--metrics-bind-address=127.0.0.1:0", "--leader-elect", &lease]);
     let address = logged_address(|| fixture.log(), "serving metrics");
     let (reader, other) = (token(&fixture, "reader"), token(&fixture, "other"));

@@ -13,3 +13,4 @@ pub use crate::descriptions::MOOSE as DESCRIPTION;
 pub use faults::replaced;
 pub use fixture::{Fixture, UNTOUCHED, Variant, names};
 pub use history::states;
+pub use seen::QUICK;

@@ -163,7 +163,9 @@ fn advice(kind: &Kind, graph: &StateGraph, id: StateId) -> Vec<String> {
     let mut advice = Vec::new();
     let leaves_by = |wanted: fn(&Step) -> bool| graph.leaving(id).any(|step| wanted(&step));
     match state.kind.value {
-        StateKind::Ready => advice.push("Nothing: this is where an object should be.".to_owned()),
+        StateKind::Ready => {
+            advice.push("Nothing needs to be done: this is where an object should be.".to_owned())
+        }
         StateKind::Failed if leaves_by(|step| step.edge.kind == EdgeKind::SpecChange) => {
             advice.push("Correct the spec and apply it: the change takes the object out of here.".to_owned());
         }
@@ -181,19 +183,17 @@ fn advice(kind: &Kind, graph: &StateGraph, id: StateId) -> Vec<String> {
     {
         let ends = match (retry.limit.value, &retry.then) {
             (RetryLimit::Times(times), Some(then)) => {
-                format!(
-                    " After {times} retries it goes to `{}`.",
-                    kind.state(then.value).name.as_str()
-                )
+                let then = kind.state(then.value).name.as_str();
+                format!(". After {times} retries the object goes to `{then}`.")
             }
             (RetryLimit::Times(times), None) => {
-                format!(" After {times} retries the object is released all the same.")
+                format!(". After {times} retries the object is released all the same.")
             }
-            (RetryLimit::Unlimited, _) => " That has no end.".to_owned(),
+            (RetryLimit::Unlimited, _) => ", without end.".to_owned(),
         };
         advice.push(format!(
-            "An error of the handler is in the message of the object, and it is tried again after {}, then less and less often, at \
-             least every {}.{ends}",
+            "When the handler fails, the message of the object has the error. The handler is tried again after {}, and then at \
+             growing intervals of at most {}{ends}",
             format_duration(retry.initial.value),
             format_duration(retry.max.value),
         ));

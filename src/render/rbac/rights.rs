@@ -317,20 +317,23 @@ impl Rules {
     }
 }
 
-/// The position of a verb in the order that Kubernetes' own roles use. Other verbs come last.
+/// The verbs that requests for objects can have, in the order of Kubernetes' own roles: those that read, those that write, and the
+/// one that deletes whole collections.
+pub(super) const VERBS: [&str; 8] = [
+    "get",
+    "list",
+    "watch",
+    "create",
+    "update",
+    "patch",
+    "delete",
+    "deletecollection",
+];
+
+/// The position of a verb among [`VERBS`]. Other verbs come last.
 fn order(verb: &str) -> usize {
-    const ORDER: [&str; 8] = [
-        "get",
-        "list",
-        "watch",
-        "create",
-        "update",
-        "patch",
-        "delete",
-        "deletecollection",
-    ];
-    ORDER
+    VERBS
         .iter()
         .position(|known| *known == verb)
-        .unwrap_or(ORDER.len())
+        .unwrap_or(VERBS.len())
 }

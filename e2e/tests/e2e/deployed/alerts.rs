@@ -4,7 +4,7 @@
 use super::{Deployed, run, tool};
 use crate::cluster::until;
 use crate::descriptions::{MOOSE, cases};
-use crate::moose::{Fixture, UNTOUCHED, names};
+use crate::moose::{Fixture, QUICK, names};
 use crate::probes::{get, logged_address};
 use crate::yaml::documents;
 use krator_runtime::source;
@@ -218,25 +218,11 @@ fn recorded(scrapes: &[(f64, String)], job: &str) -> BTreeMap<String, Vec<String
 #[test]
 fn no_alert_fires_in_a_healthy_run() {
     const SCRAPES: usize = 40;
-    let (Some(promtool), Some(mut fixture)) = (tool("promtool"), Fixture::new("alerts", &UNTOUCHED)) else {
+    let (Some(promtool), Some(mut fixture)) = (tool("promtool"), Fixture::new("alerts", &QUICK)) else {
         return;
     };
     fixture.create(&names(5));
-    let lease = format!("--leader-elect-resource-namespace={}", fixture.namespace);
-    fixture.kubectl(&[
-        "create",
-        "role",
-        "lease",
-        "--verb=get,create,update",
-        "--resource=leases",
-    ]);
-    fixture.kubectl(&[
-        "create",
-        "rolebinding",
-        "lease",
-        "--role=lease",
-        "--user=operator",
-    ]);
+    let lease = fixture.lease();
     let metrics = [
         "--metrics-secure=false",
         "--metrics-bind-address=127.0.0.1:0",
@@ -269,8 +255,14 @@ fn no_alert_fires_in_a_healthy_run() {
         scrapes.push((now(), next));
     }
     fixture.terminate();
+    let (_, last) = scrapes.last().expect("there are some");
+    let met = last.lines().find(|line| {
+        line.starts_with("krator_objective_total{")
+            && line.contains("objective=\"Tagged-Sleep\",result=\"met\"")
+    });
+    assert!(met.is_some_and(|line| line.ends_with(" 5")), "{last}");
 
-    let deployed = Deployed::new(MOOSE).expect("it is correct");
+    let deployed = Deployed::new(&(QUICK.description)(MOOSE)).expect("it is correct");
     let groups = groups(&deployed);
     let series = recorded(&scrapes, "moose-tracker-metrics");
     let series: Vec<Value> = series

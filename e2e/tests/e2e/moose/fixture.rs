@@ -91,6 +91,21 @@ impl Fixture {
             .kubectl(&[args, &["--namespace", &self.namespace]].concat())
     }
 
+    /// Lets the operator elect its leader in this namespace, because the generated Role is for the operator's own, and returns
+    /// the flag that says so.
+    pub fn lease(&self) -> String {
+        let verbs = "--verb=get,create,update";
+        self.kubectl(&["create", "role", "lease", verbs, "--resource=leases"]);
+        self.kubectl(&[
+            "create",
+            "rolebinding",
+            "lease",
+            "--role=lease",
+            "--user=operator",
+        ]);
+        format!("--leader-elect-resource-namespace={}", self.namespace)
+    }
+
     /// Starts the operator for this namespace.
     pub fn start(&mut self, args: &[&str]) {
         let args = [&["run", "--namespace", &self.namespace], args].concat();

@@ -8,8 +8,8 @@ use crate::cluster::watch::Event;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Moose that go round in seconds, so that the same events follow each other.
-const QUICK: Variant = Variant {
+/// Moose that go round in seconds, so that the same events follow each other, and that are promised to sleep soon.
+pub const QUICK: Variant = Variant {
     name: "moose-quick",
     description: |description| {
         let times = [
@@ -19,7 +19,7 @@ const QUICK: Variant = Variant {
         ];
         times.iter().fold(description.to_owned(), |text, (long, short)| {
             replaced(&text, long, short)
-        })
+        }) + "slo: {from: Tagged, to: Sleep, within: 10m, objective: 99}\n"
     },
     edit: |_| (),
 };
