@@ -21,6 +21,8 @@ use crate::model::lower::sink::Sink;
 use crate::model::{Schema, Shape};
 use crate::text::shown;
 
+const INT_OR_STRING: &str = "x-kubernetes-int-or-string";
+
 /// Reports `properties`, `items` or `additionalProperties` beside a type that has none, with the form that is meant.
 fn refuse_beside_phrase(key: &str, type_node: Input<'_>, sink: &Sink<'_>) {
     let phrase = type_node
@@ -109,9 +111,8 @@ impl<'a> Types<'a> {
             }
             (Some(node), None) => node.wrong_type("a type as a phrase"),
             (None, _) => {
-                let is_int_or_string = |(key, value): &(Spanned<String>, Json)| {
-                    key.value == "x-kubernetes-int-or-string" && *value == true
-                };
+                let is_int_or_string =
+                    |(key, value): &(Spanned<String>, Json)| key.value == INT_OR_STRING && *value == true;
                 if extensions.iter().any(is_int_or_string) {
                     schema.shape = Shape::IntOrString;
                 }
@@ -135,6 +136,7 @@ impl<'a> Types<'a> {
             let help = "`type` may be left out where `properties`, `items`, `additionalProperties` or `enum` gives it";
             node.report(Finding::new(&INVALID_SCHEMA, keys.head(), "this type has no `type`").help(help));
         }
+        self.refuse_two_types(&schema, &extensions, node.sink);
         schema.span = node.span;
         schema.validations = validations;
         extensions.retain(|(key, _)| !is_implied_by_shape(&key.value, &schema.shape));
@@ -166,6 +168,24 @@ impl<'a> Types<'a> {
         (schema.default, schema.example) = (default, example);
         keys.finish();
         schema
+    }
+
+    /// `x-kubernetes-int-or-string` is stronger than `type` to the API server, which then takes values that the Rust type has no
+    /// room for.
+    fn refuse_two_types(&self, schema: &Schema, extensions: &[(Spanned<String>, Json)], sink: &Sink<'_>) {
+        let is_one = matches!(
+            self.resolve(schema).shape,
+            Shape::IntOrString | Shape::Quantity | Shape::Any
+        );
+        let mut keys = extensions.iter().map(|(key, _)| key);
+        if let Some(key) = keys.find(|key| !is_one && key.value == INT_OR_STRING) {
+            let message =
+                format!("`{INT_OR_STRING}` is a type of its own, and there is another one beside it");
+            sink.report(
+                Finding::new(&INVALID_SCHEMA, key.span, message)
+                    .help("leave it out, or write `type: int-or-string` if integers and strings are meant"),
+            );
+        }
     }
 
     /// The API server refuses null where there is an `enum`, even where the `enum` lists it.
