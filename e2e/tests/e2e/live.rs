@@ -15,8 +15,9 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Long enough for a build on a busy machine; whatever is waited for comes sooner, or never.
-const LONG: Duration = Duration::from_secs(300);
+/// Long enough for a build on a busy machine, which waits for those of other tests first, because they share one folder.
+/// Whatever is waited for comes sooner, or never.
+const LONG: Duration = Duration::from_secs(900);
 
 /// The crate of the first example. Its operator has a name of its own, because cargo would confuse crates of the same name in
 /// different folders.

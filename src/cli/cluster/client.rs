@@ -108,7 +108,8 @@ impl Cluster {
                 // In a pod there is none, and its ServiceAccount has rights instead, as for kubectl.
                 Err(error) => match Config::incluster() {
                     Ok(config) if connection.kubeconfig.is_none() => config,
-                    _ => return Err(error.into()),
+                    // kube's text has the cause in it already.
+                    _ => bail!("{error}"),
                 },
             };
             (config.connect_timeout, config.read_timeout) = (Some(CONNECT), Some(ANSWER));

@@ -3,7 +3,6 @@
 
 use super::oracle::Oracle;
 use super::session::Session;
-use crate::cluster::until;
 use crate::operator::OperatorProcess;
 use crate::scripted_operator::{Action, Route, ScriptedOperator, prepared, route};
 use krator::model::{Kind, State};
@@ -15,8 +14,9 @@ use std::time::{Duration, Instant};
 
 /// How long objects may take to come to rest after the last start.
 const REST: Duration = Duration::from_secs(60);
-/// Objects that have been at rest for so long, without a kill, are taken to stay there.
-const SETTLED: Duration = Duration::from_secs(2);
+/// Objects that have been at rest for so long, without a kill, are taken to stay there. On a busy machine, a run that waits for a
+/// second takes more than two.
+const SETTLED: Duration = Duration::from_secs(5);
 
 /// A state before and after whose write the operator has to die, and how an object comes there.
 struct Target<'a> {
@@ -69,10 +69,10 @@ impl Dying {
     }
 
     /// Waits, and restarts the operator whenever it has died, until all objects have been at rest for a while, or until
-    /// `is_enough`.
+    /// `is_enough`. There are many deaths, so the time is bounded from one to the next.
     fn settle(&mut self, objects: usize, is_enough: impl Fn(&Dying) -> bool) {
         let mut calm = Instant::now();
-        until("objects come to rest between the kills", || {
+        loop {
             self.session.follow();
             if !self.operator.is_running() {
                 self.deaths += 1;
@@ -88,8 +88,11 @@ impl Dying {
                     "not at rest after {REST:?}: {restless:?}"
                 );
             }
-            (calm.elapsed() > SETTLED || is_enough(self)).then_some(())
-        });
+            if calm.elapsed() > SETTLED || is_enough(self) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 }
 
