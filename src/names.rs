@@ -117,6 +117,19 @@ names! {
     FormatName, "letters, digits and `-`", r"^[A-Za-z0-9-]+$", |text| is_word(text, "-");
 }
 
+/// The verbs of requests for objects, in the order of Kubernetes' own roles: three that read, four that write, and the one that
+/// deletes whole collections.
+pub(crate) const VERBS: [&str; 8] = [
+    "get",
+    "list",
+    "watch",
+    "create",
+    "update",
+    "patch",
+    "delete",
+    "deletecollection",
+];
+
 fn is_word(text: &str, also: &str) -> bool {
     !text.is_empty()
         && text

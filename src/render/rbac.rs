@@ -5,7 +5,8 @@ pub(crate) mod rights;
 use serde_json::{Value as Json, json};
 
 use crate::model::Description;
-use rights::{Permissions, VERBS};
+use crate::names::VERBS;
+use rights::Permissions;
 
 const API_VERSION: &str = "rbac.authorization.k8s.io/v1";
 

@@ -12,7 +12,9 @@ use crate::model::{
     Access, ChildDeletion, FieldPath, ForeignKind, Grant, KindId, KubernetesType, LookIn, ObjectKind, Owned,
     PathRoot, Resource, Scope, Watch, WatchBy, kubernetes,
 };
-use crate::names::{GroupName, KindName, LabelKey, NamespaceName, ResourceName, Verb, VersionName, plural};
+use crate::names::{
+    GroupName, KindName, LabelKey, NamespaceName, ResourceName, VERBS, Verb, VersionName, plural,
+};
 use crate::text::shown;
 
 /// Resolves references to kinds: a kind of this file first, then those of `schemas` and of Kubernetes, then unknown ones.
@@ -235,29 +237,16 @@ fn watched_path(node: Input<'_>, fields: &Fields<'_, '_>) -> Option<Spanned<Fiel
 }
 
 fn verb(node: Input<'_>) -> Option<Spanned<Verb>> {
-    const KNOWN: [&str; 13] = [
-        "get",
-        "list",
-        "watch",
-        "create",
-        "update",
-        "patch",
-        "delete",
-        "deletecollection",
-        "bind",
-        "escalate",
-        "impersonate",
-        "use",
-        "approve",
-    ];
+    const SPECIAL: [&str; 5] = ["bind", "escalate", "impersonate", "use", "approve"];
     let written = text(node)?;
     if refuse_wildcard(&written, "name each verb", node.sink) {
         return None;
     }
     let verb = named(&written, node.span, "verb", Verb::parse, node.sink)?;
     // Other verbs exist (`sign`, `attest`), but not one that is nearly one of these.
-    if !KNOWN.contains(&verb.as_str())
-        && let Some(suggestion) = node.sink.suggest(verb.as_str(), KNOWN)
+    let known = VERBS.into_iter().chain(SPECIAL);
+    if !known.clone().any(|known| known == verb.as_str())
+        && let Some(suggestion) = node.sink.suggest(verb.as_str(), known)
     {
         let message = format!("`{}` is not a verb", verb.value);
         node.report(Finding::new(&WRONG_TYPE, verb.span, message).did_you_mean(Some(suggestion)));

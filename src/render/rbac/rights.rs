@@ -9,6 +9,7 @@ use crate::render::webhooks;
 use crate::model::{
     Certificates, ChildDeletion, Description, Kind, LookIn, ObjectKind, Scope, StateKind, WatchBy,
 };
+use crate::names::VERBS;
 use crate::policies::OPERATE;
 
 /// Everything that an operator may do.
@@ -316,19 +317,6 @@ impl Rules {
         rules.into_iter().map(rule).collect()
     }
 }
-
-/// The verbs that requests for objects can have, in the order of Kubernetes' own roles: those that read, those that write, and the
-/// one that deletes whole collections.
-pub(super) const VERBS: [&str; 8] = [
-    "get",
-    "list",
-    "watch",
-    "create",
-    "update",
-    "patch",
-    "delete",
-    "deletecollection",
-];
 
 /// The position of a verb among [`VERBS`]. Other verbs come last.
 fn order(verb: &str) -> usize {

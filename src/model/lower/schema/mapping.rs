@@ -93,6 +93,9 @@ impl<'a> Types<'a> {
         validations.extend(keys.read_all(TypeKey::Validations, validation_list));
         refuse_repeated(&validations, node.sink);
 
+        let int_or_string = extensions.iter().find(|(key, _)| key.value == INT_OR_STRING);
+        let int_or_string = int_or_string.map(|(key, _)| key.span);
+
         let mut schema = Schema::plain(Shape::Any, node.span);
         let phrase = type_node.and_then(|node| node.scalar().map(|scalar| scalar.text.trim().to_owned()));
         let plain = phrase
@@ -110,13 +113,8 @@ impl<'a> Types<'a> {
                 schema = self.phrase(phrase.as_deref().unwrap_or_default(), node.span, node.sink)
             }
             (Some(node), None) => node.wrong_type("a type as a phrase"),
-            (None, _) => {
-                let is_int_or_string =
-                    |(key, value): &(Spanned<String>, Json)| key.value == INT_OR_STRING && *value == true;
-                if extensions.iter().any(is_int_or_string) {
-                    schema.shape = Shape::IntOrString;
-                }
-            }
+            (None, _) if int_or_string.is_some() => schema.shape = Shape::IntOrString,
+            (None, _) => {}
         }
         let is_open = matches!(plain, Some("object" | "array"));
         match (&inner[..], type_node) {
@@ -136,7 +134,9 @@ impl<'a> Types<'a> {
             let help = "`type` may be left out where `properties`, `items`, `additionalProperties` or `enum` gives it";
             node.report(Finding::new(&INVALID_SCHEMA, keys.head(), "this type has no `type`").help(help));
         }
-        self.refuse_two_types(&schema, &extensions, node.sink);
+        if let Some(span) = int_or_string {
+            self.refuse_two_types(&schema, span, node.sink);
+        }
         schema.span = node.span;
         schema.validations = validations;
         extensions.retain(|(key, _)| !is_implied_by_shape(&key.value, &schema.shape));
@@ -172,17 +172,13 @@ impl<'a> Types<'a> {
 
     /// `x-kubernetes-int-or-string` is stronger than `type` to the API server, which then takes values that the Rust type has no
     /// room for.
-    fn refuse_two_types(&self, schema: &Schema, extensions: &[(Spanned<String>, Json)], sink: &Sink<'_>) {
-        let is_one = matches!(
-            self.resolve(schema).shape,
-            Shape::IntOrString | Shape::Quantity | Shape::Any
-        );
-        let mut keys = extensions.iter().map(|(key, _)| key);
-        if let Some(key) = keys.find(|key| !is_one && key.value == INT_OR_STRING) {
+    fn refuse_two_types(&self, schema: &Schema, extension: Span, sink: &Sink<'_>) {
+        let meant = self.resolve(schema);
+        if !matches!(meant.shape, Shape::IntOrString | Shape::Quantity | Shape::Any) {
             let message =
                 format!("`{INT_OR_STRING}` is a type of its own, and there is another one beside it");
             sink.report(
-                Finding::new(&INVALID_SCHEMA, key.span, message)
+                Finding::new(&INVALID_SCHEMA, extension, message)
                     .help("leave it out, or write `type: int-or-string` if integers and strings are meant"),
             );
         }
