@@ -3,6 +3,7 @@
 
 use super::oracle::Oracle;
 use super::session::Session;
+use crate::cluster::until;
 use crate::operator::OperatorProcess;
 use crate::scripted_operator::{Action, Route, ScriptedOperator, prepared, route};
 use krator::model::{Kind, State};
@@ -72,9 +73,10 @@ impl Dying {
     /// `is_enough`. There are many deaths, so the time is bounded from one to the next.
     fn settle(&mut self, objects: usize, is_enough: impl Fn(&Dying) -> bool) {
         let mut calm = Instant::now();
-        loop {
+        let mut died_or_rests = || {
             self.session.follow();
-            if !self.operator.is_running() {
+            let died = !self.operator.is_running();
+            if died {
                 self.deaths += 1;
                 self.operator = self.session.start(&self.faults);
                 self.started = Instant::now();
@@ -88,11 +90,9 @@ impl Dying {
                     "not at rest after {REST:?}: {restless:?}"
                 );
             }
-            if calm.elapsed() > SETTLED || is_enough(self) {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
+            (died || calm.elapsed() > SETTLED || is_enough(self)).then_some(died)
+        };
+        while until("objects come to rest, or the operator dies", &mut died_or_rests) {}
     }
 }
 

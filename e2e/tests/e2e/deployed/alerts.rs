@@ -254,13 +254,15 @@ fn no_alert_fires_in_a_healthy_run() {
         });
         scrapes.push((now(), next));
     }
-    fixture.terminate();
-    let (_, last) = scrapes.last().expect("there are some");
-    let met = last.lines().find(|line| {
-        line.starts_with("krator_objective_total{")
-            && line.contains("objective=\"Tagged-Sleep\",result=\"met\"")
+    until("each moose has met its objective", || {
+        let text = scrape();
+        let met = text.lines().find(|line| {
+            line.starts_with("krator_objective_total{")
+                && line.contains("objective=\"Tagged-Sleep\",result=\"met\"")
+        });
+        met.is_some_and(|line| line.ends_with(" 5")).then_some(())
     });
-    assert!(met.is_some_and(|line| line.ends_with(" 5")), "{last}");
+    fixture.terminate();
 
     let deployed = Deployed::new(&(QUICK.description)(MOOSE)).expect("it is correct");
     let groups = groups(&deployed);
