@@ -1,7 +1,6 @@
 //! An operator that dies, as by `kill -9`, before and after the write of every state's status. The next process goes on,
 //! and the objects show no more of that than the contract allows.
 
-use super::oracle::Oracle;
 use super::session::Session;
 use crate::cluster::until;
 use crate::operator::OperatorProcess;
@@ -13,11 +12,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// How long objects that are not at rest may go without a write and without a death.
-const REST: Duration = Duration::from_secs(60);
-/// Objects that have been at rest for so long, without a kill, are taken to stay there. On a busy machine, a run that waits for a
-/// second takes more than two.
-const SETTLED: Duration = Duration::from_secs(8);
+/// How long one round may take. A kill may lead an object away from its route, into a circle, so a round has an end; the next
+/// one sends a new object.
+const ROUND: Duration = Duration::from_secs(60);
+/// How many rounds may be needed.
+const ROUNDS: usize = 8;
 
 /// A state before and after whose write the operator has to die, and how an object comes there.
 struct Target<'a> {
@@ -67,33 +66,28 @@ impl Dying {
         target.points().iter().any(|point| !hit.contains(point))
     }
 
-    /// Waits, and restarts the operator whenever it has died, until all objects have been at rest for a while, or until
-    /// `is_enough`. How long all of that takes is up to the machine, so the time is bounded from one sign of life to the next.
-    fn settle(&mut self, objects: usize, is_enough: impl Fn(&Dying) -> bool) {
-        let mut calm = Instant::now();
-        let mut alive = Instant::now();
-        let mut died_or_rests = || {
-            let wrote = self.session.follow() > 0;
-            let died = !self.operator.is_running();
-            if died {
+    /// Whether the object that was sent to a state has come there, or will not move on. What the test does on the way counts
+    /// once that is `done`.
+    fn has_settled(&self, target: &Target, name: &str, done: bool) -> bool {
+        let mut oracles = self.session.oracles();
+        let oracle = oracles.find(|oracle| oracle.kind().resource.kind == target.kind.resource.kind);
+        !self.is_missing(target)
+            || oracle.is_some_and(|oracle| oracle.has_settled(name, |at| target.route.leaves(at, done)))
+    }
+
+    /// Follows the objects, and restarts the operator whenever it has died, until `is_enough`, or for `longest`. Returns
+    /// whether it is enough.
+    fn follow(&mut self, longest: Duration, is_enough: impl Fn(&Dying) -> bool) -> bool {
+        let start = Instant::now();
+        until("the operator has died often enough", || {
+            self.session.follow();
+            if !self.operator.is_running() {
                 self.deaths += 1;
                 self.operator = self.session.start(&self.faults);
             }
-            if wrote || died {
-                alive = Instant::now();
-            }
-            let seen: usize = self.session.oracles().map(Oracle::objects).sum();
-            let restless = self.session.restless();
-            if !restless.is_empty() || seen < objects || self.deaths < self.hit().len() {
-                calm = Instant::now();
-                assert!(
-                    alive.elapsed() < REST,
-                    "nothing happened for {REST:?}, and these are not at rest: {restless:?}"
-                );
-            }
-            (wrote || died || calm.elapsed() > SETTLED || is_enough(self)).then_some(wrote || died)
-        };
-        while until("objects come to rest, or something happens", &mut died_or_rests) {}
+            let enough = self.deaths == self.hit().len() && is_enough(self);
+            (enough || start.elapsed() > longest).then_some(enough)
+        })
     }
 }
 
@@ -119,7 +113,11 @@ fn a_kill_before_or_after_any_status_write_is_survived() {
         if missing.is_empty() {
             break;
         }
-        let hit = dying.hit().len();
+        assert!(
+            round <= ROUNDS,
+            "these points are not reached: {:?}",
+            missing.iter().map(|target| target.points()).collect::<Vec<_>>()
+        );
         let name = |target: &Target| format!("{}-{round}", target.state.name.as_str().to_lowercase());
         let object = |target: &&Target| {
             scripted.program.object(
@@ -131,7 +129,12 @@ fn a_kill_before_or_after_any_status_write_is_survived() {
         };
         scripted.create(&missing.iter().map(object).collect::<Vec<_>>());
         created += missing.len();
-        dying.settle(created, |_| false);
+        let have_settled = |dying: &Dying, done| {
+            missing
+                .iter()
+                .all(|target| dying.has_settled(target, &name(target), done))
+        };
+        dying.follow(ROUND, |dying| have_settled(dying, false));
         for target in &missing {
             let resource = resource(target.kind, &name(target));
             if target.route.has(Action::Change) {
@@ -149,16 +152,14 @@ fn a_kill_before_or_after_any_status_write_is_survived() {
                     .expect("it is there");
             }
         }
-        dying.settle(created, |dying| {
-            targets.iter().all(|target| !dying.is_missing(target))
-        });
-        assert!(
-            dying.hit().len() > hit,
-            "no object reached any of these points: {:?}",
-            missing.iter().map(|target| target.points()).collect::<Vec<_>>()
-        );
+        dying.follow(ROUND, |dying| have_settled(dying, true));
     }
-    dying.settle(created, |_| false);
+    let rest = |dying: &Dying| dying.session.restless().is_empty();
+    assert!(
+        dying.follow(ROUND, rest),
+        "not at rest: {:?}",
+        dying.session.restless()
+    );
     let Dying {
         mut session,
         operator,

@@ -280,13 +280,25 @@ impl Oracle {
 
     /// Whether the operator has dealt with the latest generation of each object, and each one rests.
     pub fn has_caught_up(&self) -> bool {
-        let deals = |past: &History| {
-            let last = View(&past.last);
-            let at = self.kind.state_named(last.text("/status/state"));
-            let rests = at.is_some_and(|at| self.kind.state(at).kind.value != StateKind::Working);
-            past.gone || (rests && last.generation() == last.observed())
-        };
-        self.objects.values().all(deals)
+        let mut all = self.objects.values();
+        all.all(|past| past.gone || self.rests_in(View(&past.last)).is_some())
+    }
+
+    /// Whether an object of that name is gone, or rests in a state that it does not leave by itself.
+    pub fn has_settled(&self, name: &str, leaves: impl Fn(StateId) -> bool) -> bool {
+        let mut named = self.objects.values().map(|past| (past, View(&past.last)));
+        let found = named.find(|(_, last)| last.name() == name);
+        found.is_some_and(|(past, last)| {
+            let rests = !last.is_deleted() && self.rests_in(last).is_some_and(|at| !leaves(at));
+            past.gone || rests
+        })
+    }
+
+    /// The ready, failed or final state in which the operator has dealt with the latest generation of an object.
+    fn rests_in(&self, object: View) -> Option<StateId> {
+        let at = self.kind.state_named(object.text("/status/state"))?;
+        let rests = self.kind.state(at).kind.value != StateKind::Working;
+        (rests && object.generation() == object.observed()).then_some(at)
     }
 
     /// How many writes have stored that a change of the spec was judged.

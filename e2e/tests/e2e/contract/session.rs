@@ -79,14 +79,11 @@ impl Session {
         }
     }
 
-    /// Passes the writes that the watches have recorded since the last call to the oracles, and says how many these were.
-    pub fn follow(&mut self) -> usize {
-        let seen = self.kinds.iter_mut().map(|(watch, oracle)| {
-            let events = watch.take();
-            events.iter().for_each(|event| oracle.see(event));
-            events.len()
-        });
-        seen.sum()
+    /// Passes the writes that the watches have recorded since the last call to the oracles.
+    pub fn follow(&mut self) {
+        for (watch, oracle) in &mut self.kinds {
+            watch.take().iter().for_each(|event| oracle.see(event));
+        }
     }
 
     /// The oracles, one for each kind.

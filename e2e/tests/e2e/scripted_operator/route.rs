@@ -38,6 +38,12 @@ impl Route {
         steps.collect()
     }
 
+    /// Whether the object leaves a state: by itself, or because what has to be done to it there is `done`.
+    pub fn leaves(&self, at: StateId, done: bool) -> bool {
+        let leaves = |does: Action| done || !matches!(does, Action::Change | Action::Delete);
+        self.0.iter().any(|(state, does)| *state == at && leaves(*does))
+    }
+
     /// Whether something has to be done to the object on the way.
     pub fn has(&self, action: Action) -> bool {
         self.0.iter().any(|(_, does)| *does == action)
