@@ -264,7 +264,9 @@ fn no_alert_fires_in_a_healthy_run() {
     });
     fixture.terminate();
 
-    let deployed = Deployed::new(&(QUICK.description)(MOOSE)).expect("it is correct");
+    // The moose of the run leave their states after seconds, which a busy machine may exceed. What is late by the rules of
+    // the description itself would be a defect.
+    let deployed = Deployed::new(MOOSE).expect("it is correct");
     let groups = groups(&deployed);
     let series = recorded(&scrapes, "moose-tracker-metrics");
     let series: Vec<Value> = series
