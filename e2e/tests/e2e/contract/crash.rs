@@ -1,6 +1,7 @@
 //! An operator that dies, as by `kill -9`, before and after the write of every state's status. The next process goes on,
 //! and the objects show no more of that than the contract allows.
 
+use super::oracle::Oracle;
 use super::session::Session;
 use crate::cluster::until;
 use crate::operator::OperatorProcess;
@@ -12,11 +13,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// How long one round may take. A kill may lead an object away from its route, into a circle, so a round has an end; the next
-/// one sends a new object.
-const ROUND: Duration = Duration::from_secs(60);
-/// How many rounds may be needed.
-const ROUNDS: usize = 8;
+/// How long objects may take to come to rest after the last start, or after what the test did to them. Those that rest for so
+/// long without having come where they were sent were led away by a kill.
+const REST: Duration = Duration::from_secs(60);
 
 /// A state before and after whose write the operator has to die, and how an object comes there.
 struct Target<'a> {
@@ -75,19 +74,26 @@ impl Dying {
             || oracle.is_some_and(|oracle| oracle.has_settled(name, |at| target.route.leaves(at, done)))
     }
 
-    /// Follows the objects, and restarts the operator whenever it has died, until `is_enough`, or for `longest`. Returns
-    /// whether it is enough.
-    fn follow(&mut self, longest: Duration, is_enough: impl Fn(&Dying) -> bool) -> bool {
-        let start = Instant::now();
-        until("the operator has died often enough", || {
+    /// Waits, and restarts the operator whenever it has died, until all objects rest and `have_settled`. There are many deaths,
+    /// so the time is bounded from one to the next.
+    fn settle(&mut self, objects: usize, have_settled: impl Fn(&Dying) -> bool) {
+        let mut since = Instant::now();
+        let mut died_or_settled = || {
             self.session.follow();
-            if !self.operator.is_running() {
+            let died = !self.operator.is_running();
+            if died {
                 self.deaths += 1;
                 self.operator = self.session.start(&self.faults);
+                since = Instant::now();
             }
-            let enough = self.deaths == self.hit().len() && is_enough(self);
-            (enough || start.elapsed() > longest).then_some(enough)
-        })
+            let seen: usize = self.session.oracles().map(Oracle::objects).sum();
+            let restless = self.session.restless();
+            let rest = restless.is_empty() && seen >= objects && self.deaths >= self.hit().len();
+            let is_late = since.elapsed() >= REST;
+            assert!(rest || !is_late, "not at rest after {REST:?}: {restless:?}");
+            (died || rest && (is_late || have_settled(self))).then_some(died)
+        };
+        while until("objects settle, or the operator dies", &mut died_or_settled) {}
     }
 }
 
@@ -119,7 +125,7 @@ fn a_kill_before_or_after_any_status_write_is_survived() {
             break;
         }
         assert!(
-            round <= ROUNDS,
+            round <= 5,
             "these points are not reached: {:?}",
             missing.iter().map(|target| target.points()).collect::<Vec<_>>()
         );
@@ -139,7 +145,7 @@ fn a_kill_before_or_after_any_status_write_is_survived() {
                 .iter()
                 .all(|target| dying.has_settled(target, &name(target), done))
         };
-        dying.follow(ROUND, |dying| have_settled(dying, false));
+        dying.settle(created, |dying| have_settled(dying, false));
         for target in &missing {
             let resource = resource(target.kind, &name(target));
             if target.route.has(Action::Change) {
@@ -157,14 +163,9 @@ fn a_kill_before_or_after_any_status_write_is_survived() {
                     .expect("it is there");
             }
         }
-        dying.follow(ROUND, |dying| have_settled(dying, true));
+        dying.settle(created, |dying| have_settled(dying, true));
     }
-    let rest = |dying: &Dying| dying.session.restless().is_empty();
-    assert!(
-        dying.follow(ROUND, rest),
-        "not at rest: {:?}",
-        dying.session.restless()
-    );
+    dying.settle(created, |_| true);
     let Dying {
         mut session,
         operator,

@@ -281,7 +281,7 @@ impl Oracle {
     /// Whether the operator has dealt with the latest generation of each object, and each one rests.
     pub fn has_caught_up(&self) -> bool {
         let mut all = self.objects.values();
-        all.all(|past| past.gone || self.rests_in(View(&past.last)).is_some())
+        all.all(|past| past.gone || self.settled_in(View(&past.last)).is_some())
     }
 
     /// Whether an object of that name is gone, or rests in a state that it does not leave by itself.
@@ -289,16 +289,21 @@ impl Oracle {
         let mut named = self.objects.values().map(|past| (past, View(&past.last)));
         let found = named.find(|(_, last)| last.name() == name);
         found.is_some_and(|(past, last)| {
-            let rests = !last.is_deleted() && self.rests_in(last).is_some_and(|at| !leaves(at));
+            let rests = !last.is_deleted() && self.settled_in(last).is_some_and(|at| !leaves(at));
             past.gone || rests
         })
     }
 
     /// The ready, failed or final state in which the operator has dealt with the latest generation of an object.
+    fn settled_in(&self, object: View) -> Option<StateId> {
+        let is_observed = object.generation() == object.observed();
+        self.rests_in(object).filter(|_| is_observed)
+    }
+
+    /// The ready, failed or final state that an object is in.
     fn rests_in(&self, object: View) -> Option<StateId> {
         let at = self.kind.state_named(object.text("/status/state"))?;
-        let rests = self.kind.state(at).kind.value != StateKind::Working;
-        (rests && object.generation() == object.observed()).then_some(at)
+        (self.kind.state(at).kind.value != StateKind::Working).then_some(at)
     }
 
     /// How many writes have stored that a change of the spec was judged.
@@ -313,10 +318,7 @@ impl Oracle {
 
     /// The objects that still exist and have been in no ready, failed or final state since the last start of an operator.
     pub fn restless(&self) -> Vec<String> {
-        let rests = |past: &History| {
-            let at = self.kind.state_named(View(&past.last).text("/status/state"));
-            at.is_some_and(|at| self.kind.state(at).kind.value != StateKind::Working)
-        };
+        let rests = |past: &History| self.rests_in(View(&past.last)).is_some();
         let restless = self
             .objects
             .values()
