@@ -7,6 +7,7 @@
 //! | `yaml` | a description: it has no errors, or the finding that its first line names: `# finding: no-exit` |
 //! | `yaml crate` | the same; it is one of the kinds of the crate `cookbook` |
 //! | `rust file=PATH` | a file of that crate, which is compiled and tested as a whole |
+//! | `sh` of README.md | `.ci/run` types it |
 //! | `sh`, `KIND file=PATH`, `diff file=PATH`, `text output` | only in which `e2e` follows |
 //! | `text from=PATH` | lines of a file of this repository |
 //! | after `<!-- not run: REASON -->` | nothing; the test lists the block with its reason |
@@ -21,7 +22,8 @@ fn every_block_is_run_or_says_why_not() {
         let is_known = match block.language() {
             "yaml" => block.file().is_none(),
             "rust" => block.file().is_some(),
-            "sh" | "diff" => false,
+            "sh" => block.place.starts_with("README.md:"),
+            "diff" => false,
             // Other languages are not ours, or are not run anywhere.
             _ => true,
         };

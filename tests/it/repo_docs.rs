@@ -200,22 +200,25 @@ fn outside_of_fences(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The last code block of the README says how tests are run.
+/// `.ci/run` types what the README says, so it has to know the blocks by their number: the demo, then the tests.
 #[test]
-fn ci_runs_the_tests_as_the_readme_says() {
-    let readme = read("README.md");
-    let command = readme
-        .rsplit("```sh\n")
-        .next()
-        .and_then(|rest| rest.lines().next())
-        .expect("a code block");
-    assert!(command.starts_with("cargo test"), "{command}");
-    // CI runs the tests of all members at once, so that their dependencies are compiled once.
+fn ci_types_the_blocks_of_the_readme() {
+    let page = read("README.md");
+    let blocks = crate::block::blocks("README.md", &page);
+    let commands: Vec<&str> = blocks
+        .iter()
+        .filter(|block| block.is_run("sh"))
+        .map(|block| block.text.trim())
+        .collect();
+    let [demo, tests] = &commands[..] else {
+        panic!("{commands:#?}");
+    };
+    assert!(demo.starts_with("cargo run -- demo ") && demo.contains("moose-tracker"));
+    assert!(tests.starts_with("cargo test"));
     let ci = read(".ci/run");
-    assert!(
-        ci.contains(&format!("  {command} --workspace ")),
-        ".ci/run does not run `{command} --workspace`"
-    );
+    for number in 1..=commands.len() {
+        assert!(ci.contains(&format!("$(readme {number})")), "block {number}");
+    }
 }
 
 #[test]
