@@ -18,6 +18,9 @@ use markdown::paragraph;
 /// The version of Rust that generated crates are tested with, which their CI and their image are built with.
 const RUST: &str = "1.95.0";
 
+/// The package of this krator in the registry, once there is one: the name `krator` belongs to an older library there.
+const PACKAGE: Option<&str> = None;
+
 /// The values of the templates of documents, settings, and the manifests that no key of the description changes.
 pub(crate) fn values(description: &Description) -> Json {
     let operator = description.operator.as_str();
@@ -34,6 +37,7 @@ pub(crate) fn values(description: &Description) -> Json {
         "version": FIRST_VERSION,
         "rust": RUST,
         "krator": crate::record::VERSION,
+        "package": PACKAGE,
         // A placeholder where there are several kinds.
         "folder": match kinds {
             [kind] => kind.resource.kind.module(),
@@ -126,10 +130,73 @@ mod tests {
         }
     }
 
+    fn workflow(package: Option<&str>) -> Json {
+        let mut values = values(&crate::render::testing::described(""));
+        values["package"] = json!(package);
+        documents(&Template::Workflow.render(&values)).remove(0)
+    }
+
     #[test]
     fn the_workflow_has_only_the_right_to_read() {
-        let workflow =
-            documents(&Template::Workflow.render(&values(&crate::render::testing::described("")))).remove(0);
-        assert_eq!(workflow["permissions"], json!({"contents": "read"}));
+        assert_eq!(workflow(PACKAGE)["permissions"], json!({"contents": "read"}));
+    }
+
+    /// What the step of the workflow that installs krator tells cargo, GitHub and the reader of the log, with these variables of
+    /// the repository.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the script of the workflow is for a shell, and writes files"
+    )]
+    fn install(package: Option<&str>, git: &str, revision: &str) -> [String; 3] {
+        let workflow = workflow(package);
+        let steps = workflow["jobs"]["krator"]["steps"].as_array().expect("steps");
+        let step = steps
+            .iter()
+            .find(|step| step["id"] == "krator")
+            .expect("the step");
+        let script = step["run"].as_str().expect("a script");
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (told, output) = (folder.path().join("told"), folder.path().join("output"));
+        let ran = std::process::Command::new("bash")
+            .args([
+                "-ec",
+                &format!("cargo() {{ echo \"$*\" > \"$TOLD\"; }}\n{script}"),
+            ])
+            .env("TOLD", &told)
+            .env("GITHUB_OUTPUT", &output)
+            .env("KRATOR_GIT", git)
+            .env("KRATOR_REV", revision)
+            .output()
+            .expect("bash runs");
+        assert!(ran.status.success());
+        let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+        [
+            read(told),
+            read(output),
+            String::from_utf8_lossy(&ran.stdout).into_owned(),
+        ]
+        .map(|text| text.trim().to_owned())
+    }
+
+    #[test]
+    fn the_workflow_builds_krator_from_its_sources_until_it_is_published() {
+        let [told, output, _] = install(None, "https://git.example.com/krator", "v0.7.0");
+        assert_eq!(
+            told,
+            "install --locked --git https://git.example.com/krator --rev v0.7.0 krator"
+        );
+        assert_eq!(output, "installed=true");
+        let [told, output, log] = install(None, "", "");
+        assert!(told.is_empty() && output.is_empty());
+        assert!(
+            log.starts_with("::notice::krator gen --check was skipped"),
+            "{log}"
+        );
+        let [told, output, _] = install(Some("krator-cli"), "", "");
+        assert_eq!(
+            told,
+            concat!("install --locked krator-cli@", env!("CARGO_PKG_VERSION"))
+        );
+        assert_eq!(output, "installed=true");
     }
 }
