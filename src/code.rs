@@ -6,6 +6,7 @@
 //! or types behind traits, is not reported: an error is always certain, and anything less is a warning.
 
 mod facts;
+mod imports;
 mod items;
 mod judge;
 mod macros;

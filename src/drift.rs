@@ -168,7 +168,7 @@ pub(crate) fn compare(
     }
     let is_breaking = drift.is_refused;
     let named = renames::follow(now, former, record, disk, options.force);
-    let mut run = Run::settle(&named, now, options, drift);
+    let mut run = Run::settle(&named, now, former, options, drift);
     run.drift.is_only_breaking = is_breaking && !named.is_refused;
     let files = run.record.render(&normalized(now.source.text()));
     run.put_record(files);
@@ -202,7 +202,7 @@ pub(crate) fn code_findings(
     disk: &Snapshot,
 ) -> Result<Vec<InFile>, UnreadableFiles> {
     let named = renames::follow(now, former, record, disk, false);
-    let mut run = Run::settle(&named, now, Options::default(), Drift::default());
+    let mut run = Run::settle(&named, now, former, Options::default(), Drift::default());
     run.unreadable.retain(|path| path.ends_with(".rs"));
     let (mut found, _) = run.read_code(now)?;
     found.extend(run.unlisted(now).into_iter().map(|found| InFile {

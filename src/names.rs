@@ -274,6 +274,24 @@ impl OperatorName {
     }
 }
 
+/// A name with its numbers filled up by zeros, by which rustfmt's order of names is the order of texts: `S9` is before `S10`.
+pub(crate) fn with_wide_numbers(name: &str) -> String {
+    let mut wide = String::new();
+    let mut digits = String::new();
+    for c in name.chars().chain(std::iter::once(' ')) {
+        if c.is_ascii_digit() {
+            digits.push(c);
+            continue;
+        }
+        if !digits.is_empty() {
+            wide.push_str(&format!("{digits:0>64}"));
+            digits.clear();
+        }
+        wide.push(c);
+    }
+    wide
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -17,6 +17,7 @@ use crate::changes::{FileState, Snapshot};
 use crate::plan::{File, Ownership, Plan, as_written};
 use crate::spec::Files;
 use crate::text::conflict::conflicts;
+use crate::text::layout::without_layout;
 use crate::text::normalized;
 
 pub(crate) use base::ENDING as BASE_ENDING;
@@ -43,8 +44,9 @@ pub(crate) const MARKS: [&str; 2] = [LIST, json::MANIFEST];
 /// All files of `.krator/` that a generation writes or removes, but for those in [`BASE`].
 pub(crate) const FILES: [&str; 5] = [ATTRIBUTES, IGNORE, DESCRIPTION, LIST, json::MANIFEST];
 
-/// The version of the layout of `.krator/`. A crate with a newer layout is refused. Layout 1 was of JSON.
-const LAYOUT: u64 = 3;
+/// The version of the layout of `.krator/`. A crate with a newer layout is refused. Layout 1 was of JSON, and
+/// up to layout 3 the formatting of generated Rust counted as an edit.
+const LAYOUT: u64 = 4;
 
 /// The version of this krator.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -106,16 +108,23 @@ impl FileRecord {
         let is_merged =
             file.ownership != Ownership::Generated && !["krator.yaml", "Cargo.lock"].contains(&path);
         let contents = as_written(&file.contents);
+        let unformatted = has_free_layout(path, file.ownership)
+            .then(|| without_layout(&contents))
+            .flatten();
         FileRecord {
             ownership: file.ownership,
-            hashes: BTreeSet::from([hash(&contents)]),
+            hashes: BTreeSet::from([hash(unformatted.as_deref().unwrap_or(&contents))]),
             base: is_merged.then(|| contents.into_owned()),
         }
     }
 
-    /// Whether these are the contents that krator generated, whatever their line endings.
-    pub fn wrote(&self, contents: &str) -> bool {
+    /// Whether these are the contents that krator generated, whatever their line endings. Generated Rust may have been
+    /// formatted.
+    pub fn wrote(&self, path: &str, contents: &str) -> bool {
+        // A file that users edit is theirs once it is formatted. Up to layout 3, no hash was of a text without its layout.
         self.hashes.contains(&hash(&as_written(contents)))
+            || has_free_layout(path, self.ownership)
+                && without_layout(contents).is_some_and(|text| self.hashes.contains(&hash(&text)))
     }
 }
 
@@ -254,6 +263,18 @@ impl GenerationRecord {
     }
 }
 
+/// Whether a file is Rust that krator alone writes, whose formatting is no edit. The vendored runtime is recorded as it is:
+/// it is large, and changes with krator only.
+fn has_free_layout(path: &str, ownership: Ownership) -> bool {
+    ownership == Ownership::Generated && path.ends_with(".rs") && !path.starts_with("vendor/")
+}
+
+/// Whether a file is Rust code that differs from this text in its layout alone.
+pub(crate) fn is_formatted(path: &str, contents: &str, text: &str) -> bool {
+    let is_rust = path.ends_with(".rs");
+    is_rust && without_layout(contents).is_some_and(|contents| Some(contents) == without_layout(text))
+}
+
 /// Whether a file of `.krator/` is part of the record, and so removed when a new record has no file of its path.
 pub(crate) fn is_part(path: &str) -> bool {
     FILES.contains(&path) || base::of(path).is_some()
@@ -341,9 +362,9 @@ mod tests {
         let windows = with(LIST, |list| list.replace('\n', "\r\n"));
         assert_eq!(windows.expect("our own"), record());
 
-        let newer = with(LIST, |list| list.replace("layout 3", "layout 4\nanything else"));
+        let newer = with(LIST, |list| list.replace("layout 4", "layout 5\nanything else"));
         assert!(
-            matches!(newer, Err(Error::NewerLayout { layout: 4, .. })),
+            matches!(newer, Err(Error::NewerLayout { layout: 5, .. })),
             "the layout is read first"
         );
         for foreign in ["generated", "generated 12", "else 12 a", "layout x"] {
@@ -369,14 +390,14 @@ mod tests {
         ] {
             let merged = merged.expect("a merge");
             assert!(merged.is_merged && merged.files["src/b c.rs"].hashes.len() == 2);
-            assert!(merged.files["src/b c.rs"].wrote("b\n"));
+            assert!(merged.files["src/b c.rs"].wrote("src/b c.rs", "b\n"));
         }
         let base = with(&base::path("src/a.rs"), |base| {
             format!("<<<<<<< HEAD\n{base}\n=======\n|c\n>>>>>>> theirs\n")
         });
         let base = &base.expect("a merge").files["src/a.rs"];
         assert_eq!(base.base.as_deref(), Some("a\n\nb\n"));
-        assert!(base.wrote("a\n\nb\n") && base.wrote("c\n"));
+        assert!(base.wrote("src/a.rs", "a\n\nb\n") && base.wrote("src/a.rs", "c\n"));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! comments. This module knows characters only; each of those formats adds the characters that it gives a meaning.
 
 pub(crate) mod conflict;
+pub(crate) mod layout;
 
 pub(crate) use krator_runtime::text::is_direction_mark;
 pub use krator_runtime::text::{is_unprintable, printable};

@@ -175,7 +175,11 @@ impl Workspace {
                 let last = record.files.get(render::DEPLOYMENT);
                 // The first records have no texts; a file that nobody has touched since is one.
                 let untouched = match files.get(render::DEPLOYMENT) {
-                    FileState::Text(text) if last.is_some_and(|last| last.wrote(text)) => Some(text),
+                    FileState::Text(text)
+                        if last.is_some_and(|last| last.wrote(render::DEPLOYMENT, text)) =>
+                    {
+                        Some(text)
+                    }
                     _ => None,
                 };
                 Rollout::after(last.and_then(|last| last.base.as_deref()).or(untouched))

@@ -1,8 +1,9 @@
 //! Renames in user code what the description renames. Names are resolved rather than compared as text, and replaced in
-//! place, so that nothing else in a file changes: `cargo fmt` sorts the imports again. All names change in one pass, so that
+//! place, so that nothing else in a file changes, but for lists of imports, which stay sorted. All names change in one pass, so that
 //! with the renames `A` to `B` and `B` to `D` no `A` ends up as `D`.
 
 use super::facts::Facts;
+use super::imports::{self, Edits};
 use super::renames::Renames;
 use super::tree::{self, SourceFile};
 use super::walk::walk;
@@ -38,7 +39,9 @@ pub fn rename(former: &Code<'_>, renames: &Renames) -> Renamed {
     for (id, file) in written.filter(|(_, file)| !renames.is_replaced(file.path)) {
         let path = renames.path(file.path);
         let edits = if reached.contains(&id) {
-            edits(id, &facts, renames)
+            let mut edits = edits(id, &facts, renames);
+            imports::sort(file, &mut edits);
+            edits
         } else {
             BTreeMap::new()
         };
@@ -65,9 +68,6 @@ pub fn rename(former: &Code<'_>, renames: &Renames) -> Renamed {
     }
     renamed
 }
-
-/// Replacements, by the span of the former text that they replace.
-type Edits = BTreeMap<Span, String>;
 
 fn edits(file: usize, facts: &Facts<'_>, renames: &Renames) -> Edits {
     let names = facts.names.iter().filter(|name| name.at.file == file);

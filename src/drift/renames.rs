@@ -160,7 +160,9 @@ fn record_under(
 ) -> GenerationRecord {
     let base = |path: &str, entry: &FileRecord| {
         let untouched = match disk.get(&modules::home(disk, path)) {
-            FileState::Text(text) if entry.wrote(text) => Some(as_written(&normalized(text)).into_owned()),
+            FileState::Text(text) if entry.wrote(path, text) => {
+                Some(as_written(&normalized(text)).into_owned())
+            }
             _ => None,
         };
         entry.base.clone().or(untouched)

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use crate::changes::{Changes, FileState, Snapshot, UnreadableFiles};
 use crate::code::{self, InFile};
 use crate::finding::{Source, conflict_markers};
-use crate::plan::{File, Ownership, as_written};
+use crate::plan::{File, Ownership, Plan, as_written};
 use crate::record::{self, FileRecord, GenerationRecord};
 use crate::text::conflict::conflicts;
 use crate::text::{normalized, printable, with_line_ends_of};
@@ -19,6 +19,8 @@ use crate::text::{normalized, printable, with_line_ends_of};
 /// The state of a comparison in progress.
 pub(super) struct Run<'a> {
     former: &'a GenerationRecord,
+    /// The files that the former description renders to, if it differs.
+    former_plan: Option<&'a Plan>,
     disk: &'a Snapshot,
     options: Options,
     /// Whether the description renames something.
@@ -34,9 +36,16 @@ pub(super) struct Run<'a> {
 
 impl<'a> Run<'a> {
     /// Decides about all files but those of `.krator/`.
-    pub fn settle(named: &'a Named, now: Version<'_>, options: Options, drift: Drift) -> Self {
+    pub fn settle(
+        named: &'a Named,
+        now: Version<'_>,
+        former: Option<Version<'a>>,
+        options: Options,
+        drift: Drift,
+    ) -> Self {
         let mut run = Run {
             former: &named.record,
+            former_plan: former.map(|former| former.plan),
             tree: named.disk.clone(),
             disk: &named.disk,
             options,
@@ -73,8 +82,10 @@ impl<'a> Run<'a> {
             FileState::Absent => self.write(path, &file.contents, FileAction::Created),
             FileState::Unreadable(why) => self.unreadable.add(path, why),
             FileState::Text(text) if normalized(text) == file.contents => {}
+            // Whoever formats a file keeps it so.
+            FileState::Text(text) if record::is_formatted(path, text, &file.contents) => {}
             FileState::Text(text) => match self.former.files.get(path) {
-                Some(entry) if entry.wrote(text) || self.is_merged(entry, text) => {
+                Some(entry) if self.is_written(entry, path, text) => {
                     self.write(path, &file.contents, FileAction::Updated);
                 }
                 Some(entry) if entry.ownership == Ownership::Generated => {
@@ -96,6 +107,15 @@ impl<'a> Run<'a> {
             },
         }
         FileRecord::of(path, file)
+    }
+
+    /// Whether a generated file is as krator or git has left it.
+    fn is_written(&self, entry: &FileRecord, path: &str, text: &str) -> bool {
+        let former = || self.former_plan?.get(path);
+        entry.wrote(path, text)
+            || self.is_merged(entry, text)
+            // The record of an older krator says nothing of formatted files.
+            || former().is_some_and(|file| record::is_formatted(path, text, &file.contents))
     }
 
     /// Whether a generated file is what git made of the files of two branches, rather than an edit by hand.
@@ -150,7 +170,7 @@ impl<'a> Run<'a> {
                 ..former.clone()
             };
         }
-        let untouched = former.wrote(text).then(|| as_written(&ours).into_owned());
+        let untouched = former.wrote(path, text).then(|| as_written(&ours).into_owned());
         let base = former.base.clone().or(untouched);
         let pending = FileRecord {
             base: base.clone(),
@@ -158,7 +178,7 @@ impl<'a> Run<'a> {
             ..former.clone()
         };
         // A file that nobody has touched follows a rename as a whole.
-        let is_untouched = former.wrote(text);
+        let is_untouched = former.wrote(path, text);
         match (self.options.merge, file.ownership) {
             (Merge::Offer, Ownership::Seeded) if self.has_renames && is_untouched => {
                 // Nothing is left of former names.
@@ -205,7 +225,9 @@ impl<'a> Run<'a> {
             FileState::Unreadable(why) => self.unreadable.add(path, why),
             FileState::Text(text) => {
                 let ours = normalized(text);
-                let untouched = former.filter(|entry| entry.wrote(text)).map(|_| ours.as_str());
+                let untouched = former
+                    .filter(|entry| entry.wrote(path, text))
+                    .map(|_| ours.as_str());
                 let base = former.and_then(|entry| entry.base.as_deref()).or(untouched);
                 match cargo::merge(base, &ours, &file.contents) {
                     Ok(merged) => self.write(path, &merged, FileAction::Updated),
@@ -229,7 +251,7 @@ impl<'a> Run<'a> {
         };
         match disk.get(path) {
             _ if former.hashes == planned.hashes => {}
-            FileState::Text(text) if former.wrote(text) => {
+            FileState::Text(text) if former.wrote(path, text) => {
                 self.write(path, &file.contents, FileAction::Updated);
             }
             FileState::Unreadable(why) => self.unreadable.add(path, why),
@@ -245,7 +267,7 @@ impl<'a> Run<'a> {
             match disk.get(path) {
                 FileState::Absent => {}
                 FileState::Unreadable(why) => self.unreadable.add(path, why),
-                FileState::Text(text) if entry.wrote(text) || self.is_merged(entry, text) => {
+                FileState::Text(text) if self.is_written(entry, path, text) => {
                     self.tree.remove(path);
                     self.drift.actions.insert(path.to_owned(), FileAction::Removed);
                 }

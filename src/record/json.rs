@@ -69,7 +69,7 @@ mod tests {
         let manifest = format!(
             "{{\"layout\": 1, \"krator\": \"0.7.0\", \"files\": {{\"a\": {{\"ownership\": \"seeded\", \"sha256\": \"{hash}\"}}}}}}"
         );
-        assert!(parse(&manifest).expect("our own").files["a"].wrote("a\n"));
+        assert!(parse(&manifest).expect("our own").files["a"].wrote("a", "a\n"));
         let newer = manifest.replace("0.7.0", "99.0.0");
         assert!(matches!(parse(&newer), Err(Error::Newer(_))));
         assert!(matches!(parse("{"), Err(Error::Damaged { file: MANIFEST, .. })));

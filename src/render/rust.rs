@@ -19,7 +19,7 @@ pub use prelude::prelude;
 
 use crate::{
     model::{Description, Edition, Kind, State},
-    names::{CONDITION_ENDING, StateName, rust_ident},
+    names::{CONDITION_ENDING, StateName, rust_ident, with_wide_numbers},
     text::is_unprintable,
 };
 use proc_macro2::{Literal, Span, TokenStream};
@@ -177,10 +177,16 @@ pub(crate) fn kind_module(description: &Description, kind: &Kind) -> String {
         true => "mod conversions;\n",
         false => "",
     };
-    let versions: String = kind
+    // The order of rustfmt.
+    let mut versions: Vec<&str> = kind
         .versions
         .iter()
-        .map(|version| format!("pub use generated::{};\n", version.name.value))
+        .map(|version| version.name.as_str())
+        .collect();
+    versions.sort_by_key(|version| with_wide_numbers(version));
+    let versions: String = versions
+        .iter()
+        .map(|version| format!("pub use generated::{version};\n"))
         .collect();
     let is_same = name.module() == handlers::STATES_MODULE;
     let allow = if is_same { handlers::SAME_NAME } else { "" };

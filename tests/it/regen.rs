@@ -6,6 +6,7 @@
 //! description; `diff.txt` is what `krator gen --diff` prints, and `output.txt` what `krator gen` prints and its exit code.
 //! `KRATOR_UPDATE=1 cargo test` rewrites these three.
 
+mod formatted;
 mod order;
 mod safety;
 
@@ -36,7 +37,7 @@ fn missing_in(dir: &Path) -> BTreeSet<String> {
         &dir.join("krator.yaml"),
         Path::new("--format=json"),
     ]);
-    let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let found = crate::outputs::printed("findings", &output.stdout);
     let found = found.as_array().expect("a list of findings").iter();
     let is_missing = |finding: &&serde_json::Value| {
         let rule = finding["rule"].as_str().expect("a name");

@@ -5,7 +5,7 @@ use super::{HEADER, doc_text, memory_type, sample_run::SampleRun};
 use crate::{
     graph::StateGraph,
     model::{Description, Kind, Period, State, StateId, StateKind, format_duration},
-    names::{rust_ident, snake},
+    names::{rust_ident, snake, with_wide_numbers},
     plan::{IGNORED_TEST, NOT_WRITTEN},
     render::{diagram, templates::Template},
     sample,
@@ -168,24 +168,6 @@ pub fn import(from: &str, names: &mut Vec<&str>) -> String {
     }
     let lines = names.iter().map(|name| format!("use {from}::{name};\n"));
     lines.collect()
-}
-
-/// A name with its numbers filled up by zeros, by which rustfmt's order of names is the order of texts: `S9` is before `S10`.
-fn with_wide_numbers(name: &str) -> String {
-    let mut wide = String::new();
-    let mut digits = String::new();
-    for c in name.chars().chain(std::iter::once(' ')) {
-        if c.is_ascii_digit() {
-            digits.push(c);
-            continue;
-        }
-        if !digits.is_empty() {
-            wide.push_str(&format!("{digits:0>64}"));
-            digits.clear();
-        }
-        wide.push(c);
-    }
-    wide
 }
 
 /// `tests/<kind>.rs`: tests that pass with the handlers as they begin, once those count as written.

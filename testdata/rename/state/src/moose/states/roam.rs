@@ -46,6 +46,14 @@ mod tests {
     }
 
     #[test]
+    fn imports_stay_sorted() {
+        use crate::moose::states::{Roam, Sleep};
+        use crate::moose::MooseMachine::Eat;
+        use crate::moose::MooseMachine::Roam as Unmoved;
+        let _ = (Roam, Sleep, Eat, Unmoved);
+    }
+
+    #[test]
     fn has_namesakes() {
         struct Roam(u32);
         let roam = Roam(2);
