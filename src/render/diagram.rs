@@ -5,15 +5,15 @@
 
 mod ascii;
 mod dot;
+mod json;
 mod mermaid;
 
 pub(crate) use ascii::ascii_with;
 pub(crate) use dot::dot_with;
+pub(crate) use json::GraphReport;
 pub(crate) use mermaid::mermaid_with;
 
 use std::collections::BTreeMap;
-
-use serde_json::{Value as Json, json};
 
 use crate::finding::Span;
 use crate::graph::{EdgeKind, StateGraph, Step};
@@ -205,55 +205,6 @@ fn shared_sources(kind: &Kind, shared: &SharedEdge) -> String {
         (_, missing_count) if missing_count <= 3 => format!("in any state but {}", names(&missing)),
         (from, _) => format!("in {from} states"),
     }
-}
-
-/// The graph as JSON: states and edges, in the order of the description.
-pub fn json(description: &Description) -> Json {
-    let kinds: Vec<Json> = description
-        .kinds
-        .iter()
-        .map(|kind| {
-            let name = |id: StateId| kind.state(id).name.as_str();
-            let states: Vec<Json> = kind
-                .states
-                .iter()
-                .map(|state| {
-                    json!({
-                        "name": state.name.as_str(),
-                        "kind": state.kind.value.as_str(),
-                        "phase": state.phase.as_ref().map(|phase| &phase.value),
-                        "group": state.group.as_ref().map(|group| &group.value),
-                        "mayStay": state.may_stay(),
-                        "onDeletionPath": state.on_deletion_path,
-                    })
-                })
-                .collect();
-            let edges: Vec<Json> = StateGraph::of(kind)
-                .steps()
-                .map(|step| {
-                    let by = match step.edge.kind {
-                        EdgeKind::Next => "next",
-                        EdgeKind::Timeout => "timeout",
-                        EdgeKind::Retry => "retry",
-                        EdgeKind::Limit => "limit",
-                        EdgeKind::Deletion => "deletion",
-                        EdgeKind::OnDelete => "onDelete",
-                        EdgeKind::SpecChange => "specChange",
-                        EdgeKind::Resume => "resume",
-                    };
-                    json!({"from": name(step.from), "to": name(step.to), "by": by, "label": label(kind, step)})
-                })
-                .collect();
-            json!({
-                "kind": kind.resource.kind.as_str(),
-                "initial": name(kind.machine.initial.value),
-                "deletion": kind.machine.deletion.map(|deletion| name(deletion.value)),
-                "states": states,
-                "edges": edges,
-            })
-        })
-        .collect();
-    json!({ "operator": description.operator.as_str(), "kinds": kinds })
 }
 
 /// Breaks a label into short lines between words.

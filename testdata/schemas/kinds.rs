@@ -144,7 +144,12 @@ pub enum CertificateSpecKeystoresItemType {
 pub struct CertificateStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conditions: Option<Vec<CertificateStatusConditionsItem>>,
-    #[serde(rename = "notAfter", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename = "notAfter",
+        default,
+        deserialize_with = "krator_runtime::nearest",
+        skip_serializing_if = "Option::is_none",
+    )]
     pub not_after: Option<k8s_openapi::apimachinery::pkg::apis::meta::v1::Time>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<i64>,

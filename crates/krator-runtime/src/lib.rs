@@ -74,6 +74,8 @@ pub mod text;
 mod lock;
 mod graph;
 mod field_value;
+#[doc(hidden)] // The command writes the defaults of a description as the operator reads them.
+pub mod nearest;
 mod spec_digest;
 mod error;
 #[cfg(feature = "versions")]
@@ -130,6 +132,8 @@ pub use machine::{
     ObjectState, OwnCondition, SharedOf, State, StatePolicy, StatusOf, Stay, Transition, TransitionTo,
     dispatch,
 };
+#[cfg(feature = "kube")]
+pub use nearest::{Nearest, nearest};
 pub use operator::Operator;
 #[cfg(any(feature = "kube", feature = "versions"))]
 pub use readiness::Readiness;

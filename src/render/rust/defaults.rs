@@ -3,9 +3,10 @@
 
 use super::{duration, ident};
 use crate::{
-    model::{Description, Edition, Field, Schema, Shape, kubernetes, parse_duration},
+    model::{Description, Edition, Field, Schema, Shape, kubernetes},
     names::unique_variants,
 };
+use krator_runtime::nearest;
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use serde_json::{Map, Value as Json};
@@ -48,10 +49,32 @@ impl Defaults<'_> {
     /// Whether the Rust type of a schema implements `Default`.
     fn type_has_default(&self, schema: &Schema) -> bool {
         match &self.description.resolve(schema).shape {
-            Shape::DateTime | Shape::Duration => false,
             Shape::Object(fields) => fields.iter().all(|field| self.has_default(field)),
             Shape::Kubernetes(reference) => kubernetes::has_default(reference),
             _ => true,
+        }
+    }
+
+    /// The default of the Rust type of a field where the description has none. The types of times and durations implement no
+    /// `Default`.
+    pub fn plain(&self, schema: &Schema, is_option: bool) -> Option<TokenStream> {
+        match &self.description.resolve(schema).shape {
+            _ if is_option => None,
+            Shape::DateTime => Some(quote!(k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(
+                k8s_openapi::jiff::Timestamp::UNIX_EPOCH
+            ))),
+            Shape::Duration => Some(quote!(std::time::Duration::ZERO.into())),
+            _ => None,
+        }
+    }
+
+    /// Whether the values of a schema are times or durations, or lists or maps of them.
+    pub fn has_times(&self, schema: &Schema) -> bool {
+        match &self.description.resolve(schema).shape {
+            Shape::DateTime | Shape::Duration => true,
+            Shape::List(items) => self.has_times(items),
+            Shape::Map(values) => self.has_times(values),
+            _ => false,
         }
     }
 
@@ -120,8 +143,16 @@ impl Defaults<'_> {
             (Shape::Boolean, Json::Bool(value)) => quote!(#value),
             (Shape::Integer | Shape::Int32, number) => signed(number.as_i64()?),
             (Shape::Number, number) => float(number.as_f64()?),
+            (Shape::DateTime, _) => {
+                let time = nearest::time(value.as_str()?)?;
+                // With a sign that differs from that of the seconds, the nanoseconds would be another time.
+                let (seconds, nanoseconds) =
+                    (signed(time.as_second()), signed(time.subsec_nanosecond().into()));
+                let timestamp = quote!(k8s_openapi::jiff::Timestamp::constant(#seconds, #nanoseconds));
+                quote!(k8s_openapi::apimachinery::pkg::apis::meta::v1::Time(#timestamp))
+            }
             (Shape::Duration, _) => {
-                let duration = duration(parse_duration(value.as_str()?)?);
+                let duration = duration(nearest::duration(value.as_str()?)?);
                 quote!(#duration.into())
             }
             // The type may be an alias, which makes no values.
@@ -143,11 +174,7 @@ impl Defaults<'_> {
             (_, value) => {
                 let value = json(value);
                 // The value is one of the type, so decoding it does not fail.
-                let otherwise = match self.type_has_default(schema) {
-                    true => quote!(unwrap_or_default()),
-                    false => quote!(expect("the default in krator.yaml is a value of the type")),
-                };
-                quote!(serde_json::from_value(serde_json::json!(#value)).#otherwise)
+                quote!(serde_json::from_value(serde_json::json!(#value)).unwrap_or_default())
             }
         })
     }
@@ -160,9 +187,9 @@ impl Defaults<'_> {
             Shape::Integer => value.as_i64()?.into(),
             Shape::Int32 => i32::try_from(value.as_i64()?).ok()?.into(),
             Shape::Number => value.as_f64()?.into(),
-            Shape::DateTime => plain_time(value.as_str()?)?.into(),
+            Shape::DateTime => nearest::time(value.as_str()?)?.to_string().into(),
             Shape::Duration => {
-                let duration = parse_duration(value.as_str()?)?;
+                let duration = nearest::duration(value.as_str()?)?;
                 match (duration.as_secs(), duration.subsec_nanos()) {
                     (seconds, 0) => format!("{seconds}s").into(),
                     (seconds, nanoseconds) => format!("{seconds}s{nanoseconds}ns").into(),
@@ -297,22 +324,4 @@ fn json(value: &Json) -> TokenStream {
             (None, None) => float(number.as_f64().unwrap_or_default()),
         },
     }
-}
-
-/// A time in UTC that every parser of RFC 3339 reads.
-fn plain_time(text: &str) -> Option<&str> {
-    let (date, time) = text.strip_suffix('Z')?.split_once('T')?;
-    let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
-    let digits = |text: &str, pattern: &str| {
-        text.len() == pattern.len()
-            && text
-                .bytes()
-                .zip(pattern.bytes())
-                .all(|(byte, wanted)| match wanted {
-                    b'0' => byte.is_ascii_digit(),
-                    other => byte == other,
-                })
-    };
-    let is_fraction = (1..=9).contains(&fraction.len()) && fraction.bytes().all(|byte| byte.is_ascii_digit());
-    (digits(date, "0000-00-00") && digits(time, "00:00:00") && is_fraction).then_some(text)
 }

@@ -27,20 +27,29 @@ pub(super) struct Fields {
     pub tokens: Vec<TokenStream>,
     /// Whether each of them has a default, so that the struct has one.
     pub have_default: bool,
-    /// The name of each field, with its type and its default if that is not the one of the type.
-    pub filled: Vec<(Ident, Option<(TokenStream, TokenStream)>)>,
+    pub filled: Vec<FieldDefault>,
+}
+
+/// The default of a field.
+pub(super) struct FieldDefault {
+    pub name: Ident,
+    /// The type of the field and the default of the description, if it has one that is not that of the type.
+    pub written: Option<(TokenStream, TokenStream)>,
+    /// The default of a type that does not implement `Default`.
+    pub plain: Option<TokenStream>,
 }
 
 impl Fields {
     /// The derives of the struct. Where its default is not that of its fields' types, [`defaults`](Self::defaults) has it.
     pub fn derives(&self) -> TokenStream {
-        derives(self.have_default && self.filled.iter().all(|(_, filled)| filled.is_none()))
+        let is_derived = |field: &FieldDefault| field.written.is_none() && field.plain.is_none();
+        derives(self.have_default && self.filled.iter().all(is_derived))
     }
 
     /// The defaults of the struct that are in the description, as serde and [`Default`] use them. `more` is one more field.
     pub fn defaults(&self, owner: &Ident, more: Option<&Ident>) -> Option<TokenStream> {
-        let written = self.filled.iter().filter_map(|(name, filled)| {
-            let (rust_type, value) = filled.as_ref()?;
+        let written = self.filled.iter().filter_map(|field| {
+            let (name, (rust_type, value)) = (&field.name, field.written.as_ref()?);
             let function = default_function(name);
             // A field may begin with an underscore, which is one too many for the name of a function.
             let allow = function
@@ -50,15 +59,20 @@ impl Fields {
             Some(quote!(#allow fn #function() -> #rust_type { #value }))
         });
         let written: Vec<_> = written.collect();
-        if written.is_empty() {
+        if self
+            .filled
+            .iter()
+            .all(|field| field.written.is_none() && field.plain.is_none())
+        {
             return None;
         }
         let default = self.have_default.then(|| {
-            let fields = self.filled.iter().map(|(name, filled)| {
+            let fields = self.filled.iter().map(|FieldDefault { name, written, plain }| {
                 let function = default_function(name);
-                match filled {
-                    Some(_) => quote!(#name: Self::#function(),),
-                    None => quote!(#name: Default::default(),),
+                match (written, plain) {
+                    (Some(_), _) => quote!(#name: Self::#function(),),
+                    (None, Some(value)) => quote!(#name: #value,),
+                    (None, None) => quote!(#name: Default::default(),),
                 }
             });
             let more = more.map(|name| quote!(#name: Default::default(),));
@@ -70,14 +84,26 @@ impl Fields {
                 }
             }
         });
-        Some(quote! {
-            /// The values that the API server fills in where a field is absent.
-            impl #owner {
-                #(#written)*
+        let written = (!written.is_empty()).then(|| {
+            quote! {
+                /// The values that the API server fills in where a field is absent.
+                impl #owner {
+                    #(#written)*
+                }
             }
+        });
+        Some(quote! {
+            #written
             #default
         })
     }
+}
+
+/// The attribute of a field for serde, if it has any argument.
+pub(super) fn serde_attribute(arguments: &[Option<TokenStream>]) -> Option<TokenStream> {
+    let is_there = arguments.iter().any(Option::is_some);
+    let arguments = arguments.iter().flatten();
+    is_there.then(|| quote!(#[serde(#(#arguments)*)]))
 }
 
 /// The function that makes the default of a field.

@@ -1,9 +1,9 @@
 //! The Rust types of a foreign kind, from its CustomResourceDefinition in a file of `schemas`.
 
-use super::fields::{Optional, derives};
+use super::fields::Optional;
 use super::{doc_attribute, types::Writer};
 use crate::model::{Description, ForeignKind};
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use std::collections::BTreeSet;
 use syn::Ident;
@@ -20,7 +20,9 @@ pub(super) fn structs(
     let fields = writer.fields(&kind.fields, &name.to_string(), Optional::AsDescribed);
     let (items, names) = writer.finish();
     *taken = names;
-    let (derives, fields) = (derives(fields.have_default), fields.tokens);
+    let metadata = Ident::new("metadata", Span::call_site());
+    let (derives, defaults) = (fields.derives(), fields.defaults(name, Some(&metadata)));
+    let fields = fields.tokens;
     let reference = format!("{}/{}.{}", kind.group, kind.version, kind.kind);
     let about = doc_attribute(kind.description.as_deref());
     let paragraph = about.is_some().then(|| quote!(#[doc = ""]));
@@ -35,6 +37,7 @@ pub(super) fn structs(
             pub metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
             #(#fields)*
         }
+        #defaults
         #(#items)*
     }
 }

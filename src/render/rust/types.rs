@@ -8,7 +8,7 @@ use super::{
     KindNames,
     defaults::{Defaults, Filled, field_ident, first_variant, is_bytes},
     doc_attribute,
-    fields::{Fields, Optional, default_function},
+    fields::{FieldDefault, Fields, Optional, default_function, serde_attribute},
     file, ident, memory_type,
 };
 use crate::{
@@ -304,14 +304,15 @@ impl<'a> Writer<'a> {
         let may_be_absent = schema.optional || self.description.is_filled_in(schema);
         let is_required = optional == Optional::AsDescribed && !may_be_absent;
         let is_null = is_nullable && filled.is_some();
+        let has_times = self.defaults.has_times(schema);
+        let read = has_times.then(|| quote!(deserialize_with = "krator_runtime::nearest",));
+        // With a function that reads a field, serde does not take an absent one for `None`.
+        let default = default.or_else(|| (has_times && is_option).then(|| quote!(default,)));
         let skip =
             (is_option && !is_required && !is_null).then(|| quote!(skip_serializing_if = "Option::is_none",));
-        let serde = (rename.is_some() || default.is_some() || skip.is_some())
-            .then(|| quote!(#[serde(#rename #default #skip)]));
-        let described = schema
-            .description
-            .as_ref()
-            .or(self.description.resolve(schema).description.as_ref());
+        let serde = serde_attribute(&[rename, default, read, skip]);
+        let of_type = || self.description.resolve(schema).description.as_ref();
+        let described = schema.description.as_ref().or_else(of_type);
         let doc = doc_attribute(described.map(|d| d.value.as_str()));
         written.tokens.push(quote! {
             #doc
@@ -322,7 +323,11 @@ impl<'a> Writer<'a> {
             Some(Filled::Value(value)) => Some((rust_type, value)),
             _ => None,
         };
-        written.filled.push((rust, value));
+        written.filled.push(FieldDefault {
+            name: rust,
+            written: value,
+            plain: self.defaults.plain(schema, is_option),
+        });
     }
 
     /// The Rust type of values of this schema, without `Option`. A type that has to be made for it gets this name.

@@ -148,7 +148,15 @@ impl Schemas {
             4 => Drawn::of("boolean", Shape::Boolean, Some(json!(dice.one_in(2)))),
             5..=6 => integer(dice),
             7..=8 => number(dice),
-            9 => Drawn::of("date-time", Shape::DateTime, Some(json!("2030-01-01T00:00:00Z"))),
+            9 => Drawn::of(
+                "date-time",
+                Shape::DateTime,
+                Some(json!(*dice.among(&[
+                    "2030-01-01T00:00:00Z",
+                    "9999-12-31T23:59:59Z",
+                    "2030-01-01T00:00:00.123456789012Z",
+                ]))),
+            ),
             10 => Drawn::of(
                 "duration",
                 Shape::Duration,

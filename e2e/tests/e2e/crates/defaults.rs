@@ -101,6 +101,26 @@ fn pair(api: &str, kind: &str, schema: &Value, dice: &mut Dice) -> Value {
     json!([bare, filled])
 }
 
+/// Times that the API server stores, some of which Rust has no value for.
+const TIMES: &[&str] = &[
+    "2030-01-01T00:00:00Z",
+    "9999-12-31T23:59:59Z",
+    "0000-01-01T00:00:00Z",
+    "2030-01-01T00:00:00.123456789012Z",
+    "2030-01-01t00:00:00x5z",
+    "2030-01-01T00:00:00-99:99",
+];
+
+/// Durations that the API server stores, some of which are longer than Rust's.
+const DURATIONS: &[&str] = &[
+    "1h",
+    "0",
+    ".5ns",
+    "1.50000000000000000000001s",
+    "2562047h47m16.854775807s",
+    "99999999999999999999999999h",
+];
+
 /// A value that Rust can decode, of which the limits of the schema may not hold.
 fn value(schema: &Value, dice: &mut Dice) -> Value {
     if schema["nullable"] == true && dice.one_in(4) {
@@ -114,13 +134,14 @@ fn value(schema: &Value, dice: &mut Dice) -> Value {
     }
     match schema["type"].as_str() {
         Some("string") => match (schema["format"].as_str(), schema["pattern"].as_str()) {
-            (Some("date-time"), _) => json!("2030-01-01T00:00:00Z"),
-            (_, Some(pattern)) if pattern.starts_with("^(0|((") => json!("1h"),
+            (Some("date-time"), _) => json!(dice.among(TIMES)),
+            (_, Some(pattern)) if pattern.starts_with("^(0|((") => json!(dice.among(DURATIONS)),
             _ => json!(""),
         },
         Some("boolean") => json!(true),
-        Some("integer") => json!(dice.below(9)),
-        Some("number") => json!(0.5),
+        Some("integer") if schema["format"] == "int32" => json!(dice.among(&[0, 7, i32::MIN, i32::MAX])),
+        Some("integer") => json!(dice.among(&[0, 7, i64::MIN, i64::MAX])),
+        Some("number") => json!(dice.among(&[0.5, -0.0, f64::MIN, f64::MAX, f64::MIN_POSITIVE])),
         Some("array") => {
             let items = (0..dice.below(3)).map(|_| value(&schema["items"], dice));
             items.collect()

@@ -49,7 +49,12 @@ impl Default for DatabaseSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DatabaseStatus {
     /// When the next backup is due.
-    #[serde(rename = "nextBackup", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename = "nextBackup",
+        default,
+        deserialize_with = "krator_runtime::nearest",
+        skip_serializing_if = "Option::is_none",
+    )]
     pub next_backup: Option<k8s_openapi::apimachinery::pkg::apis::meta::v1::Time>,
     /// The latest good backup.
     #[serde(rename = "lastBackup", skip_serializing_if = "Option::is_none")]
@@ -93,13 +98,20 @@ pub enum DatabaseSpecVersion {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DatabaseSpecBackups {
     /// The time between two backups.
-    #[serde(default = "DatabaseSpecBackups::default_every")]
+    #[serde(
+        default = "DatabaseSpecBackups::default_every",
+        deserialize_with = "krator_runtime::nearest",
+    )]
     pub every: kube::core::Duration,
     /// How many good backups are kept.
     #[serde(default = "DatabaseSpecBackups::default_keep")]
     pub keep: i32,
     /// How long a deletion waits for the last backup; 0 is for as long as it takes.
-    #[serde(rename = "lastWithin", default = "DatabaseSpecBackups::default_last_within")]
+    #[serde(
+        rename = "lastWithin",
+        default = "DatabaseSpecBackups::default_last_within",
+        deserialize_with = "krator_runtime::nearest",
+    )]
     pub last_within: kube::core::Duration,
 }
 

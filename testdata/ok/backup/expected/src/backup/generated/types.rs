@@ -30,18 +30,23 @@ pub struct BackupSpec {
     >,
     #[serde(rename = "snapshotVolumes", skip_serializing_if = "Option::is_none")]
     pub snapshot_volumes: Option<bool>,
-    #[serde(default = "BackupSpec::default_ttl")]
+    #[serde(
+        default = "BackupSpec::default_ttl",
+        deserialize_with = "krator_runtime::nearest",
+    )]
     pub ttl: kube::core::Duration,
     #[serde(rename = "storageLocation")]
     pub storage_location: String,
     #[serde(
         rename = "csiSnapshotTimeout",
         default = "BackupSpec::default_csi_snapshot_timeout",
+        deserialize_with = "krator_runtime::nearest",
     )]
     pub csi_snapshot_timeout: kube::core::Duration,
     #[serde(
         rename = "itemOperationTimeout",
         default = "BackupSpec::default_item_operation_timeout",
+        deserialize_with = "krator_runtime::nearest",
     )]
     pub item_operation_timeout: kube::core::Duration,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,13 +90,27 @@ pub struct BackupStatus {
     pub queue_position: Option<i64>,
     #[serde(rename = "validationErrors", skip_serializing_if = "Option::is_none")]
     pub validation_errors: Option<Vec<String>>,
-    #[serde(rename = "startTimestamp", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename = "startTimestamp",
+        default,
+        deserialize_with = "krator_runtime::nearest",
+        skip_serializing_if = "Option::is_none",
+    )]
     pub start_timestamp: Option<k8s_openapi::apimachinery::pkg::apis::meta::v1::Time>,
-    #[serde(rename = "completionTimestamp", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename = "completionTimestamp",
+        default,
+        deserialize_with = "krator_runtime::nearest",
+        skip_serializing_if = "Option::is_none",
+    )]
     pub completion_timestamp: Option<
         k8s_openapi::apimachinery::pkg::apis::meta::v1::Time,
     >,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "krator_runtime::nearest",
+        skip_serializing_if = "Option::is_none",
+    )]
     pub expiration: Option<k8s_openapi::apimachinery::pkg::apis::meta::v1::Time>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub errors: Option<i64>,
@@ -126,7 +145,11 @@ pub struct BackupSpecHooksResourcesItem {
     #[serde(rename = "includedNamespaces", skip_serializing_if = "Option::is_none")]
     pub included_namespaces: Option<Vec<String>>,
     pub command: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "krator_runtime::nearest",
+        skip_serializing_if = "Option::is_none",
+    )]
     pub timeout: Option<kube::core::Duration>,
     #[serde(rename = "onError", default)]
     pub on_error: BackupSpecHooksResourcesItemOnError,

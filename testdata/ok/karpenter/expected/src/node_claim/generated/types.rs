@@ -26,7 +26,12 @@ pub struct NodeClaimSpec {
     pub resources: Option<NodeClaimSpecResources>,
     #[serde(rename = "nodeClassRef")]
     pub node_class_ref: NodeClassRef,
-    #[serde(rename = "terminationGracePeriod", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename = "terminationGracePeriod",
+        default,
+        deserialize_with = "krator_runtime::nearest",
+        skip_serializing_if = "Option::is_none",
+    )]
     pub termination_grace_period: Option<kube::core::Duration>,
     #[serde(rename = "expireAfter", default = "NodeClaimSpec::default_expire_after")]
     pub expire_after: Expiry,
@@ -60,9 +65,19 @@ pub struct NodeClaimStatus {
     pub node_name: Option<String>,
     #[serde(rename = "providerID", skip_serializing_if = "Option::is_none")]
     pub provider_id: Option<String>,
-    #[serde(rename = "expiresAt", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename = "expiresAt",
+        default,
+        deserialize_with = "krator_runtime::nearest",
+        skip_serializing_if = "Option::is_none",
+    )]
     pub expires_at: Option<k8s_openapi::apimachinery::pkg::apis::meta::v1::Time>,
-    #[serde(rename = "drainUntil", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename = "drainUntil",
+        default,
+        deserialize_with = "krator_runtime::nearest",
+        skip_serializing_if = "Option::is_none",
+    )]
     pub drain_until: Option<k8s_openapi::apimachinery::pkg::apis::meta::v1::Time>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity: Option<

@@ -91,7 +91,12 @@ pub struct NodePoolSpecTemplateSpec {
     pub requirements: Requirements,
     #[serde(rename = "nodeClassRef")]
     pub node_class_ref: NodeClassRef,
-    #[serde(rename = "terminationGracePeriod", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename = "terminationGracePeriod",
+        default,
+        deserialize_with = "krator_runtime::nearest",
+        skip_serializing_if = "Option::is_none",
+    )]
     pub termination_grace_period: Option<kube::core::Duration>,
     #[serde(
         rename = "expireAfter",
