@@ -29,8 +29,12 @@ pub(crate) use schema::*;
 pub(crate) use versions::*;
 pub(crate) use webhooks::*;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 /// The severity of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Nothing is generated from a description with such a finding.
     Error,

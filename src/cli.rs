@@ -295,6 +295,11 @@ fn stdout() -> Output<std::io::StdoutLock<'static>> {
     Output(std::io::stdout().lock())
 }
 
+/// A value as JSON, in lines.
+fn json_text(value: &impl serde::Serialize) -> serde_json::Result<String> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
+}
+
 /// Prints findings, coloured on a terminal.
 fn show<'a, W: Write + IsTerminal>(
     source: &Source,

@@ -10,6 +10,7 @@ mod affected;
 mod census;
 mod change_kind;
 mod graph;
+mod json;
 mod owned;
 mod pair;
 mod path;
@@ -23,11 +24,12 @@ mod schema_change;
 mod versions;
 
 pub use affected::Breaks;
-pub use census::{Census, StoredResource, census_to_text, resources};
+pub use census::{Census, CensusReport, StoredResource, census_to_text, resources};
 pub use change_kind::ChangeKind;
+pub use json::ComparisonReport;
 pub use path::{PathStep, SchemaPath};
 pub use proposal::Proposal;
-pub use report::{to_json, to_text};
+pub use report::to_text;
 
 use crate::catalog::{
     BREAKING_SCHEMA, REUSED_NAME, STATE_REMOVED, STORED_AT_ONCE, STORED_VERSION_REMOVED, VERSION_SKIPPED,
@@ -36,6 +38,7 @@ use crate::finding::{Finding, Source, Span};
 use crate::model::{Description, Lineage};
 use crate::names::VersionName;
 use affected::Affected;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Everything that an edit changes, kind by kind, in the order of the new description.
@@ -106,7 +109,7 @@ pub struct Verdict {
 }
 
 /// The reaction of the API server to a written object, from harmless to worst.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ServerOutcome {
     /// It accepts the object unchanged.

@@ -5,13 +5,13 @@ mod certificates;
 mod definitions;
 mod difference;
 mod facts;
+mod json;
 pub(crate) mod rights;
 mod webhooks;
 mod workload;
 
 pub(crate) use facts::{Endpoints, Facts, Grant, Probe, Reached, Right, Site};
-
-use serde_json::{Value as Json, json};
+pub(crate) use json::CheckReport;
 
 use crate::model::Description;
 use crate::observed::Found;
@@ -141,28 +141,6 @@ impl Diagnosis {
             }
         }
         out
-    }
-
-    /// The diagnosis for programs.
-    pub(crate) fn to_json(&self) -> Json {
-        let check = |Check { name, outcome }: &Check| match outcome {
-            Outcome::Ok => json!({"check": name, "result": "ok"}),
-            Outcome::Skipped(why) => json!({"check": name, "result": "skipped", "why": why}),
-            Outcome::Failed(faults) => {
-                let faults: Vec<Json> = faults.iter().map(Fault::to_json).collect();
-                json!({"check": name, "result": "failed", "faults": faults})
-            }
-        };
-        self.checks.iter().map(check).collect()
-    }
-}
-
-impl Fault {
-    fn to_json(&self) -> Json {
-        match &self.remedy {
-            Remedy::Run(command) => json!({"what": self.what, "run": command}),
-            Remedy::Do(advice) => json!({"what": self.what, "do": advice}),
-        }
     }
 }
 

@@ -10,7 +10,8 @@ mod suggest;
 mod text;
 
 pub(crate) use conflict::conflict_markers;
-pub use json::{to_json, to_sarif};
+pub(crate) use json::Place;
+pub use json::{FindingReport, reports, to_sarif};
 pub use source::{Position, Source};
 pub(crate) use suggest::closest;
 pub use suggest::nearest;

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use serde_json::{Value as Json, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value as Json;
 
 use crate::model::{Description, Kind, KindId};
 use crate::observed::{between, name, rounded, text, time};
@@ -128,22 +130,49 @@ impl Population {
     }
 
     /// The table for programs.
-    pub(crate) fn to_json(&self, description: &Description) -> Json {
+    pub(crate) fn report<'a>(&'a self, description: &'a Description) -> Vec<StateObjects<'a>> {
         let kinds = description.kinds.iter().enumerate().flat_map(|(at, kind)| {
             self.states(at, kind).map(move |state| {
                 let group = self.group(at, state);
                 let oldest = group.and_then(|group| group.oldest.as_ref());
-                json!({
-                    "kind": kind.resource.kind.as_str(),
-                    "state": state,
-                    "known": kind.state_named(state).is_some(),
-                    "objects": group.map_or(0, |group| group.count),
-                    "oldest": oldest.map(|(since, name)| json!({"object": name, "since": since.to_string()})),
-                })
+                StateObjects {
+                    kind: kind.resource.kind.as_str(),
+                    state,
+                    known: kind.state_named(state).is_some(),
+                    objects: group.map_or(0, |group| group.count),
+                    oldest: oldest.map(|(since, name)| OldestObject {
+                        object: name,
+                        since: since.to_string(),
+                    }),
+                }
             })
         });
         kinds.collect()
     }
+}
+
+/// The objects in a state, as `krator graph --live --json` prints them.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct StateObjects<'a> {
+    /// The kind.
+    kind: &'a str,
+    /// The stored state; empty for objects that no operator has seen yet.
+    state: &'a str,
+    /// Whether the description has the state.
+    known: bool,
+    /// How many objects are in it.
+    objects: usize,
+    /// The object that is in it for the longest time.
+    oldest: Option<OldestObject<'a>>,
+}
+
+/// The object that is in a state for the longest time.
+#[derive(Debug, Serialize, JsonSchema)]
+struct OldestObject<'a> {
+    /// Its name, with its namespace.
+    object: &'a str,
+    /// When it entered the state, as RFC 3339 has it.
+    since: String,
 }
 
 impl Group {
@@ -164,6 +193,7 @@ impl Group {
 mod tests {
     use super::*;
     use crate::render::diagram;
+    use serde_json::json;
 
     const DESCRIPTION: &str = "
 krator: 1
@@ -213,6 +243,7 @@ states: {Roam: {next: [Rest], renamedFrom: Walk}, Rest: {kind: ready}}
             ascii.contains("  Roam  [initial, 2 objects, oldest 30m: park/b]\n"),
             "{ascii}"
         );
-        assert_eq!(population.to_json(&description)[3]["oldest"]["object"], "park/c");
+        let oldest = population.report(&description).remove(3).oldest;
+        assert_eq!(oldest.expect("an object").object, "park/c");
     }
 }

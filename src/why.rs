@@ -2,10 +2,12 @@
 //! as somebody else has read them, at a time by the API server's clock.
 
 mod fields;
+mod json;
 mod report;
 mod waits;
 
 pub(crate) use fields::values_at;
+pub(crate) use json::WhyReport;
 
 use jiff::Timestamp;
 use krator_runtime::Readiness;

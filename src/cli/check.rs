@@ -8,14 +8,14 @@ use std::process::ExitCode;
 use crate::Checked;
 use crate::catalog::Severity;
 use crate::code::InFile;
-use crate::finding::{Finding, Source, to_json, to_sarif};
+use crate::finding::{Finding, Source, reports, to_sarif};
 use crate::record;
 use crate::text::printable;
 use crate::workspace::{self, Workspace};
 use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 
-use super::{FINDINGS, STDIN, is_there, read, read_bytes, say, show, spec_path, stdout};
+use super::{FINDINGS, STDIN, is_there, json_text, read, read_bytes, say, show, spec_path, stdout};
 
 /// Checks descriptions, and the crates that were generated from them
 #[derive(Debug, clap::Args)]
@@ -74,7 +74,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .collect();
     let mut out = stdout();
     match args.format {
-        FindingsFormat::Json => writeln!(out, "{:#}", to_json(all.iter().copied()))?,
+        FindingsFormat::Json => out.write_all(json_text(&reports(all.iter().copied()))?.as_bytes())?,
         FindingsFormat::Sarif => writeln!(out, "{:#}", to_sarif(all.iter().copied()))?,
         FindingsFormat::Text => {
             for (source, finding) in &all {

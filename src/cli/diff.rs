@@ -4,12 +4,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::compare::{self, Change, Comparison, Texts};
+use crate::compare::{self, CensusReport, Change, Comparison, ComparisonReport, Texts};
 use anyhow::bail;
 use clap::ValueEnum;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::against;
-use super::{FINDINGS, STDIN, read, say, sound, spec_path, stdout, style_of};
+use super::{FINDINGS, STDIN, json_text, read, say, sound, spec_path, stdout, style_of};
 
 /// Shows what an edit changes for stored objects, for clients, and in the state graph
 ///
@@ -33,6 +35,16 @@ pub struct Args {
 enum ReportFormat {
     Text,
     Json,
+}
+
+/// The comparison as `--format json` prints it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Report<'a> {
+    #[serde(flatten)]
+    comparison: ComparisonReport<'a>,
+    /// With `--against cluster`: the stored objects of each resource.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cluster: Option<Vec<CensusReport<'a>>>,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -67,11 +79,12 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut out = stdout();
     match args.format {
         ReportFormat::Json => {
-            let mut report = compare::to_json(&comparison, texts);
-            if let Some(counted) = &counted {
-                report["cluster"] = counted.iter().map(|census| census.to_json(&comparison)).collect();
-            }
-            writeln!(out, "{report:#}")?;
+            let counted = counted.as_deref().map(|counted| counted.iter());
+            let report = Report {
+                comparison: ComparisonReport::of(&comparison, texts),
+                cluster: counted.map(|counted| counted.map(|census| census.report(&comparison)).collect()),
+            };
+            out.write_all(json_text(&report)?.as_bytes())?;
         }
         ReportFormat::Text => {
             let style = style_of(&out.0);

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::process::{Command, ExitCode, Stdio};
 
 use super::cluster::{self, Connection};
-use super::{FINDINGS, crate_path, folder_of, sound, stdout};
+use super::{FINDINGS, crate_path, folder_of, json_text, sound, stdout};
 use crate::doctor::{Site, diagnose};
 use crate::workspace::Workspace;
 
@@ -42,7 +42,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     facts.cargo = no_cargo();
     let diagnosis = diagnose(description, &site, &facts);
     let text = match args.json {
-        true => format!("{:#}\n", diagnosis.to_json()),
+        true => json_text(&diagnosis.report())?,
         false => diagnosis.to_text(),
     };
     stdout().write_all(text.as_bytes())?;

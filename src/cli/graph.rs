@@ -10,8 +10,10 @@ use std::process::ExitCode;
 use crate::model::Description;
 use crate::render::diagram;
 use anyhow::{Context, bail};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use super::{read_sound, spec_path};
+use super::{json_text, read_sound, spec_path};
 
 /// Draws the state graph
 #[derive(Debug, clap::Args)]
@@ -49,6 +51,17 @@ struct Format {
     table: bool,
 }
 
+/// The state graph as `--json` prints it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Report<'a> {
+    #[serde(flatten)]
+    graph: diagram::GraphReport<'a>,
+    /// With `--live`: the objects in each state.
+    #[cfg(feature = "cluster")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    objects: Option<Vec<crate::population::StateObjects<'a>>>,
+}
+
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let path = spec_path(args.spec.as_deref())?;
     if let Some(output) = &args.output
@@ -80,18 +93,21 @@ fn drawn(args: &Args, description: &Description) -> anyhow::Result<String> {
             () if format.dot => diagram::dot_with(description, &notes),
             () if format.mermaid => diagram::mermaid_with(description, &notes),
             () if format.ascii => diagram::ascii_with(description, &notes),
-            () if format.json => {
-                let mut graph = diagram::json(description);
-                graph["objects"] = population.to_json(description);
-                format!("{graph:#}\n")
-            }
+            () if format.json => json_text(&Report {
+                graph: diagram::GraphReport::of(description),
+                objects: Some(population.report(description)),
+            })?,
             () => population.to_table(description),
         });
     }
     Ok(match () {
         () if format.dot => diagram::dot(description),
         () if format.mermaid => diagram::mermaid(description),
-        () if format.json => format!("{:#}\n", diagram::json(description)),
+        () if format.json => json_text(&Report {
+            graph: diagram::GraphReport::of(description),
+            #[cfg(feature = "cluster")]
+            objects: None,
+        })?,
         () => diagram::ascii(description),
     })
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 
 use super::cluster::{self, Cluster, Connection};
-use super::{crate_path, folder_of, read, sound, stdout};
+use super::{crate_path, folder_of, json_text, read, sound, stdout};
 use crate::model::{Description, Scope};
 use crate::text::printable;
 use crate::why::{explain, kind_named};
@@ -58,7 +58,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let facts = cluster::examine(&cluster, description, kind, namespace.as_deref(), name, &home)?;
     let why = explain(description, kind, &facts);
     let text = match args.json {
-        true => format!("{:#}\n", why.to_json()),
+        true => json_text(&why.report())?,
         false => why.to_text(),
     };
     stdout().write_all(text.as_bytes())?;

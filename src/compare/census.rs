@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use krator_runtime::versions::Versions;
-use serde_json::{Value as Json, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value as Json;
 
-use super::{Breaks, Change, Comparison};
+use super::{Breaks, Change, ChangeKind, Comparison};
 use crate::model::{Description, KindId, Lineage};
 use crate::names::VersionName;
 use crate::text::printable;
@@ -91,6 +93,34 @@ pub struct Census {
     pub by_change: BTreeMap<usize, (Vec<String>, Vec<String>)>,
 }
 
+/// The objects of a resource in a cluster, as `krator diff --against cluster --format json` prints them.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CensusReport<'a> {
+    /// The resource, such as `moose.animals.com`.
+    pub resource: &'a str,
+    /// How many objects are stored.
+    pub objects: usize,
+    /// How many of them break.
+    pub breaking: usize,
+    /// How many of them may break.
+    pub doubtful: usize,
+    /// The objects by the change that breaks them.
+    pub changes: Vec<BrokenObjects<'a>>,
+}
+
+/// The objects that a change breaks.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct BrokenObjects<'a> {
+    /// The kind of the change.
+    pub change: ChangeKind,
+    /// What has changed, in one sentence.
+    pub message: &'a str,
+    /// The names of the objects that break, with their namespaces.
+    pub breaking: &'a [String],
+    /// The names of the objects that may break.
+    pub doubtful: &'a [String],
+}
+
 impl Census {
     /// Checks all objects of a resource against the comparison.
     pub fn of(comparison: &Comparison, resource: &StoredResource, objects: &[Json]) -> Census {
@@ -126,19 +156,24 @@ impl Census {
         census
     }
 
-    /// The census as JSON.
-    pub fn to_json(&self, comparison: &Comparison) -> Json {
-        let by_change = self.by_change.iter().map(|(at, (yes, maybe))| {
+    /// The census for programs.
+    pub fn report<'a>(&'a self, comparison: &'a Comparison) -> CensusReport<'a> {
+        let by_change = self.by_change.iter().map(|(at, (breaking, doubtful))| {
             let change = &comparison.changes[*at];
-            json!({"change": change.what, "message": change.message, "breaking": yes, "doubtful": maybe})
+            BrokenObjects {
+                change: change.what,
+                message: &change.message,
+                breaking,
+                doubtful,
+            }
         });
-        json!({
-            "resource": self.resource,
-            "objects": self.objects,
-            "breaking": self.breaking,
-            "doubtful": self.doubtful,
-            "changes": by_change.collect::<Vec<_>>(),
-        })
+        CensusReport {
+            resource: &self.resource,
+            objects: self.objects,
+            breaking: self.breaking,
+            doubtful: self.doubtful,
+            changes: by_change.collect(),
+        }
     }
 }
 

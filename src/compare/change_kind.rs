@@ -1,9 +1,10 @@
 //! The kinds of changes.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The kind of change that an edit makes. Its serialization is the name in the JSON of `krator diff`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs, reason = "the names say what has changed")]
 pub enum ChangeKind {

@@ -71,9 +71,9 @@ impl Proposal {
         changes.find(|change| change["renamed"] == path)?["to"].as_str()
     }
 
-    /// The entry of `versions` as JSON.
-    pub fn to_json(&self) -> Json {
-        json!({"versions": {self.name.as_str(): self.entry}})
+    /// The name of the version and its entry in `versions`.
+    pub fn version(&self) -> (&str, &Map<String, Json>) {
+        (self.name.as_str(), &self.entry)
     }
 
     /// The edit that writes the version into a description.

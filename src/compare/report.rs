@@ -1,10 +1,7 @@
-//! Prints a comparison as text, grouped by what breaks, and as JSON.
-
-use serde_json::{Value as Json, json};
+//! Prints a comparison as text, grouped by what breaks.
 
 use super::{Change, Comparison, ServerOutcome, Stored, Texts, Verdict};
 use crate::finding::{Finding, Style};
-use crate::names::VersionName;
 
 /// The consequences of a change, one line each.
 pub(super) fn meaning(change: &Change) -> Vec<String> {
@@ -109,76 +106,12 @@ fn drawn<'a>(change: &Change, texts: Texts<'a>) -> (&'a crate::finding::Source, 
     (source, finding)
 }
 
-fn place<'a>(change: &Change, texts: Texts<'a>) -> (&'a crate::finding::Source, crate::finding::Span) {
+pub(super) fn place<'a>(
+    change: &Change,
+    texts: Texts<'a>,
+) -> (&'a crate::finding::Source, crate::finding::Span) {
     match change.old {
         Some(old) if change.is_gone => (texts.old, old),
         _ => (texts.new, change.new),
     }
-}
-
-/// The comparison as JSON.
-pub fn to_json(comparison: &Comparison, texts: Texts<'_>) -> Json {
-    let changes: Vec<Json> = comparison
-        .changes
-        .iter()
-        .map(|change| change_to_json(change, texts))
-        .collect();
-    json!({
-        "storedObjectsStayValid": comparison.keeps_valid(),
-        "storedObjectsGoOn": !comparison.changes.iter().any(Change::breaks_stored),
-        "clientsKeepWorking": comparison.changes.iter().all(|change| change.clients.is_none()),
-        "changes": changes,
-    })
-}
-
-fn change_to_json(change: &Change, texts: Texts<'_>) -> Json {
-    let (source, span) = place(change, texts);
-    let (start, end) = (source.position(span.start), source.position(span.end));
-    let mut value = json!({"change": change.what, "message": change.message});
-    let mut set = |key: &str, part: Json| value[key] = part;
-    if let Some(kind) = &change.kind {
-        set("kind", kind.as_str().into());
-    }
-    if let Some(path) = &change.path {
-        set("path", path.to_string().into());
-    }
-    set(
-        "breaks",
-        json!({"storedObjects": change.breaks_stored(), "clients": change.clients.is_some()}),
-    );
-    match &change.stored {
-        Stored::Keep => {}
-        Stored::May(verdict) => set(
-            "storedObjects",
-            json!({
-                "createdAnew": verdict.anew,
-                "updatedElsewhere": verdict.updated,
-                "sparedWhileUnchanged": verdict.unchanged.to_string(),
-                "readable": verdict.is_readable,
-            }),
-        ),
-        Stored::Stranded => set("storedObjects", json!({"stranded": true})),
-        Stored::Misread => set("storedObjects", json!({"misread": true})),
-        Stored::DefinitionRefused => set("storedObjects", json!({"definitionRefused": true})),
-    }
-    set("file", source.name().into());
-    set("line", start.line.into());
-    set("column", start.column.into());
-    set("endLine", end.line.into());
-    set("endColumn", end.column.into());
-    let meaning = meaning(change);
-    if !meaning.is_empty() {
-        set("notes", meaning.into());
-    }
-    if let Some(help) = &change.help {
-        set("help", help.as_str().into());
-    }
-    if !change.versions.is_empty() {
-        let versions = change.versions.iter().map(VersionName::as_str);
-        set("versions", versions.collect());
-    }
-    if let Some(proposal) = &change.proposal {
-        set("proposal", proposal.to_json());
-    }
-    value
 }

@@ -5,6 +5,7 @@ use crate::observed::Found::{Absent, There};
 use crate::render::{rbac, webhooks};
 use base64::Engine as _;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
+use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 
 const DESCRIPTION: &str = "

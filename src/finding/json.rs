@@ -1,37 +1,75 @@
 //! Findings as JSON and as SARIF.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Finding, Severity, Source};
+use super::{Finding, Severity, Source, Span};
 
-/// The array that `--format json` prints; lines and columns count from 1.
-pub fn to_json<'a>(findings: impl IntoIterator<Item = (&'a Source, &'a Finding)>) -> Value {
-    findings
-        .into_iter()
-        .map(|(source, finding)| finding_to_json(source, finding))
-        .collect()
+/// A finding as `krator check --format json` prints it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FindingReport<'a> {
+    /// The name of the rule, which never changes.
+    pub rule: &'a str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What is wrong, in one sentence.
+    pub message: &'a str,
+    /// The file.
+    pub file: &'a str,
+    /// The place in the file.
+    #[serde(flatten)]
+    pub place: Place,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+    /// The states of a path through the graph that shows the problem.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub path: &'a [String],
 }
 
-fn finding_to_json(source: &Source, finding: &Finding) -> Value {
-    let start = source.position(finding.span.start);
-    let end = source.position(finding.span.end);
-    let mut value = json!({
-        "rule": finding.rule.name,
-        "severity": finding.rule.severity.as_str(),
-        "message": finding.message,
-        "file": source.name(),
-        "line": start.line,
-        "column": start.column,
-        "endLine": end.line,
-        "endColumn": end.column,
-    });
-    if let Some(help) = help(finding) {
-        value["help"] = help.into();
+/// A place in a text; lines and columns count from 1.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Place {
+    /// The first line.
+    pub line: usize,
+    /// The first column, in characters.
+    pub column: usize,
+    /// The last line.
+    pub end_line: usize,
+    /// The column after the last character.
+    pub end_column: usize,
+}
+
+impl Place {
+    /// The place of a span in a text.
+    pub(crate) fn of(source: &Source, span: Span) -> Self {
+        let (start, end) = (source.position(span.start), source.position(span.end));
+        Place {
+            line: start.line,
+            column: start.column,
+            end_line: end.line,
+            end_column: end.column,
+        }
     }
-    if !finding.path.is_empty() {
-        value["path"] = finding.path.clone().into();
-    }
-    value
+}
+
+/// The array that `--format json` prints.
+pub fn reports<'a>(findings: impl IntoIterator<Item = (&'a Source, &'a Finding)>) -> Vec<FindingReport<'a>> {
+    let findings = findings.into_iter();
+    findings
+        .map(|(source, finding)| FindingReport {
+            rule: finding.rule.name,
+            severity: finding.rule.severity,
+            message: &finding.message,
+            file: source.name(),
+            place: Place::of(source, finding.span),
+            help: help(finding),
+            path: &finding.path,
+        })
+        .collect()
 }
 
 fn help(finding: &Finding) -> Option<String> {

@@ -1,10 +1,9 @@
-//! The explanation for people and for programs.
+//! The explanation for people.
 
 use jiff::Timestamp;
 use krator_runtime::Readiness;
-use serde_json::{Value as Json, json};
 
-use super::{Child, Event, Waiting, Why};
+use super::{Waiting, Why};
 use crate::observed::{between, rounded};
 use crate::text::printable;
 
@@ -81,54 +80,10 @@ impl Why {
         };
         format!("{text} (due {}, {when})", seconds(due))
     }
-
-    /// The explanation for programs.
-    pub(crate) fn to_json(&self) -> Json {
-        let waits = self.waits.iter().map(|waiting| {
-            json!({"reason": waiting.reason, "text": waiting.text, "due": waiting.due.map(|due| due.to_string())})
-        });
-        json!({
-            "kind": self.kind,
-            "namespace": self.namespace,
-            "name": self.name,
-            "time": self.now.to_string(),
-            "state": self.state,
-            "since": self.since.map(|since| since.to_string()),
-            "message": self.message,
-            "waits": waits.collect::<Vec<_>>(),
-            "error": self.error.as_ref().map(|error| json!({"attempts": error.attempts, "message": error.message})),
-            "children": self.children.iter().map(Child::to_json).collect::<Vec<_>>(),
-            "events": self.events.iter().map(Event::to_json).collect::<Vec<_>>(),
-        })
-    }
-}
-
-impl Child {
-    fn to_json(&self) -> Json {
-        json!({
-            "kind": self.kind,
-            "name": self.name,
-            "readiness": word(&self.readiness),
-            "message": self.readiness.message(),
-        })
-    }
-}
-
-impl Event {
-    fn to_json(&self) -> Json {
-        json!({
-            "time": self.time.map(|time| time.to_string()),
-            "transition": self.is_transition,
-            "reason": self.reason,
-            "note": self.note,
-            "count": self.count,
-            "warning": self.is_warning,
-        })
-    }
 }
 
 /// The word of kstatus.
-fn word(readiness: &Readiness) -> &'static str {
+pub(super) fn word(readiness: &Readiness) -> &'static str {
     match readiness {
         Readiness::Current(_) => "Current",
         Readiness::InProgress(_) => "InProgress",

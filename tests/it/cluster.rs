@@ -109,8 +109,7 @@ impl Zoo {
 
     fn json(&self, args: &[&str]) -> Value {
         let output = self.krator(args);
-        serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|_| panic!("{args:?}: {}", text(&output.stderr)))
+        crate::outputs::printed(args[0], &output.stdout)
     }
 }
 

@@ -10,7 +10,6 @@
 use crate::edit_case::{case, cases};
 use krator::compare::{Texts, compare, to_text};
 use krator::finding::Style;
-use serde_json::Value;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -66,7 +65,7 @@ fn the_former_description_may_come_from_standard_input() {
         assert_eq!(printed, expected.replace("old.yaml", "<stdin>"), "{name}");
 
         let output = krator(folder.path(), &["diff", "-", "new.yaml", "--format", "json"], old);
-        let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let report = crate::outputs::printed("diff", &output.stdout);
         assert_eq!(report["changes"].as_array().map(Vec::len), Some(1), "{report:#}");
     }
     let both = krator(Path::new("/"), &["diff", "-", "-"], "");
@@ -93,8 +92,7 @@ fn a_crate_is_checked_against_the_description_that_it_was_last_generated_from() 
     // There are findings about the code as well, which do not matter here.
     let is_state_missed = || {
         let output = krator(&folder, &["check", "--format", "json"], "");
-        let findings: Value = serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+        let findings = crate::outputs::printed("findings", &output.stdout);
         let mut findings = findings.as_array().into_iter().flatten();
         findings.any(|finding| finding["rule"] == "state-removed")
     };

@@ -3,7 +3,7 @@
 
 use krator::Checked;
 use krator::catalog::Severity;
-use krator::finding::{Style, to_json, to_text};
+use krator::finding::{Style, reports, to_text};
 use proptest::prelude::*;
 
 const MOOSE: &str = include_str!("../../testdata/ok/moose/spec.yaml");
@@ -264,7 +264,7 @@ fn assert_sound(bytes: &[u8]) {
         );
         to_text(&checked.source, finding, Style::Plain);
     }
-    to_json(checked.findings.iter().map(|finding| (&checked.source, finding)));
+    reports(checked.findings.iter().map(|finding| (&checked.source, finding)));
     if let Some(description) = checked
         .description
         .as_ref()

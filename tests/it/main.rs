@@ -8,8 +8,8 @@ mod common;
 #[allow(unused_imports, reason = "as above")]
 use common::{
     block, case_file, code_case, descriptions, dice, documents, edit_case, hostile_names, hostile_texts,
-    operator, random_description, random_value, random_versions, regenerate, unreadable, version_pair,
-    website, yaml,
+    operator, outputs, random_description, random_value, random_versions, regenerate, unreadable,
+    version_pair, website, yaml,
 };
 
 /// The command under test.
@@ -52,6 +52,11 @@ mod hostile;
 mod goldens;
 // Kinds with a schema in a file of the description.
 mod schemas;
+// Generated code, which nothing that a server stores may end.
+mod panics;
+// What krator prints for programs, and its schemas.
+#[cfg(feature = "cluster")]
+mod printed;
 // Random machines, driven through their generated tests in this process.
 mod machines;
 // Policies, and the rights that they ask for.

@@ -114,7 +114,7 @@ const WRONG: &[(&str, &str)] = &[
     ("check --fix -", "`--fix` changes files, and `-` is none"),
     ("check --fix missing", "cannot read `missing`: No such file"),
     ("explain frob", "there is no rule or key `frob`"),
-    ("schema frob", "unexpected argument 'frob'"),
+    ("schema frob", "invalid value 'frob'"),
     ("completions", "required arguments were not provided"),
     ("completions frob", "invalid value 'frob'"),
     ("man", "required arguments were not provided"),

@@ -347,8 +347,7 @@ fn counts_what_breaks(cluster: &Cluster, case: &EditCase, stored: &BTreeMap<Key,
         .env("PATH", "")
         .output()
         .expect("krator runs");
-    let report: Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    let report = crate::outputs::printed("diff", &output.stdout);
     let counted = &report["cluster"][0];
     let expected = json!({"objects": objects, "breaking": breaking, "doubtful": doubtful});
     for (key, expected) in expected.as_object().expect("made above") {

@@ -56,8 +56,7 @@ impl Grocery {
             .envs(variables.iter().copied())
             .output()
             .expect("krator runs");
-        let checks: Value = serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+        let checks = crate::outputs::printed("doctor", &output.stdout);
         let checks = checks.as_array().expect("a list");
         let skipped = checks.iter().filter(|check| check["result"] == "skipped");
         let failed = checks.iter().filter(|check| check["result"] == "failed");

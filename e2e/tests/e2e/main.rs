@@ -8,7 +8,7 @@ mod common;
 #[allow(unused_imports, reason = "as above")]
 use common::{
     block, case_file, code_case, descriptions, dice, documents, edit_case, hostile_names, hostile_texts,
-    random_description, random_value, random_versions, regenerate, unreadable, website, yaml,
+    outputs, random_description, random_value, random_versions, regenerate, unreadable, website, yaml,
 };
 
 /// The command under test.
@@ -80,6 +80,8 @@ mod manifests;
 mod deployed;
 // The watches that wake a state, on a real API server.
 mod watches;
+// Values at the edges of every type, in objects and in defaults.
+mod edges;
 // Children of objects, on a real API server.
 mod children;
 // Generated manifests, and objects that break their schema, on a real API server.

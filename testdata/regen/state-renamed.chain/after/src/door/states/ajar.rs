@@ -1,4 +1,4 @@
-use super::{Zigzag, Ajar};
+use super::{Ajar, Zigzag};
 use crate::door::prelude::*;
 
 impl State for Ajar {

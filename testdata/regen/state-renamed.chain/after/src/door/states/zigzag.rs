@@ -1,4 +1,4 @@
-use super::{Zigzag, Open};
+use super::{Open, Zigzag};
 use crate::door::prelude::*;
 
 impl State for Zigzag {

@@ -1,4 +1,4 @@
-use super::{Closed, Ajar};
+use super::{Ajar, Closed};
 use crate::door::prelude::*;
 
 impl State for Ajar {

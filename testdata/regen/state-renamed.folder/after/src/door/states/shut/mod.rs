@@ -1,6 +1,6 @@
 mod hinge;
 
-use super::{Shut, Open};
+use super::{Open, Shut};
 use crate::door::prelude::*;
 
 impl State for Shut {
