@@ -89,7 +89,7 @@ fn is_field(segment: &Segment, name: &str) -> bool {
 /// A place outside the schema.
 fn in_definition(kind: &Kind, segments: &[Segment]) -> Span {
     let resource = &kind.resource;
-    // `versions[0]` comes first in some paths, and a description has one version.
+    // The last index is that of the list at the end of the path: `versions[0]` may come before it.
     let index = segments.iter().rev().find_map(|segment| match segment {
         Segment::Index(index) => Some(*index),
         _ => None,

@@ -28,6 +28,8 @@ mod versions;
 mod histories;
 // The documents of this repository: their links, their picture and their lists of files.
 mod repo_docs;
+// What is said to be missing, and is.
+mod claims;
 // The code in the documents: commands, descriptions and handlers.
 mod pages;
 // The table of keys, the parser and the reference of the language, which agree with each other.

@@ -8,10 +8,12 @@
 //! | `yaml crate` | the same; it is one of the kinds of the crate `cookbook` |
 //! | `rust file=PATH` | a file of that crate, which is compiled and tested as a whole |
 //! | `sh` of README.md | `.ci/run` types it |
+//! | `yaml crate=NAME`, `rust crate=NAME file=PATH`, `diff crate=NAME file=PATH` | the same of another crate; a change of a generated file of it |
 //! | `sh`, `KIND file=PATH`, `diff file=PATH`, `text output` | only in which `e2e` follows |
 //! | `text from=PATH` | lines of a file of this repository |
-//! | after `<!-- not run: REASON -->` | nothing; the test lists the block with its reason |
+//! | after `<!-- not run: REASON -->` | nothing; the test lists the block with its reason, which names the test or the file that does the same as a command |
 
+use crate::block::Block;
 use crate::documents::{blocks_out_of_order, read};
 use krator::finding::{Style, has_errors, to_text};
 
@@ -23,11 +25,16 @@ fn every_block_is_run_or_says_why_not() {
             "yaml" => block.file().is_none(),
             "rust" => block.file().is_some(),
             "sh" => block.place.starts_with("README.md:"),
-            "diff" => false,
+            "diff" => block.word("crate=").is_some() && block.file().is_some(),
             // Other languages are not ours, or are not run anywhere.
             _ => true,
         };
+        // What somebody types, and what it prints.
+        let is_command = block.language() == "sh" || block.text.starts_with("$ ");
         match &block.not_run {
+            Some(reason) if is_command && !names_a_file(reason) && !is_the_run_of_all_tests(&block) => {
+                wrong.push(format!("{}: {reason}: who runs it instead?", block.place));
+            }
             Some(reason) => println!("{}: not run: {reason}", block.place),
             None if !is_known => wrong.push(format!("{}: {}", block.place, block.info)),
             None => (),
@@ -35,8 +42,19 @@ fn every_block_is_run_or_says_why_not() {
     }
     assert!(
         wrong.is_empty(),
-        "nothing runs these blocks; say why with <!-- not run: REASON -->: {wrong:#?}"
+        "nothing runs these blocks; say why with <!-- not run: REASON -->, and which file does the same: {wrong:#?}"
     );
+}
+
+/// Whether a word of the text is the path of a file of this repository.
+fn names_a_file(text: &str) -> bool {
+    let mut words = text.split([' ', ',', ';']);
+    words.any(|word| word.contains('/') && crate::common::root().join(word).is_file())
+}
+
+/// The last block of the README is this run.
+fn is_the_run_of_all_tests(block: &Block) -> bool {
+    block.place.starts_with("README.md:") && block.text == "cargo test\n"
 }
 
 #[test]

@@ -19,7 +19,6 @@ mod prepare;
 mod known;
 mod report;
 mod rules;
-pub mod quantity;
 mod tables;
 mod times;
 mod types;

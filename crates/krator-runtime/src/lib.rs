@@ -37,6 +37,7 @@
 //! | read or delete children | `Context::owned`, `Context::delete`, `Context::prune` |
 //! | know whether an object is ready | `Context::readiness` |
 //! | read other objects | `Context::watched`, `Context::all_watched`, `Context::api` |
+//! | calculate with quantities such as `500m` and `2Gi` | [`Amount`] |
 //! | retry, or not | return an [`Error`]; [`Error::permanent`] is not retried |
 //!
 //! # What a handler can rely on
@@ -71,6 +72,7 @@
 // In the order of the layers, lowest first: a module imports only from those above it in this list.
 #[doc(hidden)] // The command shows texts in the same way.
 pub mod text;
+mod quantity;
 mod lock;
 mod graph;
 mod field_value;
@@ -135,6 +137,7 @@ pub use machine::{
 #[cfg(feature = "kube")]
 pub use nearest::{Nearest, nearest};
 pub use operator::Operator;
+pub use quantity::Amount;
 #[cfg(any(feature = "kube", feature = "versions"))]
 pub use readiness::Readiness;
 #[cfg(feature = "kube")]

@@ -1,7 +1,7 @@
 //! Keeps handlers that compute or block from holding up the others.
 //!
-//! All handlers share one thread, because most of them only wait for answers, and threads that wake each other for every answer
-//! cost CPU time. One that computes or blocks would hold up everything there, so each poll of a handler is timed. Until the
+//! Handlers that only wait for answers share one thread, because threads that wake each other for every answer cost CPU time. One
+//! that computes or blocks would hold up everything there, so each poll of a handler is timed. Until the
 //! handlers of a state have proved to be fast, other threads poll them, and again after a slow poll. Only the polls happen there:
 //! what waits is on the thread of all.
 //!

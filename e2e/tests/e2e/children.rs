@@ -99,6 +99,16 @@ async fn a_deployment_without_an_owner_is_not_adopted() {
     assert_eq!(object.state(), Some(MemcachedMachine::Reconciling));
     assert!(message(&object).is_some_and(|message| message.contains("is left alone")));
     assert_eq!(child(&object).1, None);
+
+    // Its maker hands it over.
+    let mut given = Deployment::clone(&child(&object).0);
+    let owner = serde_json::json!([{
+        "apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached", "name": "cache", "uid": "1", "controller": true,
+    }]);
+    given.metadata.owner_references = serde_json::from_value(owner).expect("an owner reference");
+    object.handle().put(&given).expect("it is JSON");
+    object.run_until_idle().await;
+    assert_eq!(child(&object).1, Some(1));
 }
 "##;
 

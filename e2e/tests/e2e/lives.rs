@@ -37,7 +37,7 @@ const RECIPE: Recipe = Recipe {
         "taskrun",
     ],
     // An object whose state times out after a millisecond never rests.
-    // The embedded API server evaluates no policies.
+    // The operator of the contract lives under policies, and requests that policies refuse have cases of their own.
     more: |_| "",
     line: |line| line.replace("after: 1ms", "after: 1h"),
     first: offspring::applied,

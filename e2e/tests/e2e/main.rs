@@ -30,6 +30,8 @@ mod live;
 mod probes;
 // Every overload of CEL, with random operands, here and on the API server.
 mod calls;
+// Quantities, as the library of Kubernetes reads them.
+mod quantities;
 // Handlers that block, and what they do not hold up.
 mod blocking;
 // What an operator counts, measures and shows, and who may read it.

@@ -4,13 +4,13 @@
 //!
 //! Empty lists and maps become absent, because the API server stores objects in protobuf, which cannot tell them apart.
 
-use super::quantity::Quantity;
 use super::times::{canonical_micro_time, canonical_time};
 use super::types::{Named, Struct, Type, named};
 use crate::body::json_form;
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
+use krator_runtime::Amount;
 use serde_json::{Map, Number, Value as Json};
 
 /// Like Go's, it does not mind bits in the last character that stand for nothing.
@@ -211,7 +211,7 @@ impl Decoder {
         match name {
             "api/resource.Quantity" => {
                 let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                Ok(Json::from(Quantity::parse(text.trim())?.to_string()))
+                Ok(Json::from(Amount::parse(text.trim())?.to_string()))
             }
             "meta/v1.Time" => time(canonical_time),
             "meta/v1.MicroTime" => time(canonical_micro_time),

@@ -71,8 +71,8 @@ impl Builder {
         }
     }
 
-    /// Converts custom resources instead of the webhooks that their definitions name, which the server never calls. Without it,
-    /// a conversion fails as it does where nobody answers for the webhook.
+    /// Converts custom resources in place of webhooks that their definitions name by a Service, which nothing here serves.
+    /// Without it, such a conversion fails as it does where nobody answers. A webhook with a `url` is called, with or without it.
     pub fn convert(self, convert: Arc<Convert>) -> Self {
         Self {
             convert: Some(convert),

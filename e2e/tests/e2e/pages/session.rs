@@ -223,7 +223,7 @@ fn commands_are_read_as_a_shell_does() {
 }
 
 /// A text with the change of a block of the language `diff`.
-fn changed(text: &str, block: &Block) -> String {
+pub fn changed(text: &str, block: &Block) -> String {
     let side = |left_out: char| -> String {
         let lines = block.text.lines().filter(|line| !line.starts_with(left_out));
         lines

@@ -4,11 +4,11 @@ use super::Default;
 use crate::builtin::json::{
     entries, entry, flag, get, int, list, list_mut, remove, set, set_default, set_entry, text,
 };
-use crate::builtin::quantity::Quantity;
+use krator_runtime::Amount;
 use serde_json::{Value as Json, json};
 
 /// Quantities of resources are rounded up to thousandths.
-const MILLI: i32 = -3;
+const MILLI: i64 = -3;
 
 pub(super) fn of(type_name: &str) -> Option<Default> {
     Some(match type_name {
@@ -51,7 +51,7 @@ fn resource_list(list: &mut Json) {
         .into_iter()
         .flat_map(serde_json::Map::values_mut)
     {
-        let rounded = quantity.as_str().and_then(|text| Quantity::parse(text).ok());
+        let rounded = quantity.as_str().and_then(|text| Amount::parse(text).ok());
         if let Some(rounded) = rounded.map(|quantity| quantity.rounded_up(MILLI)) {
             *quantity = json!(rounded.to_string());
         }

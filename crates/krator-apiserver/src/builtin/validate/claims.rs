@@ -2,8 +2,8 @@
 
 use crate::builtin::json::{entry, get, list, set_entry, set_or_remove, text, texts};
 use crate::builtin::names;
-use crate::builtin::quantity::Quantity;
 use crate::builtin::report::{Report, root};
+use krator_runtime::Amount;
 use krator_schema::Path;
 use serde_json::Value as Json;
 
@@ -22,7 +22,7 @@ pub(in super::super) fn spec(report: &mut Report, at: &Path, spec: &Json) {
     match entry(spec, "resources.requests", "storage").and_then(Json::as_str) {
         None => report.required(&storage_at, ""),
         Some(size) => {
-            if Quantity::parse(size).is_ok_and(|size| size.is_negative() || size.is_zero()) {
+            if Amount::parse(size).is_ok_and(|size| size.is_negative() || size.is_zero()) {
                 report.invalid(&storage_at, size, "must be greater than zero");
             }
         }
@@ -55,7 +55,7 @@ pub(in super::super) fn update(report: &mut Report, claim: &Json, old: &Json) {
     }
     let size = |claim: &Json, path: &str| {
         let size = entry(claim, path, "storage").and_then(Json::as_str);
-        Quantity::parse(size.unwrap_or("0")).ok()
+        Amount::parse(size.unwrap_or("0")).ok()
     };
     let requested = size(claim, "spec.resources.requests");
     if requested < size(old, "spec.resources.requests") && requested <= size(old, "status.capacity") {

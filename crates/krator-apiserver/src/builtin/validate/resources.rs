@@ -2,8 +2,8 @@
 
 use crate::builtin::json::entries;
 use crate::builtin::names;
-use crate::builtin::quantity::Quantity;
 use crate::builtin::report::{Report, TypeRule};
+use krator_runtime::Amount;
 use krator_schema::Path;
 use serde_json::Value as Json;
 
@@ -17,12 +17,12 @@ pub(super) const TYPES: &[(&str, TypeRule)] = &[
     }),
 ];
 
-fn quantity(value: &Json) -> Option<Quantity> {
-    Quantity::parse(value.as_str()?).ok()
+fn quantity(value: &Json) -> Option<Amount> {
+    Amount::parse(value.as_str()?).ok()
 }
 
 fn not_negative(report: &mut Report, at: &Path, value: &Json) {
-    if let Some(quantity) = quantity(value).filter(Quantity::is_negative) {
+    if let Some(quantity) = quantity(value).filter(Amount::is_negative) {
         report.invalid(at, quantity.to_string(), "must be greater than or equal to 0");
     }
 }

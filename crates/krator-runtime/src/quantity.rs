@@ -1,0 +1,390 @@
+//! Quantities of resources, such as `500m` or `1Gi`, after `k8s.io/apimachinery/pkg/api/resource`: how they are read,
+//! written in their canonical form, compared and added. The API server in memory has them from here, too.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+const WRONG_FORMAT: &str =
+    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const WRONG_SUFFIX: &str = "unable to parse quantity's suffix";
+const WRONG_NUMBER: &str = "unable to parse numeric part of quantity";
+
+const NANO: i64 = -9;
+/// An amount has fewer digits, so that the few that its canonical form adds have room. Kubernetes has no such limit.
+const LIMIT: u128 = 10_u128.pow(36);
+/// The number of decimal digits that the fast path of the original takes; it decides which texts stay as they were written.
+const FAST_DIGITS: i64 = 18;
+
+/// The notation of a quantity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    /// `1k`, `500m`
+    DecimalSi,
+    /// `1Ki`
+    BinarySi,
+    /// `1e3`
+    DecimalExponent,
+}
+
+/// What a quantity of Kubernetes such as `500m`, `1.5` or `2Gi` stands for: an exact number.
+///
+/// Fields of the type `quantity` are a `Quantity` of `k8s-openapi` in Rust, which is the text that somebody has written.
+/// `Amount::parse(&quantity.0)` reads it as the API server does, and `Quantity(amount.to_string())` is the way back.
+///
+/// ```
+/// use krator_runtime::Amount;
+///
+/// let memory = Amount::parse("1.5Gi")?;
+/// assert_eq!(memory.whole(), Some(1_610_612_736)); // bytes
+/// assert_eq!(memory.to_string(), "1536Mi");
+///
+/// let half = Amount::parse("0.5")?;
+/// assert_eq!((half.whole(), half.millis()), (None, Some(500)));
+/// assert!(half < Amount::parse("1200m")?);
+///
+/// // Three replicas, and something to spare, in the notation of the first.
+/// let three = memory.checked_mul(3).and_then(|all| all.checked_add(&Amount::bytes(1 << 20)));
+/// assert_eq!(three.map(|all| all.to_string()).as_deref(), Some("4609Mi"));
+/// # Ok::<(), &str>(())
+/// ```
+///
+/// As for the API server, a billionth is the least: what is between two billionths is rounded away from zero. Amounts of more than
+/// 36 digits are refused.
+#[derive(Debug, Clone)]
+pub struct Amount {
+    /// The amount is `value * 10^scale`.
+    value: i128,
+    scale: i64,
+    format: Format,
+    /// The text as it was written, if the original keeps it.
+    text: Option<String>,
+}
+
+impl Amount {
+    /// Reads a quantity.
+    ///
+    /// # Errors
+    ///
+    /// The message of the API server if the text is not a quantity.
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
+        if text == "0" {
+            return Ok(Self::new(0, 0, Format::DecimalSi, Some(text)));
+        }
+        let parts = Parts::split(text)?;
+        let (base, exponent, format) = interpret(parts.suffix).ok_or(WRONG_SUFFIX)?;
+        let (whole, fraction) = (parts.whole.len() as i64, parts.fraction.len() as i64);
+        let precision = match format {
+            Format::BinarySi if fraction == 0 => 15 - whole - exponent * 3 / 10 - 1,
+            Format::BinarySi => -1,
+            _ => FAST_DIGITS - whole - fraction,
+        };
+        let digits = format!("{}{}", parts.whole, parts.fraction);
+        let number: i128 = digits.parse().map_err(|_| WRONG_NUMBER)?;
+        let factor = if base == 2 { 1 << exponent } else { 1 };
+        let mut multiplied = number.checked_mul(factor).ok_or(WRONG_NUMBER)?;
+        let mut scale = if base == 10 { exponent } else { 0 } - fraction;
+        if multiplied.unsigned_abs() >= LIMIT {
+            // Zeros at the end are digits of the text only.
+            (multiplied, scale) = without_factors(multiplied, scale, 10, i64::MAX);
+        }
+        if multiplied.unsigned_abs() >= LIMIT {
+            return Err(WRONG_NUMBER);
+        }
+        let signed = if parts.negative { -multiplied } else { multiplied };
+        if precision >= 0 && scale >= NANO && multiplied <= i128::from(i64::MAX) {
+            let kept = match format {
+                Format::BinarySi => exponent % 10 == 0 && number & 7 != 0,
+                _ => scale % 3 == 0 && !digits.ends_with("000") && !digits.starts_with('0'),
+            };
+            return Ok(Self::new(signed, scale, format, kept.then_some(text)));
+        }
+        // Without any digit, only the fast path of the original takes it for a zero.
+        let written = &text[..text.len() - parts.suffix.len()];
+        if !written.contains(|c: char| c.is_ascii_digit()) {
+            return Err(WRONG_NUMBER);
+        }
+        Ok(Self::capped(signed, scale, format))
+    }
+
+    /// So many bytes, or other units, that are written with the suffixes of powers of two: `Mi`, `Gi`.
+    pub fn bytes(number: i64) -> Self {
+        Self::new(number.into(), 0, Format::BinarySi, None)
+    }
+
+    /// So many units, that are written with the suffixes of powers of ten: `k`, `M`.
+    pub fn units(number: i64) -> Self {
+        Self::new(number.into(), 0, Format::DecimalSi, None)
+    }
+
+    /// So many thousandths of a unit, such as of a processor: `500m`.
+    pub fn thousandths(number: i64) -> Self {
+        Self::new(number.into(), -3, Format::DecimalSi, None)
+    }
+
+    /// The slow path of the original: rounds up to nano, and caps binary quantities.
+    fn capped(value: i128, scale: i64, format: Format) -> Self {
+        let mut amount = Self::new(value, scale, format, None).rounded_up(NANO);
+        if format == Format::BinarySi {
+            let size = Self::new(amount.value.abs(), amount.scale, format, None);
+            if size > Self::bytes(i64::MAX) {
+                amount = Self::bytes(i64::MAX);
+                amount.value *= value.signum();
+            } else if !amount.is_zero() && size < Self::bytes(1) {
+                amount.format = Format::DecimalSi;
+            }
+        }
+        amount
+    }
+
+    fn new(value: i128, scale: i64, format: Format, text: Option<&str>) -> Self {
+        Self {
+            value,
+            scale,
+            format,
+            text: text.map(str::to_owned),
+        }
+    }
+
+    /// Rounded away from zero to a multiple of `10^scale`. The text as it was written is lost only if it has to be.
+    #[must_use]
+    pub fn rounded_up(mut self, scale: i64) -> Self {
+        if self.scale >= scale {
+            return self;
+        }
+        self.text = None;
+        let factor = u32::try_from(scale - self.scale)
+            .ok()
+            .and_then(|exponent| 10_i128.checked_pow(exponent));
+        self.value = match factor {
+            Some(factor) if self.value % factor == 0 => self.value / factor,
+            Some(factor) => self.value / factor + self.value.signum(),
+            None => self.value.signum(),
+        };
+        self.scale = scale;
+        self
+    }
+
+    /// How often `10^scale` is in the amount; none if that is not a whole number, or too large.
+    fn times(&self, scale: i64) -> Option<i128> {
+        if self.value == 0 {
+            return Some(0);
+        }
+        let exponent = u32::try_from(self.scale.abs_diff(scale)).ok()?;
+        let factor = 10_i128.checked_pow(exponent)?;
+        if self.scale >= scale {
+            return self.value.checked_mul(factor);
+        }
+        (self.value % factor == 0).then_some(self.value / factor)
+    }
+
+    /// The whole number of units, such as bytes, that it is; none for a fraction. [`rounded_up`](Self::rounded_up)`(0)` makes one of
+    /// it.
+    pub fn whole(&self) -> Option<i128> {
+        self.times(0)
+    }
+
+    /// The whole number of thousandths of a unit, such as of a processor, that it is; none for a smaller fraction.
+    pub fn millis(&self) -> Option<i128> {
+        self.times(-3)
+    }
+
+    /// The floating-point number that is nearest to it.
+    pub fn to_f64(&self) -> f64 {
+        // Rust reads the nearest number of a decimal text.
+        format!("{}e{}", self.value, self.scale)
+            .parse()
+            .unwrap_or(f64::NAN)
+    }
+
+    /// The sum, in the notation of this amount, or of the other where this is zero; none if it has more than 36 digits.
+    pub fn checked_add(&self, other: &Self) -> Option<Self> {
+        // Zero may be written with a scale that the other does not have.
+        let scale = match (self.is_zero(), other.is_zero()) {
+            (true, _) => other.scale,
+            (_, true) => self.scale,
+            _ => self.scale.min(other.scale),
+        };
+        let value = self.times(scale)?.checked_add(other.times(scale)?)?;
+        let notation = if self.is_zero() { other } else { self };
+        notation.with(value, scale)
+    }
+
+    /// The difference, in the notation of the sum; none if it has more than 36 digits.
+    pub fn checked_sub(&self, other: &Self) -> Option<Self> {
+        self.checked_add(&other.checked_mul(-1)?)
+    }
+
+    /// The product; none if it has more than 36 digits.
+    pub fn checked_mul(&self, factor: i64) -> Option<Self> {
+        self.with(self.value.checked_mul(factor.into())?, self.scale)
+    }
+
+    fn with(&self, value: i128, scale: i64) -> Option<Self> {
+        (value.unsigned_abs() < LIMIT).then(|| Self::new(value, scale, self.format, None))
+    }
+
+    /// Whether the amount is less than zero.
+    pub fn is_negative(&self) -> bool {
+        self.value < 0
+    }
+
+    /// Whether the amount is zero.
+    pub fn is_zero(&self) -> bool {
+        self.value == 0
+    }
+
+    /// Whether the amount is a whole number of units.
+    pub fn is_whole(&self) -> bool {
+        self.scale >= 0 || self.whole().is_some()
+    }
+
+    /// The number and the suffix of the canonical form.
+    fn canonical(&self) -> (i128, String) {
+        if let (Format::BinarySi, Some(whole)) = (self.format, self.whole())
+            && whole.abs() >= 1024
+        {
+            let (number, exponent) = without_factors(whole, 0, 1024, BINARY.len() as i64 - 1);
+            return (number, suffix(&BINARY, exponent).to_owned());
+        }
+        let (value, scale) = without_factors(self.value, self.scale, 10, i64::MAX);
+        let exponent = scale.div_euclid(3) * 3;
+        // With fewer than 37 digits there is room for two zeros.
+        let number = value * 10_i128.pow(scale.rem_euclid(3).unsigned_abs() as u32);
+        if self.format != Format::DecimalExponent {
+            // There is no suffix beyond: a thousand `E` are `1000E`.
+            let shown = exponent.min(LARGEST);
+            let zeros = u32::try_from(exponent - shown).ok();
+            let number = zeros.and_then(|zeros| number.checked_mul(10_i128.checked_pow(zeros)?));
+            if let Some(number) = number {
+                return (number, suffix(&DECIMAL, (shown - NANO) / 3).to_owned());
+            }
+        }
+        let suffix = match exponent {
+            0 => String::new(),
+            exponent => format!("e{exponent}"),
+        };
+        (number, suffix)
+    }
+}
+
+/// The text of the quantity as the API server writes it.
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(text) = &self.text {
+            return f.write_str(text);
+        }
+        if self.value == 0 {
+            return f.write_str("0");
+        }
+        let (number, suffix) = self.canonical();
+        write!(f, "{number}{suffix}")
+    }
+}
+
+/// Amounts are equal whatever their notation.
+impl PartialEq for Amount {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Amount {}
+
+impl PartialOrd for Amount {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Amount {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let signs = self.value.signum().cmp(&other.value.signum());
+        if signs != Ordering::Equal || self.value == 0 {
+            return signs;
+        }
+        if self.scale < other.scale {
+            return other.cmp(self).reverse();
+        }
+        match self.times(other.scale) {
+            Some(value) => value.cmp(&other.value),
+            // It is larger than anything of the scale of the other.
+            None => self.value.signum().cmp(&0),
+        }
+    }
+}
+
+/// Moves factors of the base from the value to the exponent, which is at most the one that is given.
+fn without_factors(mut value: i128, mut exponent: i64, base: i128, most: i64) -> (i128, i64) {
+    while exponent < most && value.abs() >= base && value % base == 0 {
+        value /= base;
+        exponent += 1;
+    }
+    (value, exponent)
+}
+
+/// The suffixes of the powers of a thousand, from billionths on.
+const DECIMAL: [&str; 10] = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
+/// The exponent of the last of them.
+const LARGEST: i64 = 18;
+/// The suffixes of the powers of 1024.
+const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+
+fn suffix(suffixes: &[&'static str], at: i64) -> &'static str {
+    let at = usize::try_from(at).ok();
+    at.and_then(|at| suffixes.get(at)).copied().unwrap_or_default()
+}
+
+/// The base, the exponent and the format that a suffix stands for.
+fn interpret(suffix: &str) -> Option<(i32, i64, Format)> {
+    let place = |suffixes: &[&str]| {
+        let at = suffixes.iter().position(|text| *text == suffix)?;
+        i64::try_from(at).ok()
+    };
+    if let Some(at) = place(&DECIMAL) {
+        return Some((10, at * 3 + NANO, Format::DecimalSi));
+    }
+    if let Some(at) = place(&BINARY) {
+        return Some((2, at * 10, Format::BinarySi));
+    }
+    let exponent: i32 = suffix.strip_prefix(['e', 'E'])?.parse().ok()?;
+    Some((10, exponent.into(), Format::DecimalExponent))
+}
+
+/// The text of a quantity, taken apart.
+struct Parts<'a> {
+    negative: bool,
+    whole: &'a str,
+    fraction: &'a str,
+    suffix: &'a str,
+}
+
+impl<'a> Parts<'a> {
+    fn split(text: &'a str) -> Result<Self, &'static str> {
+        if text.is_empty() {
+            return Err(WRONG_FORMAT);
+        }
+        let negative = text.starts_with('-');
+        let rest = text.strip_prefix(['-', '+']).unwrap_or(text);
+        let rest = rest.trim_start_matches('0');
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let (whole, rest) = rest.split_at(end);
+        let (fraction, suffix) = match rest.strip_prefix('.') {
+            Some(rest) => rest.split_at(rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())),
+            None => ("", rest),
+        };
+        let exponent = suffix.trim_start_matches(|c| "eEinumkKMGTP".contains(c));
+        let exponent = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+        if !exponent.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(WRONG_FORMAT);
+        }
+        Ok(Self {
+            negative,
+            whole: if whole.is_empty() { "0" } else { whole },
+            fraction,
+            suffix,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
