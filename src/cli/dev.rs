@@ -1,5 +1,7 @@
 //! `krator dev`.
 
+mod findings;
+
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{Read as _, Write as _};
@@ -14,7 +16,7 @@ use crate::workspace::Workspace;
 use anyhow::{Context, bail};
 use tokio::time::Instant;
 
-use super::r#gen::{Reported, Request, Tense, bring_in_step};
+use super::r#gen::{AllowArg, Reported, Request, Tense, bring_in_step};
 use super::live::{
     self,
     cargo::Cargo,
@@ -24,6 +26,7 @@ use super::live::{
     webhooks,
 };
 use super::{AlreadyReported, crate_path, folder_of, say};
+use findings::Findings;
 
 /// Runs the operator of this crate while you work on it: each edit is generated, built and restarted at once
 #[derive(Debug, clap::Args)]
@@ -35,8 +38,8 @@ pub struct Args {
     #[arg(long, conflicts_with = "cluster")]
     fresh: bool,
     /// Continue even if stored objects or clients of the cluster would break
-    #[arg(long, requires = "cluster")]
-    allow_breaking: bool,
+    #[arg(long, requires = "cluster", value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    allow_breaking: Option<AllowArg>,
     /// Choose a random edge for objects whose handler is not written, to see the graph at work before there is code
     #[arg(long, conflicts_with = "cluster")]
     walk: bool,
@@ -68,12 +71,12 @@ async fn dev(args: &Args) -> anyhow::Result<ExitCode> {
         args: args.args.clone(),
         walks: args.walk,
         pending: BTreeSet::new(),
-        breaking: match (args.cluster, args.allow_breaking) {
-            (true, false) => Breaking::Refused,
-            (true, true) => Breaking::Allowed,
+        breaking: match args.cluster {
+            true => AllowArg::breaking(args.allow_breaking),
             // The objects are there only to be broken; the handlers are not.
-            (false, _) => Breaking::HalfRenamesRefused,
+            false => Breaking::HalfRenamesRefused,
         },
+        findings: Findings::default(),
         definitions: None,
         program: None,
         operator: None,
@@ -147,6 +150,8 @@ struct Session {
     walks: bool,
     /// Which edits are refused because they break something.
     breaking: Breaking,
+    /// What was shown of the findings of the crate.
+    findings: Findings,
     /// Edits that could not be applied yet, for example because of a mistake in another file.
     pending: BTreeSet<Input>,
     /// The definitions that the API server has.
@@ -234,6 +239,7 @@ impl Session {
     /// Brings the crate in step with an edited description; `false` if it cannot be, which was said.
     fn regenerate(&mut self) -> anyhow::Result<bool> {
         if !self.pending.contains(&Input::Description) {
+            self.findings.show(&self.description, &[])?;
             return Ok(true);
         }
         let request = Request {
@@ -246,14 +252,15 @@ impl Session {
             stored: Some(&|resource| self.cluster.stored(resource)),
             spares_only_stored: true,
             allowing: match self.breaking {
-                Breaking::Refused => "krator dev --cluster --allow-breaking",
+                Breaking::Refused | Breaking::ClientsAllowed => "krator dev --cluster --allow-breaking",
                 _ => "krator gen --allow-breaking",
             },
         };
-        let reported = bring_in_step(&self.description, request)?;
-        if reported == Reported::Refused {
+        let outcome = bring_in_step(&self.description, request)?;
+        if outcome.reported == Reported::Refused {
             return Ok(false);
         }
+        self.findings.show(&self.description, &outcome.found)?;
         self.pending.remove(&Input::Description);
         Ok(true)
     }
