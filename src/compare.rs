@@ -23,7 +23,7 @@ mod schema_change;
 mod versions;
 
 pub use affected::Breaks;
-pub use census::{Census, StoredResource, census_to_text, resources};
+pub use census::{Census, Listed, StoredResource, census_to_text, resources};
 pub use change_kind::ChangeKind;
 pub use path::{PathStep, SchemaPath};
 pub use proposal::Proposal;

@@ -183,6 +183,10 @@ pub(crate) fn diagnose(description: &Description, site: &Site, facts: &Facts) ->
             format!("the cluster does not answer: {why}"),
             "kubectl cluster-info",
         )]),
+        Reached::Unconfigured(why) => Outcome::Failed(vec![Fault::advise(
+            format!("there is no kubeconfig: {why}"),
+            "name one that is there, with --kubeconfig or KUBECONFIG; `krator dev` prints that of its own server",
+        )]),
     });
     diagnosis.ask(NAMESPACE, &[CLUSTER], || namespace(site, facts));
     for (kind, found) in description.kinds.iter().zip(&facts.definitions) {

@@ -76,6 +76,8 @@ pub(crate) enum Reached {
     At(Timestamp),
     /// It does not, for this reason.
     No(String),
+    /// There is no kubeconfig that names it, for this reason.
+    Unconfigured(String),
 }
 
 /// The rights of an operator that one role gives, and whether it has them.
@@ -124,7 +126,7 @@ impl Facts {
     pub(super) fn server_time(&self) -> Option<Timestamp> {
         match self.reached {
             Reached::At(time) => Some(time),
-            Reached::No(_) => None,
+            Reached::No(_) | Reached::Unconfigured(_) => None,
         }
     }
 

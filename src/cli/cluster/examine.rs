@@ -3,7 +3,7 @@
 use anyhow::{Context as _, bail};
 use serde_json::Value as Json;
 
-use super::{Cluster, Request, look_at_lease, resource_path};
+use super::{Cluster, Request, look_at_lease, resource_path, unserved};
 use crate::model::{Description, Kind, LookIn, ObjectKind, Scope, WatchBy};
 use crate::observed::{Found, text};
 use crate::text::printable;
@@ -38,7 +38,7 @@ pub fn examine(
     let called = format!("{plural}.{group} `{}`{place}", printable(name));
     match answer.code {
         200..300 => {}
-        404 => bail!("there is no {called}"),
+        404 => bail!(unserved(cluster, kind).unwrap_or_else(|| format!("there is no {called}"))),
         _ => bail!("{called} cannot be read: {}", answer.message()),
     }
     let now = answer

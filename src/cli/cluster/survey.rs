@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use http::Method;
 use serde_json::Value as Json;
 
-use super::{Cluster, Connection, Request, look_at_lease, resource_path};
+use super::{Cluster, Connection, NoKubeconfig, Request, look_at_lease, resource_path};
 use crate::crd::webhook_service;
 use crate::doctor::{Endpoints, Facts, Grant, Probe, Reached, Site, rights};
 use crate::model::Description;
@@ -28,6 +28,9 @@ pub fn survey(connection: &Connection, description: &Description, site: &Site) -
     });
     let (cluster, time) = match reached {
         Ok(reached) => reached,
+        Err(error) if error.is::<NoKubeconfig>() => {
+            return Facts::unasked(Reached::Unconfigured(format!("{error:#}")));
+        }
         Err(error) => return Facts::unasked(Reached::No(format!("{error:#}"))),
     };
     let Site {

@@ -14,6 +14,8 @@ use serde_json::Value as Json;
 use tokio::process::Command;
 
 use crate::cli::against;
+use crate::cli::cluster::stored_versions;
+use crate::compare::Listed;
 use crate::versions;
 
 /// The field manager of what krator applies.
@@ -74,18 +76,28 @@ impl Cluster {
         }
     }
 
-    /// The objects of a resource, named as `moose.v1.animals.com`.
+    /// What is stored of a resource, named as `moose.v1.animals.com`.
     ///
     /// # Errors
     ///
     /// If they cannot be listed.
-    pub fn stored(&self, resource: &str) -> anyhow::Result<Vec<Json>> {
+    pub fn stored(&self, resource: &str) -> anyhow::Result<Listed> {
         match self {
             Cluster::Embedded(embedded) => {
                 let mut parts = resource.splitn(3, '.');
                 let [plural, version, group] = [(); 3].map(|()| parts.next().unwrap_or_default());
                 let objects = embedded.server.objects_in(group, version, plural)?;
-                Ok(objects.iter().map(|object| Json::clone(object)).collect())
+                let definition = format!("{plural}.{group}");
+                let definitions = embedded
+                    .server
+                    .objects("apiextensions.k8s.io", "customresourcedefinitions");
+                let definition = definitions
+                    .iter()
+                    .find(|it| it["metadata"]["name"] == *definition);
+                Ok(Listed {
+                    objects: objects.iter().map(|object| Json::clone(object)).collect(),
+                    versions: definition.and_then(|definition| stored_versions(definition)),
+                })
             }
             Cluster::Configured => against::stored(resource),
         }
