@@ -23,7 +23,7 @@ use super::live::{
     cluster::{Cluster, Embedded},
     inputs::{Input, Inputs, SAMPLE},
     operator::{Operator, Start},
-    webhooks,
+    policies, webhooks,
 };
 use super::{AlreadyReported, crate_path, folder_of, say};
 use findings::Findings;
@@ -82,6 +82,7 @@ async fn dev(args: &Args) -> anyhow::Result<ExitCode> {
         operator: None,
         needs_sample: false,
     };
+    session.mark(false).await?;
     let ended = session.run(&mut inputs).await;
     if let Some(operator) = session.operator.take() {
         operator.stop().await;
@@ -277,6 +278,7 @@ impl Session {
             }
             return Ok(());
         };
+        policies::apply(&self.cluster, &self.folder).await?;
         let written = fs::metadata(&path).and_then(|file| file.modified()).ok();
         let program = Program { path, written };
         if self.operator.is_none() || self.program.as_ref() != Some(&program) {
@@ -293,10 +295,9 @@ impl Session {
     async fn restart(&mut self, program: Program, since: Instant) -> anyhow::Result<()> {
         if let Some(operator) = self.operator.take() {
             operator.stop().await;
+            self.mark(false).await?;
         }
-        if let Some(cluster) = self.webhooks() {
-            webhooks::close(cluster, &self.folder).await?;
-        }
+        webhooks::close(&self.cluster).await?;
         self.define().await?;
         let (page, asked_at) = loop {
             // Something else may have taken the address while no operator served it.
@@ -321,6 +322,7 @@ impl Session {
             }
         };
         self.program = Some(program);
+        self.mark(true).await?;
         if let (Some(cluster), Some(address)) = (self.webhooks(), asked_at) {
             webhooks::open(cluster, &self.folder, address).await?;
         }
@@ -363,6 +365,14 @@ impl Session {
         Ok(())
     }
 
+    /// Says to clients of an API server in this process whether the operator runs.
+    async fn mark(&self, acts: bool) -> anyhow::Result<()> {
+        match &self.cluster {
+            Cluster::Embedded(embedded) => embedded.mark(acts).await,
+            Cluster::Configured => Ok(()),
+        }
+    }
+
     /// The API server that can ask the webhooks of an operator on this machine, if it has any.
     fn webhooks(&self) -> Option<&Embedded> {
         match &self.cluster {
@@ -389,6 +399,7 @@ impl Session {
         };
         let status = operator.ended().await?;
         self.operator = None;
+        self.mark(false).await?;
         let is_killed = status.code().is_none();
         let next = match is_killed {
             true => "it starts again",

@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 
 use crate::model::Description;
 use crate::observed::Found;
+use crate::observed::development::Development;
 
 /// Where an operator is looked for.
 #[derive(Debug, Clone)]
@@ -42,6 +43,8 @@ pub(crate) struct Facts {
     /// Why cargo does not run, if it does not.
     pub cargo: Option<String>,
     pub reached: Reached,
+    /// The `krator dev` whose API server this is, if it is one.
+    pub development: Option<Development>,
     /// The operator's namespace.
     pub namespace: Found,
     /// The CustomResourceDefinitions, in the order of the kinds.
@@ -136,6 +139,7 @@ impl Facts {
         Facts {
             cargo: None,
             reached,
+            development: None,
             namespace: unasked(),
             definitions: Vec::new(),
             account: unasked(),

@@ -46,6 +46,7 @@ fn facts(state: &str) -> Facts {
         events: There(json!([])),
         owned: vec![There(json!([]))],
         watched: vec![(secret, "hay".to_owned(), There(json!({})))],
+        development: None,
         lease: There(renewed),
         lease_later: None,
     }

@@ -35,8 +35,15 @@ pub(super) fn of(description: &Description, kind: &Kind, facts: &Facts, why: &Wh
         why,
         all: Vec::new(),
     };
-    if description.deploy.leader_election.value {
-        waits.leader(description);
+    match &facts.development {
+        Some(development) if development.acts => {}
+        Some(development) => {
+            let who = development.actor();
+            let text = format!("{who} runs no operator at the moment; what it has printed last says why");
+            waits.add("leader", text, None);
+        }
+        None if description.deploy.leader_election.value => waits.leader(description),
+        None => {}
     }
     waits.deletion();
     waits.machine();

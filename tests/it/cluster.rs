@@ -442,6 +442,49 @@ async fn an_object_is_named_with_its_kind_or_alone_in_a_crate_of_one_kind() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_server_of_krator_dev_needs_no_deployment_and_no_lease() {
+    let zoo = Zoo::open().await;
+    zoo.moose("a", "Roam", json!({}), json!({})).await;
+    let mark = |operator: &str| {
+        json!({
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "krator-dev", "namespace": "kube-system"},
+            "data": {"process": "4711", "operator": operator},
+        })
+    };
+    let reasons = || {
+        let why = zoo.json(&["why", "a", "--json"]);
+        let waits = why["waits"].as_array().cloned().unwrap_or_default();
+        let reasons = waits
+            .iter()
+            .map(|wait| wait["reason"].as_str().unwrap_or_default().to_owned());
+        reasons.collect::<Vec<_>>()
+    };
+    assert_eq!(reasons(), ["leader", "timer"], "nobody holds the Lease");
+    zoo.apply(&mark("acts")).await;
+    assert_eq!(reasons(), ["timer"]);
+    let doctor = zoo.krator(&["doctor"]);
+    let said = text(&doctor.stdout);
+    assert!(doctor.status.success(), "{said}");
+    assert!(said.contains("ok       operator\n"), "{said}");
+    assert!(
+        said.contains("skipped  deployment: `krator dev` (process 4711) runs the operator")
+            && !said.contains("-k deploy"),
+        "{said}"
+    );
+    zoo.apply(&mark("waits")).await;
+    assert_eq!(reasons(), ["leader", "timer"]);
+    let doctor = zoo.krator(&["doctor"]);
+    let said = text(&doctor.stdout);
+    assert_eq!(doctor.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("`krator dev` (process 4711) runs no operator at the moment"),
+        "{said}"
+    );
+}
+
 /// The description with another version, and what it was before.
 fn with_version(stored: &str) -> String {
     let newer = DESCRIPTION.replace("version: v1,", "version: v2,");
