@@ -24,7 +24,7 @@ mod schema_change;
 mod versions;
 
 pub use affected::Breaks;
-pub use census::{Census, CensusReport, StoredResource, census_to_text, resources};
+pub use census::{Census, CensusReport, Listed, StoredResource, census_to_text, resources};
 pub use change_kind::ChangeKind;
 pub use json::ComparisonReport;
 pub use path::{PathStep, SchemaPath};
@@ -78,6 +78,28 @@ pub struct Change {
     /// A remedy for the author.
     pub help: Option<String>,
     affected: Affected,
+}
+
+/// The number of changes that break stored objects, and of those that break clients. A change may do both.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Broken {
+    /// Changes that break stored objects, or may.
+    pub stored: usize,
+    /// Changes that break clients.
+    pub clients: usize,
+}
+
+impl std::fmt::Display for Broken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let verb = |count: usize| if count == 1 { "breaks" } else { "break" };
+        let Broken { stored, clients } = *self;
+        write!(
+            f,
+            "{stored} {} stored objects, {clients} {} clients",
+            verb(stored),
+            verb(clients)
+        )
+    }
 }
 
 /// The consequences of a change for stored objects.
@@ -180,6 +202,15 @@ impl Comparison {
     pub fn is_breaking(&self) -> bool {
         self.changes.iter().any(Change::is_breaking)
     }
+
+    /// How many changes break what.
+    pub fn broken(&self) -> Broken {
+        let count = |is: fn(&Change) -> bool| self.changes.iter().filter(|change| is(change)).count();
+        Broken {
+            stored: count(Change::breaks_stored),
+            clients: count(|change| change.clients.is_some()),
+        }
+    }
 }
 
 /// Compares two descriptions without errors.
@@ -199,7 +230,16 @@ pub fn compare(old: &Description, new: &Description) -> Comparison {
 /// The breaking changes as findings about the new description, which has this text: errors, and the warnings `reused-name`
 /// and `stored-at-once`, unless the description allows them.
 pub fn findings(old: &Description, new: &Description, text: &Source) -> Vec<Finding> {
-    let comparison = compare(old, new);
+    findings_of(&compare(old, new), new, text, |_| true)
+}
+
+/// The [`findings`] of those breaking changes that matter.
+pub(crate) fn findings_of(
+    comparison: &Comparison,
+    new: &Description,
+    text: &Source,
+    matters: impl Fn(&Change) -> bool,
+) -> Vec<Finding> {
     let is_allowed = |change: &Change| {
         let mut kinds = new.kinds.iter();
         let kind = kinds.find(|kind| change.kind.as_deref() == Some(kind.resource.kind.as_str()));
@@ -209,6 +249,7 @@ pub fn findings(old: &Description, new: &Description, text: &Source) -> Vec<Find
         ChangeKind::StoredAtOnce => !is_allowed(change),
         _ => change.is_breaking(),
     });
+    let found = found.filter(|change| matters(change));
     let mut findings: Vec<Finding> = found.map(|change| change.finding(text)).collect();
     let states = new.kinds.iter().flat_map(|kind| &kind.states);
     let allowed: Vec<Span> = states
@@ -218,14 +259,6 @@ pub fn findings(old: &Description, new: &Description, text: &Source) -> Vec<Find
     findings.retain(|finding| *finding.rule != REUSED_NAME || !allowed.contains(&finding.span));
     crate::finding::sort(&mut findings);
     findings
-}
-
-/// The breaking changes after which the handler of a state may be left behind: a state is gone, its kind has a new
-/// one, and nothing says whether that is the same state.
-pub fn possible_renames(old: &Description, new: &Description, text: &Source) -> Vec<Finding> {
-    let changes = compare(old, new).changes;
-    let may_be_renamed = changes.iter().filter(|change| change.may_be_renamed);
-    may_be_renamed.map(|change| change.finding(text)).collect()
 }
 
 /// Two descriptions with their texts.

@@ -15,6 +15,7 @@ pub(crate) use json::CheckReport;
 
 use crate::model::Description;
 use crate::observed::Found;
+use crate::observed::development::Development;
 use crate::text::printable;
 
 /// What was found out about an operator.
@@ -161,23 +162,40 @@ pub(crate) fn diagnose(description: &Description, site: &Site, facts: &Facts) ->
             format!("the cluster does not answer: {why}"),
             "kubectl cluster-info",
         )]),
+        Reached::Unconfigured(why) => Outcome::Failed(vec![Fault::advise(
+            format!("there is no kubeconfig: {why}"),
+            "name one that is there, with --kubeconfig or KUBECONFIG; `krator dev` prints that of its own server",
+        )]),
     });
-    diagnosis.ask(NAMESPACE, &[CLUSTER], || namespace(site, facts));
+    let development = facts.development.as_ref();
+    match development {
+        Some(development) => diagnosis.ask("operator", &[CLUSTER], || acts(development)),
+        None => diagnosis.ask(NAMESPACE, &[CLUSTER], || namespace(site, facts)),
+    }
     for (kind, found) in description.kinds.iter().zip(&facts.definitions) {
         let name = kind.resource.definition();
         diagnosis.ask(format!("crd {name}"), &[CLUSTER], || {
-            definitions::installed(description, kind, site, found)
+            definitions::installed(description, kind, site, found, development.is_some())
         });
         let found = found.object().filter(|_| facts.server_time().is_some());
         let Some(found) = found else { continue };
         diagnosis.ask(format!("stored versions of {name}"), &[CLUSTER], || {
             definitions::stored_versions(&name, found)
         });
-        if found["spec"]["conversion"]["strategy"] == "Webhook" {
+        if development.is_none() && found["spec"]["conversion"]["strategy"] == "Webhook" {
             diagnosis.ask(format!("conversion of {name}"), &[CLUSTER], || {
                 definitions::conversion(site, found, facts)
             });
         }
+    }
+    if let Some(development) = development {
+        diagnosis.ask(DEPLOYMENT, &[CLUSTER], || {
+            let who = development.actor();
+            Outcome::skipped(format!(
+                "{who} runs the operator, without a Deployment, a Lease and rights of its own"
+            ))
+        });
+        return diagnosis;
     }
     diagnosis.ask("rights", &[CLUSTER, NAMESPACE], || rights::judge(site, facts));
     diagnosis.ask(DEPLOYMENT, &[CLUSTER, NAMESPACE], || {
@@ -206,6 +224,17 @@ fn no_cargo(why: &str) -> Fault {
         format!("cargo does not run, which builds the operator: {why}"),
         "install Rust as https://rustup.rs says",
     )
+}
+
+/// Whether `krator dev` runs the operator.
+fn acts(development: &Development) -> Outcome {
+    match development.acts {
+        true => Outcome::Ok,
+        false => Outcome::Failed(vec![Fault::advise(
+            format!("{} runs no operator at the moment", development.actor()),
+            "what it has printed last says why; it goes on after the next edit",
+        )]),
+    }
 }
 
 fn namespace(site: &Site, facts: &Facts) -> Outcome {

@@ -21,10 +21,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::catalog::Severity;
 use crate::changes::{Changes, FileState, Snapshot, Unreadable, UnreadableFiles};
 use crate::code::{Code, InFile};
+use crate::compare::{self, Broken};
 use crate::finding::{Finding, Source};
 use crate::model::Description;
 use crate::plan::Plan;
-use crate::record::{self, GenerationRecord};
+use crate::record::{self, GenerationRecord, Promise};
 use crate::render::Runtime;
 use crate::text::normalized;
 use run::Run;
@@ -43,6 +44,9 @@ pub struct Options {
     pub prune: bool,
     /// Whether the user's files that the description needs again are moved back from [`PRUNED`].
     pub restore: bool,
+    /// Whether the description becomes the promised one. Then changes are judged that break what was promised before;
+    /// otherwise those since the last run, whatever was promised.
+    pub promises: bool,
     /// Which changes are refused because they break stored objects or clients.
     pub breaking: Breaking,
     /// How changed templates are merged into files that belong to the user.
@@ -55,6 +59,8 @@ pub enum Breaking {
     /// They are refused.
     #[default]
     Refused,
+    /// Those are refused that break stored objects, and not those that only break clients.
+    ClientsAllowed,
     /// Only those are refused that may be one half of a rename, whose handlers would be left behind: a description that
     /// is saved while its author still writes the `renamedFrom`.
     HalfRenamesRefused,
@@ -90,6 +96,8 @@ pub struct Drift {
     pub is_refused: bool,
     /// Whether stored objects or clients would break, and nothing else prevents the changes.
     pub is_only_breaking: bool,
+    /// What the description breaks.
+    pub broken: Broken,
     /// The files in [`PRUNED`] that the description needs again.
     pub restorable: BTreeSet<String>,
     /// The files of the handlers that nobody has written.
@@ -138,8 +146,8 @@ impl<'a> Version<'a> {
 }
 
 /// Compares the crate on disk with the one that `now` generates. `former` is the description of the last run, if it
-/// differs and can still be read, and `record` is the record of that run. `disk` has to contain the files named by
-/// [`paths`] and all Rust files.
+/// differs and can still be read, `promised` is the one that must not be broken, likewise, and `record` is the record of
+/// the last run. `disk` has to contain the files named by [`paths`] and all Rust files.
 ///
 /// # Errors
 ///
@@ -147,18 +155,24 @@ impl<'a> Version<'a> {
 pub(crate) fn compare(
     now: Version<'_>,
     former: Option<Version<'_>>,
+    promised: Option<&Description>,
     record: &GenerationRecord,
     disk: &Snapshot,
     options: Options,
 ) -> Result<Drift, UnreadableFiles> {
     let mut drift = Drift::default();
-    if let Some(former) = former {
-        let (old, new) = (former.description, now.description);
-        let breaking = match options.breaking {
-            Breaking::Refused => crate::compare::findings(old, new, now.source),
-            Breaking::HalfRenamesRefused => crate::compare::possible_renames(old, new, now.source),
-            Breaking::Allowed => Vec::new(),
-        };
+    let kept = former.map(|former| former.description);
+    if let Some(old) = if options.promises { promised } else { kept } {
+        let comparison = compare::compare(old, now.description);
+        drift.broken = comparison.broken();
+        let breaking = compare::findings_of(&comparison, now.description, now.source, |change| match options
+            .breaking
+        {
+            Breaking::Refused => true,
+            Breaking::ClientsAllowed => change.breaks_stored() || !change.is_breaking(),
+            Breaking::HalfRenamesRefused => change.may_be_renamed,
+            Breaking::Allowed => false,
+        });
         drift.is_refused = crate::finding::has_errors(&breaking);
         drift.found.extend(
             breaking
@@ -170,6 +184,10 @@ pub(crate) fn compare(
     let named = renames::follow(now, former, record, disk, options.force);
     let mut run = Run::settle(&named, now, former, options, drift);
     run.drift.is_only_breaking = is_breaking && !named.is_refused;
+    run.record.promised = match options.promises {
+        true => None,
+        false => record.kept_promise(disk, &Promise::of(now.source.text(), &run.record)),
+    };
     let files = run.record.render(&normalized(now.source.text()));
     run.put_record(files);
     let (found, not_written) = run.read_code(now)?;

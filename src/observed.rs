@@ -1,6 +1,7 @@
 //! Objects of a cluster as somebody has read them, at a time by the API server's clock. Whoever judges them gets them as
 //! values, and does no input or output.
 
+pub(crate) mod development;
 pub(crate) mod lease;
 
 use std::time::Duration;

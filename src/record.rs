@@ -7,6 +7,7 @@
 
 mod base;
 mod json;
+mod promise;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +22,7 @@ use crate::text::layout::without_layout;
 use crate::text::normalized;
 
 pub(crate) use base::ENDING as BASE_ENDING;
+pub(crate) use promise::{PROMISED, PROMISED_DESCRIPTION, Promise};
 
 /// The folder of a crate in which krator keeps its own files.
 pub const STATE_DIR: &str = ".krator";
@@ -41,7 +43,7 @@ const ATTRIBUTES: &str = ".krator/.gitattributes";
 /// One of these is in each folder of krator's, in the present layout or an older one.
 pub(crate) const MARKS: [&str; 2] = [LIST, json::MANIFEST];
 
-/// All files of `.krator/` that a generation writes or removes, but for those in [`BASE`].
+/// All files of `.krator/` that a generation writes or removes, but for those in [`BASE`] and [`PROMISED`].
 pub(crate) const FILES: [&str; 5] = [ATTRIBUTES, IGNORE, DESCRIPTION, LIST, json::MANIFEST];
 
 /// The version of the layout of `.krator/`. A crate with a newer layout is refused. Layout 1 was of JSON, and
@@ -56,6 +58,8 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(crate) struct GenerationRecord {
     /// Each planned file, by its path in the crate, whether it was written or left to its owner.
     pub files: BTreeMap<String, FileRecord>,
+    /// The description whose breaking changes matter, unless it is the one that was generated from last.
+    pub promised: Option<Promise>,
     /// Whether the record is that of two branches, merged by git, so that generated files may be merged, too.
     pub is_merged: bool,
 }
@@ -136,6 +140,7 @@ impl GenerationRecord {
             .map(|(path, file)| (path.to_owned(), FileRecord::of(path, file)));
         GenerationRecord {
             files: entries.collect(),
+            promised: None,
             is_merged: false,
         }
     }
@@ -162,7 +167,17 @@ impl GenerationRecord {
         ];
         bases
             .chain(own.map(|(path, text)| (path.to_owned(), text)))
+            .chain(self.promised.iter().flat_map(Promise::render))
             .collect()
+    }
+
+    /// The promised description after a run that promises nothing: the one of before the run, unless it is `now`.
+    pub fn kept_promise(&self, files: &Snapshot, now: &Promise) -> Option<Promise> {
+        let promised = match &self.promised {
+            Some(promised) => promised.clone(),
+            None => Promise::of(&description_in(files)?.text, self),
+        };
+        (promised != *now).then_some(promised)
     }
 
     /// The files of these paths that the description named when the last run generated from it.
@@ -190,6 +205,7 @@ impl GenerationRecord {
             return json::parse(files);
         };
         let mut record = GenerationRecord {
+            promised: Promise::parse(files),
             // A branch of an older krator was merged.
             is_merged: files.has(json::MANIFEST),
             ..GenerationRecord::default()
@@ -275,9 +291,28 @@ pub(crate) fn is_formatted(path: &str, contents: &str, text: &str) -> bool {
     is_rust && without_layout(contents).is_some_and(|contents| Some(contents) == without_layout(text))
 }
 
+/// The description that was generated from last, as a record has it.
+pub(crate) struct Recorded {
+    pub text: String,
+    /// Whether git has left conflicts in it. Then the text is that of the side that was merged into.
+    pub is_conflicted: bool,
+}
+
+/// The description that was generated from last; `None` if it is missing.
+pub(crate) fn description_in(files: &Snapshot) -> Option<Recorded> {
+    let FileState::Text(text) = files.get(DESCRIPTION) else {
+        return None;
+    };
+    let sides = conflicts(text);
+    Some(Recorded {
+        is_conflicted: sides.is_some(),
+        text: sides.map_or_else(|| text.to_owned(), |sides| sides.ours),
+    })
+}
+
 /// Whether a file of `.krator/` is part of the record, and so removed when a new record has no file of its path.
 pub(crate) fn is_part(path: &str) -> bool {
-    FILES.contains(&path) || base::of(path).is_some()
+    FILES.contains(&path) || base::of(path).is_some() || promise::is_part(path)
 }
 
 /// Refuses what a newer krator wrote.

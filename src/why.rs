@@ -14,6 +14,7 @@ use krator_runtime::Readiness;
 use serde_json::Value as Json;
 
 use crate::model::{Description, Kind, ObjectKind};
+use crate::observed::development::Development;
 use crate::observed::{Found, items, name, text, time};
 
 /// What was read of an object and of what concerns it.
@@ -28,6 +29,8 @@ pub(crate) struct Facts {
     pub owned: Vec<Found>,
     /// The objects of other kinds that it names: each by its kind and its name.
     pub watched: Vec<(ObjectKind, String, Found)>,
+    /// The `krator dev` whose API server this is, if it is one.
+    pub development: Option<Development>,
     /// The Lease of its operator, and what became of it a moment later.
     pub lease: Found,
     pub lease_later: Option<Json>,

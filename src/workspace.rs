@@ -16,7 +16,6 @@ use crate::policies;
 use crate::record::{self, GenerationRecord};
 use crate::render::{self, Rollout, Runtime};
 use crate::spec::{self, Files};
-use crate::text::conflict::conflicts;
 use crate::text::{normalized, printable};
 
 /// The file in which a crate has its description.
@@ -34,6 +33,8 @@ pub struct Workspace {
     description: Checked,
     /// The description that the last run generated from, if the text has changed since.
     former: Option<Checked>,
+    /// The description that `krator gen` accepted last, if `krator dev` has generated from others since.
+    promised: Option<Checked>,
     /// `.krator/`, Cargo.toml, and the files that no plan names.
     files: Snapshot,
 }
@@ -123,8 +124,8 @@ impl Workspace {
         let named = disk::read_named(dir, spec::named_files(&text));
         let description = check_with(&printable(&path.display().to_string()), &text, &named);
 
-        let damaged = |cause: &str| record::Error::Damaged {
-            file: record::DESCRIPTION,
+        let damaged = |file: &'static str, cause: &str| record::Error::Damaged {
+            file,
             cause: cause.to_owned(),
         };
         let listed = folder.list()?;
@@ -142,32 +143,42 @@ impl Workspace {
         let record = GenerationRecord::parse(&files)?;
         let edition = edition_of(&record);
         let description = in_edition(description, edition);
-        let FileState::Text(former) = files.get(record::DESCRIPTION) else {
-            return Err(damaged("it is missing").into());
+        let Some(former) = record::description_in(&files) else {
+            return Err(damaged(record::DESCRIPTION, "it is missing").into());
         };
-        let sides = conflicts(former);
-        let former = sides.as_ref().map_or(former, |sides| &sides.ours);
-        let is_changed = normalized(former) != normalized(description.source.text());
-        let former = is_changed.then(|| {
-            let named = record.named_files(spec::named_files(former.as_bytes()));
-            check_with(record::DESCRIPTION, former.as_bytes(), &named)
-        });
-        let former = former.map(|former| in_edition(former, edition));
-        // Git may have made of two descriptions one that is none; then nothing is known to be renamed.
-        let is_merged = record.is_merged || sides.is_some();
-        let former = former.filter(|former| !is_merged || former.sound().is_some());
-        // Without it no handler could follow the state that it was written for.
-        if let Some(Checked {
-            description: None,
-            findings,
-            ..
-        }) = &former
-        {
-            let cause = findings
-                .first()
-                .map_or("it is no description", |finding| &finding.message);
-            return Err(damaged(cause).into());
-        }
+        let is_merged = record.is_merged || former.is_conflicted;
+        let read = |name: &'static str, text: &str, named: &Files| {
+            let checked = in_edition(check_with(name, text.as_bytes(), named), edition);
+            match &checked.description {
+                // Git may have made of two descriptions one that is none; then nothing is known to be renamed or promised.
+                _ if is_merged => Ok(checked.sound().is_some().then_some(checked)),
+                // Without it no handler could follow the state that it was written for.
+                None => Err(damaged(
+                    name,
+                    checked
+                        .findings
+                        .first()
+                        .map_or("it is no description", |finding| &finding.message),
+                )),
+                Some(_) => Ok(Some(checked)),
+            }
+        };
+        let promised = match &record.promised {
+            Some(promised) => read(
+                record::PROMISED_DESCRIPTION,
+                &promised.description,
+                &promised.files(),
+            )?,
+            None => None,
+        };
+        let is_changed = normalized(&former.text) != normalized(description.source.text());
+        let former = match is_changed {
+            true => {
+                let named = record.named_files(spec::named_files(former.text.as_bytes()));
+                read(record::DESCRIPTION, &former.text, &named)?
+            }
+            false => None,
+        };
         Ok(Workspace {
             dir: dir.to_owned(),
             runtime: drift::runtime(&record, &files).map_err(shown)?,
@@ -185,6 +196,7 @@ impl Workspace {
                 Rollout::after(last.and_then(|last| last.base.as_deref()).or(untouched))
             },
             former,
+            promised,
             folder,
             record,
             description,
@@ -203,9 +215,15 @@ impl Workspace {
         self.former.as_ref()?.sound()
     }
 
-    /// The description that the last run generated from, with its findings, if the text has changed since.
-    pub fn into_former(self) -> Option<Checked> {
-        self.former
+    /// The description that must not be broken, with its findings: the one that `krator gen` accepted last. `None` if it is
+    /// the one that is there.
+    pub fn promise(&self) -> Option<&Checked> {
+        self.promised.as_ref().or(self.former.as_ref())
+    }
+
+    /// The [`promise`](Self::promise) itself.
+    pub fn into_promise(self) -> Option<Checked> {
+        self.promised.or(self.former)
     }
 
     /// Whether the text of the description has changed since the last run.
@@ -213,8 +231,8 @@ impl Workspace {
         self.former.is_some()
     }
 
-    /// Everything that is wrong with the crate: the findings of its description, of what changed in it since the last
-    /// run, and of the code as the next run would leave it. The description comes first; each file is named by its path
+    /// Everything that is wrong with the crate: the findings of its description, of what breaks in it that was promised,
+    /// and of the code as the next run would leave it. The description comes first; each file is named by its path
     /// from the current folder.
     ///
     /// # Errors
@@ -222,8 +240,8 @@ impl Workspace {
     /// If a file that the crate compiles cannot be read.
     pub fn findings(&self) -> Result<Vec<InFile>, Error> {
         let mut findings = self.description.findings.clone();
-        if let Some(former) = &self.former {
-            findings.extend(self.description.breaking_changes(former));
+        if let Some(promise) = self.promise() {
+            findings.extend(self.description.breaking_changes(promise));
             crate::finding::sort(&mut findings);
         }
         let mut found = vec![InFile {
@@ -307,7 +325,8 @@ impl Workspace {
         let former = self.former.as_ref().and_then(|former| self.planned(former));
         let former = former.as_ref().map(Planned::version);
         let disk = self.disk(&now.plan)?;
-        let drift = drift::compare(now.version(), former, &self.record, &disk, options)
+        let promised = self.promise().and_then(Checked::sound);
+        let drift = drift::compare(now.version(), former, promised, &self.record, &disk, options)
             .map_err(|files| self.unreadable(files))?;
         Ok(Drift {
             keeps_recreate: now.description.deploy.leader_election.value && self.rollout == Rollout::Recreate,

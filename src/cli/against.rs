@@ -1,10 +1,9 @@
 //! Reads the stored objects of a cluster, to count those that an edit breaks.
 
-use crate::compare::{Census, Comparison, resources};
+use crate::compare::{Census, Comparison, Listed, resources};
 use crate::model::Description;
 #[cfg(feature = "cluster")]
 use clap::ValueEnum;
-use serde_json::Value as Json;
 
 #[cfg(feature = "cluster")]
 pub use super::cluster::stored;
@@ -17,8 +16,8 @@ pub enum Against {
     Cluster,
 }
 
-/// Lists the stored objects of a resource, which is named as `moose.v1.animals.com`.
-pub type Stored<'a> = &'a dyn Fn(&str) -> anyhow::Result<Vec<Json>>;
+/// Lists what is stored of a resource, which is named as `moose.v1.animals.com`.
+pub type Stored<'a> = &'a dyn Fn(&str) -> anyhow::Result<Listed>;
 
 /// Counts the stored objects that break.
 pub fn count(

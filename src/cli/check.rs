@@ -117,11 +117,11 @@ fn fix(path: &Path) -> anyhow::Result<()> {
     }
     let folder = path.parent().unwrap_or(Path::new(""));
     let files = crate::disk::read_named(folder, crate::spec::named_files(text.as_bytes()));
-    let former = match is_of_crate(path) {
-        true => Workspace::open(folder)?.into_former(),
+    let promised = match is_of_crate(path) {
+        true => Workspace::open(folder)?.into_promise(),
         false => None,
     };
-    let fixed = crate::fixes::fix(&name, &text, &files, former.as_ref());
+    let fixed = crate::fixes::fix(&name, &text, &files, promised.as_ref());
     if fixed.count > 0 {
         replace(path, fixed.checked.source.text()).with_context(|| format!("cannot write `{name}`"))?;
         say(format_args!("{name}: {}", plural(fixed.count, "fix", "fixes")));
@@ -169,7 +169,8 @@ fn findings(path: &Path) -> anyhow::Result<Found> {
             kinds: kinds_of(workspace.description()),
             files: workspace.findings()?,
             ahead: workspace
-                .is_ahead()
+                .promise()
+                .is_some()
                 .then(|| workspace.description().source.name().to_owned()),
         });
     }

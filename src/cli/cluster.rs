@@ -6,7 +6,7 @@ mod examine;
 mod lease;
 mod survey;
 
-pub use client::{Answer, Cluster, Request};
+pub use client::{Answer, Cluster, NoKubeconfig, Request};
 pub use examine::examine;
 pub use lease::look_at_lease;
 pub use survey::survey;
@@ -17,7 +17,9 @@ use anyhow::Context as _;
 use serde::Deserialize as _;
 use serde_json::Value as Json;
 
-use crate::model::Description;
+use crate::compare::Listed;
+use crate::model::{Description, Kind};
+use crate::observed::{items, text};
 
 /// The cluster that a verb looks into.
 #[derive(Debug, Default, clap::Args)]
@@ -59,22 +61,64 @@ pub fn resource_path(group: &str, version: &str, plural: &str, namespace: Option
     }
 }
 
-/// All objects of a resource in the cluster of the kubeconfig, or none if it does not serve the resource, which is named as
+/// The versions in which objects may be stored, by the definition of their resource.
+pub fn stored_versions(definition: &Json) -> Option<Vec<String>> {
+    let versions = definition.pointer("/status/storedVersions")?.as_array()?.iter();
+    Some(versions.filter_map(Json::as_str).map(str::to_owned).collect())
+}
+
+/// Why a cluster does not know the objects of a kind: it serves the resource in other versions, or not at all. `None` if it
+/// does know them.
+pub fn unserved(cluster: &Cluster, kind: &Kind) -> Option<String> {
+    let resource = &kind.resource;
+    let (group, version) = (resource.group.as_str(), resource.version.as_str());
+    let find = |path: String| cluster.find(path).object().cloned().unwrap_or_default();
+    let group_versions = find(format!("/apis/{group}"));
+    let versions = items(&group_versions, "/versions").iter();
+    let served: Vec<&str> = versions
+        .map(|version| text(version, "/version"))
+        .filter(|version| {
+            let resources = find(format!("/apis/{group}/{version}"));
+            items(&resources, "/resources")
+                .iter()
+                .any(|it| it["name"] == *resource.plural.as_str())
+        })
+        .collect();
+    match served[..] {
+        _ if served.contains(&version) => None,
+        [] => Some(format!(
+            "the cluster has no {}; `krator doctor` says more",
+            resource.definition()
+        )),
+        _ => Some(format!(
+            "the cluster does not serve {version} of {} yet; it has {}, and `krator doctor` says more",
+            resource.definition(),
+            served.join(", ")
+        )),
+    }
+}
+
+/// What is stored of a resource in the cluster of the kubeconfig, which is nothing if it does not serve the resource, named as
 /// `moose.v1.animals.com`.
 ///
 /// # Errors
 ///
 /// If they cannot be listed.
-pub fn stored(resource: &str) -> anyhow::Result<Vec<Json>> {
+pub fn stored(resource: &str) -> anyhow::Result<Listed> {
     let mut parts = resource.splitn(3, '.');
     let [plural, version, group] = [(); 3].map(|()| parts.next().unwrap_or_default());
     let path = resource_path(group, version, plural, None);
     let list = || {
         let cluster = Cluster::connect(&Connection::default())?;
         let listed = cluster.list(&path);
-        Ok(listed
-            .with_context(|| format!("cannot list {resource}"))?
-            .unwrap_or_default())
+        let definitions = resource_path("apiextensions.k8s.io", "v1", "customresourcedefinitions", None);
+        let definition = cluster.find(format!("{definitions}/{plural}.{group}"));
+        Ok(Listed {
+            objects: listed
+                .with_context(|| format!("cannot list {resource}"))?
+                .unwrap_or_default(),
+            versions: definition.object().and_then(stored_versions),
+        })
     };
     // `krator dev` asks from within tokio, where no other runtime may block.
     std::thread::scope(|scope| scope.spawn(list).join())

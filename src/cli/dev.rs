@@ -1,5 +1,7 @@
 //! `krator dev`.
 
+mod findings;
+
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{Read as _, Write as _};
@@ -14,16 +16,17 @@ use crate::workspace::Workspace;
 use anyhow::{Context, bail};
 use tokio::time::Instant;
 
-use super::r#gen::{Reported, Request, Tense, bring_in_step};
+use super::r#gen::{AllowArg, Reported, Request, Tense, bring_in_step};
 use super::live::{
     self,
     cargo::Cargo,
     cluster::{Cluster, Embedded},
     inputs::{Input, Inputs, SAMPLE},
     operator::{Operator, Start},
-    webhooks,
+    policies, webhooks,
 };
 use super::{AlreadyReported, crate_path, folder_of, say};
+use findings::Findings;
 
 /// Runs the operator of this crate while you work on it: each edit is generated, built and restarted at once
 #[derive(Debug, clap::Args)]
@@ -35,8 +38,8 @@ pub struct Args {
     #[arg(long, conflicts_with = "cluster")]
     fresh: bool,
     /// Continue even if stored objects or clients of the cluster would break
-    #[arg(long, requires = "cluster")]
-    allow_breaking: bool,
+    #[arg(long, requires = "cluster", value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    allow_breaking: Option<AllowArg>,
     /// Choose a random edge for objects whose handler is not written, to see the graph at work before there is code
     #[arg(long, conflicts_with = "cluster")]
     walk: bool,
@@ -68,17 +71,18 @@ async fn dev(args: &Args) -> anyhow::Result<ExitCode> {
         args: args.args.clone(),
         walks: args.walk,
         pending: BTreeSet::new(),
-        breaking: match (args.cluster, args.allow_breaking) {
-            (true, false) => Breaking::Refused,
-            (true, true) => Breaking::Allowed,
+        breaking: match args.cluster {
+            true => AllowArg::breaking(args.allow_breaking),
             // The objects are there only to be broken; the handlers are not.
-            (false, _) => Breaking::HalfRenamesRefused,
+            false => Breaking::HalfRenamesRefused,
         },
+        findings: Findings::default(),
         definitions: None,
         program: None,
         operator: None,
         needs_sample: false,
     };
+    session.mark(false).await?;
     let ended = session.run(&mut inputs).await;
     if let Some(operator) = session.operator.take() {
         operator.stop().await;
@@ -147,6 +151,8 @@ struct Session {
     walks: bool,
     /// Which edits are refused because they break something.
     breaking: Breaking,
+    /// What was shown of the findings of the crate.
+    findings: Findings,
     /// Edits that could not be applied yet, for example because of a mistake in another file.
     pending: BTreeSet<Input>,
     /// The definitions that the API server has.
@@ -234,6 +240,7 @@ impl Session {
     /// Brings the crate in step with an edited description; `false` if it cannot be, which was said.
     fn regenerate(&mut self) -> anyhow::Result<bool> {
         if !self.pending.contains(&Input::Description) {
+            self.findings.show(&self.description, &[])?;
             return Ok(true);
         }
         let request = Request {
@@ -246,14 +253,15 @@ impl Session {
             stored: Some(&|resource| self.cluster.stored(resource)),
             spares_only_stored: true,
             allowing: match self.breaking {
-                Breaking::Refused => "krator dev --cluster --allow-breaking",
+                Breaking::Refused | Breaking::ClientsAllowed => "krator dev --cluster --allow-breaking",
                 _ => "krator gen --allow-breaking",
             },
         };
-        let reported = bring_in_step(&self.description, request)?;
-        if reported == Reported::Refused {
+        let outcome = bring_in_step(&self.description, request)?;
+        if outcome.reported == Reported::Refused {
             return Ok(false);
         }
+        self.findings.show(&self.description, &outcome.found)?;
         self.pending.remove(&Input::Description);
         Ok(true)
     }
@@ -270,6 +278,7 @@ impl Session {
             }
             return Ok(());
         };
+        policies::apply(&self.cluster, &self.folder).await?;
         let written = fs::metadata(&path).and_then(|file| file.modified()).ok();
         let program = Program { path, written };
         if self.operator.is_none() || self.program.as_ref() != Some(&program) {
@@ -286,10 +295,9 @@ impl Session {
     async fn restart(&mut self, program: Program, since: Instant) -> anyhow::Result<()> {
         if let Some(operator) = self.operator.take() {
             operator.stop().await;
+            self.mark(false).await?;
         }
-        if let Some(cluster) = self.webhooks() {
-            webhooks::close(cluster, &self.folder).await?;
-        }
+        webhooks::close(&self.cluster).await?;
         self.define().await?;
         let (page, asked_at) = loop {
             // Something else may have taken the address while no operator served it.
@@ -314,6 +322,7 @@ impl Session {
             }
         };
         self.program = Some(program);
+        self.mark(true).await?;
         if let (Some(cluster), Some(address)) = (self.webhooks(), asked_at) {
             webhooks::open(cluster, &self.folder, address).await?;
         }
@@ -356,6 +365,14 @@ impl Session {
         Ok(())
     }
 
+    /// Says to clients of an API server in this process whether the operator runs.
+    async fn mark(&self, acts: bool) -> anyhow::Result<()> {
+        match &self.cluster {
+            Cluster::Embedded(embedded) => embedded.mark(acts).await,
+            Cluster::Configured => Ok(()),
+        }
+    }
+
     /// The API server that can ask the webhooks of an operator on this machine, if it has any.
     fn webhooks(&self) -> Option<&Embedded> {
         match &self.cluster {
@@ -382,6 +399,7 @@ impl Session {
         };
         let status = operator.ended().await?;
         self.operator = None;
+        self.mark(false).await?;
         let is_killed = status.code().is_none();
         let next = match is_killed {
             true => "it starts again",

@@ -4,24 +4,28 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::compare::{self, CensusReport, Change, Comparison, ComparisonReport, Texts};
+use crate::Checked;
+use crate::compare::{self, CensusReport, Comparison, ComparisonReport, Texts};
+use crate::workspace::Workspace;
 use anyhow::bail;
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::against;
-use super::{FINDINGS, STDIN, json_text, read, say, sound, spec_path, stdout, style_of};
+use super::{FINDINGS, STDIN, crate_path, json_text, read, say, sound, spec_path, stdout, style_of};
 
 /// Shows what an edit changes for stored objects, for clients, and in the state graph
 ///
-/// In a crate that git knows: git show HEAD:krator.yaml | krator diff - krator.yaml
+/// Without arguments, the description of this crate is compared with the one that `krator gen` accepted last. To compare it with
+/// another branch: git show main:krator.yaml | krator diff - krator.yaml
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The former description; `-` reads it from stdin
-    old: PathBuf,
+    #[arg(requires = "new")]
+    old: Option<PathBuf>,
     /// The new description; `-` reads it from stdin
-    new: PathBuf,
+    new: Option<PathBuf>,
     /// The format of the comparison
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     format: ReportFormat,
@@ -48,20 +52,30 @@ pub(super) struct Report<'a> {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    if [&args.old, &args.new]
-        .iter()
-        .all(|path| path.as_path() == Path::new(STDIN))
-    {
-        bail!("only one of the descriptions can come from stdin");
+    match (&args.old, &args.new) {
+        (Some(old), Some(new)) => {
+            if [old, new].iter().all(|path| path.as_path() == Path::new(STDIN)) {
+                bail!("only one of the descriptions can come from stdin");
+            }
+            let (old, new) = (spec_path(Some(old))?, spec_path(Some(new))?);
+            compare(args, &read(&old)?, &read(&new)?)
+        }
+        _ => {
+            let description = crate_path("diff")?;
+            let workspace = Workspace::open(description.parent().unwrap_or(Path::new("")))?;
+            let now = workspace.description();
+            compare(args, workspace.promise().unwrap_or(now), now)
+        }
     }
-    let (old, new) = (spec_path(Some(&args.old))?, spec_path(Some(&args.new))?);
-    let (old, new) = (read(&old)?, read(&new)?);
+}
+
+fn compare(args: &Args, old: &Checked, new: &Checked) -> anyhow::Result<ExitCode> {
     let texts = Texts {
         old: &old.source,
         new: &new.source,
     };
     // The errors of both descriptions are shown in one run.
-    let (old, new) = (sound(&old), sound(&new));
+    let (old, new) = (sound(old), sound(new));
     let (old, new) = (old?, new?);
     let comparison = compare::compare(old, new);
     let stored: Option<against::Stored<'_>> = match () {
@@ -103,20 +117,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn summary(comparison: &Comparison) -> String {
-    let changes = &comparison.changes;
-    let count = |is: fn(&Change) -> bool| changes.iter().filter(|change| is(change)).count();
-    let verb = |count: usize| if count == 1 { "breaks" } else { "break" };
-    let (stored, clients) = (
-        count(Change::breaks_stored),
-        count(|change| change.clients.is_some()),
-    );
-    match changes.len() {
+    match comparison.changes.len() {
         0 => "nothing changes".to_owned(),
-        all => format!(
-            "{all} change{}: {stored} {} stored objects, {clients} {} clients",
-            if all == 1 { "" } else { "s" },
-            verb(stored),
-            verb(clients)
-        ),
+        1 => format!("1 change: {}", comparison.broken()),
+        all => format!("{all} changes: {}", comparison.broken()),
     }
 }

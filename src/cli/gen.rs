@@ -6,8 +6,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use crate::changes::unified;
+use crate::checked::Checked;
+use crate::compare::Broken;
 use crate::disk::{self, Folder};
-use crate::drift::{self, Breaking, Drift, FileAction, Options};
+use crate::drift::{self, Breaking, Drift, FileAction, FileFinding, Options};
 use crate::finding::Style;
 use crate::model::Description;
 use crate::record;
@@ -44,9 +46,9 @@ struct Flags {
     /// Move files that are needed again back from .krator/pruned/
     #[arg(long, conflicts_with = "prune")]
     restore: bool,
-    /// Continue even if stored objects or clients would break
-    #[arg(long)]
-    allow_breaking: bool,
+    /// Continue even if what `krator gen` accepted before would break
+    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    allow_breaking: Option<AllowArg>,
     /// Also count the stored objects that the edit breaks
     #[cfg(feature = "cluster")]
     #[arg(long, value_enum)]
@@ -57,6 +59,26 @@ struct Flags {
     /// Merge what krator would generate now into your files
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "clean")]
     merge: Option<MergeArg>,
+}
+
+/// What an edit may break.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum AllowArg {
+    /// Stored objects, and clients of the API
+    All,
+    /// Clients of the API, as long as every stored object goes on
+    Clients,
+}
+
+impl AllowArg {
+    /// The edits that are refused with this argument, or without any.
+    pub fn breaking(argument: Option<Self>) -> Breaking {
+        match argument {
+            None => Breaking::Refused,
+            Some(AllowArg::Clients) => Breaking::ClientsAllowed,
+            Some(AllowArg::All) => Breaking::Allowed,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -86,10 +108,8 @@ impl Flags {
             force: self.force,
             prune: self.prune,
             restore: self.restore,
-            breaking: match self.allow_breaking {
-                true => Breaking::Allowed,
-                false => Breaking::Refused,
-            },
+            promises: true,
+            breaking: AllowArg::breaking(self.allow_breaking),
             merge: match self.merge {
                 None => drift::Merge::Offer,
                 Some(MergeArg::Clean) => drift::Merge::Clean,
@@ -121,7 +141,7 @@ fn regenerate(flags: &Flags) -> anyhow::Result<ExitCode> {
         spares_only_stored: false,
         allowing: "krator gen --allow-breaking",
     };
-    Ok(match bring_in_step(&crate_path("gen")?, request)? {
+    Ok(match bring_in_step(&crate_path("gen")?, request)?.reported {
         Reported::Fine => ExitCode::SUCCESS,
         Reported::Findings | Reported::Refused => ExitCode::from(FINDINGS),
     })
@@ -141,7 +161,13 @@ pub(super) struct Request<'a> {
     pub allowing: &'static str,
 }
 
-/// The outcome of a run.
+/// The outcome of a run, and the findings that were shown.
+pub(super) struct Outcome {
+    pub reported: Reported,
+    pub found: Vec<FileFinding>,
+}
+
+/// What a run came to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reported {
     /// It is in step, as far as that was asked for.
@@ -153,7 +179,7 @@ pub(super) enum Reported {
 }
 
 /// Brings the crate of a description in step with it, or says what that would do.
-pub(super) fn bring_in_step(path: &Path, request: Request<'_>) -> anyhow::Result<Reported> {
+pub(super) fn bring_in_step(path: &Path, request: Request<'_>) -> anyhow::Result<Outcome> {
     let Request {
         mut options,
         tense,
@@ -172,7 +198,11 @@ pub(super) fn bring_in_step(path: &Path, request: Request<'_>) -> anyhow::Result
     } else {
         let workspace = Workspace::open(dir)?;
         let description = sound(workspace.description())?;
-        if let (Some(stored), Some(former)) = (request.stored, workspace.former()) {
+        let former = match options.promises {
+            true => workspace.promise().and_then(Checked::sound),
+            false => workspace.former(),
+        };
+        if let (Some(stored), Some(former)) = (request.stored, former) {
             let is_empty = count(former, description, stored)? == 0;
             if is_empty && request.spares_only_stored && options.breaking == Breaking::Refused {
                 options.breaking = Breaking::HalfRenamesRefused;
@@ -184,7 +214,7 @@ pub(super) fn bring_in_step(path: &Path, request: Request<'_>) -> anyhow::Result
         }
         // Nothing is written to a crate that is in step, not even a lock file.
         if tense != Tense::Did || drift.changes.is_empty() {
-            return report(&drift, tense, allowing);
+            return report(drift, tense, &options, allowing);
         }
     }
     let hold = folder.hold(|| say("note: waiting for another krator to finish its work here"))?;
@@ -193,7 +223,7 @@ pub(super) fn bring_in_step(path: &Path, request: Request<'_>) -> anyhow::Result
     sound(workspace.description())?;
     let drift = workspace.drift(options)?;
     hold.apply(&drift.changes)?;
-    report(&drift, Tense::Did, allowing)
+    report(drift, Tense::Did, &options, allowing)
 }
 
 /// Reports how many stored objects the edit breaks, and returns how many there are.
@@ -213,9 +243,9 @@ pub(super) enum Tense {
 }
 
 /// Reports which files were, or would be, changed, and what is left to do by hand.
-fn report(drift: &Drift, tense: Tense, allowing: &str) -> anyhow::Result<Reported> {
+fn report(drift: Drift, tense: Tense, options: &Options, allowing: &str) -> anyhow::Result<Outcome> {
     let mut err = Output(io::stderr());
-    for (name, files) in actions(drift) {
+    for (name, files) in actions(&drift) {
         // A file that is not needed is not, whether anything is written or not.
         let would = if tense == Tense::Did || name == UNUSED {
             ""
@@ -270,6 +300,9 @@ fn report(drift: &Drift, tense: Tense, allowing: &str) -> anyhow::Result<Reporte
             say(format_args!("  {}", shown(path)));
         }
     }
+    if !drift.is_refused && options.promises && drift.broken != Broken::default() {
+        say(format_args!("allowed: {}", drift.broken));
+    }
     let is_out_of_step = !drift.changes.is_empty();
     let files = drift.changes.iter().filter(|(path, _)| !is_record(path));
     let count = match files.count() {
@@ -279,8 +312,13 @@ fn report(drift: &Drift, tense: Tense, allowing: &str) -> anyhow::Result<Reporte
     };
     let has_errors = drift.found.iter().any(drift::FileFinding::is_error);
     match tense {
+        _ if drift.is_only_breaking && drift.broken.stored == 0 => say(format_args!(
+            "nothing was written: {}; if no client matters, apply it with `{allowing}=clients`",
+            drift.broken
+        )),
         _ if drift.is_only_breaking => say(format_args!(
-            "nothing was written; if no stored object matters, apply it with `{allowing}`"
+            "nothing was written: {}; if no stored object matters, apply it with `{allowing}`",
+            drift.broken
         )),
         _ if drift.is_refused => say("nothing was written"),
         Tense::Did if has_errors => say(format_args!(
@@ -294,10 +332,13 @@ fn report(drift: &Drift, tense: Tense, allowing: &str) -> anyhow::Result<Reporte
         _ => say("in step with krator.yaml"),
     }
     let fails = has_errors || tense == Tense::Should && is_out_of_step;
-    Ok(match fails {
-        _ if drift.is_refused => Reported::Refused,
-        true => Reported::Findings,
-        false => Reported::Fine,
+    Ok(Outcome {
+        reported: match fails {
+            _ if drift.is_refused => Reported::Refused,
+            true => Reported::Findings,
+            false => Reported::Fine,
+        },
+        found: drift.found,
     })
 }
 

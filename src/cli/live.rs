@@ -4,6 +4,7 @@ pub mod cargo;
 pub mod cluster;
 pub mod inputs;
 pub mod operator;
+pub mod policies;
 pub mod webhooks;
 
 use std::iter;

@@ -16,7 +16,7 @@ use crate::why::{explain, kind_named};
 /// The description is that of the crate that contains the current folder, and the object is in the cluster of the kubeconfig.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The object: KIND/NAME, or KIND and NAME; the kind by any name that kubectl takes
+    /// The object: KIND/NAME, or KIND and NAME, or NAME in a crate of one kind; the kind by any name that kubectl takes
     #[arg(value_name = "KIND/NAME", required = true, num_args = 1..=2)]
     object: Vec<String>,
     /// The namespace of the object [default: that of the kubeconfig's context]
@@ -36,11 +36,29 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let path = crate_path("why")?;
     let checked = read(&path)?;
     let description = sound(&checked)?;
+    let only = match &description.kinds[..] {
+        [kind] => Some(kind.resource.kind.as_str()),
+        _ => None,
+    };
     let (kind, name) = match &args.object[..] {
         [kind, name] => (kind.as_str(), name.as_str()),
-        [both, ..] => both.split_once('/').context("name an object as KIND/NAME")?,
+        [one, ..] => match (one.split_once('/'), only) {
+            (Some(both), _) => both,
+            (None, Some(kind)) => (kind, one.as_str()),
+            (None, None) => bail!(
+                "name an object as KIND/NAME: the kinds are {}",
+                kinds(description)
+            ),
+        },
         [] => bail!("name an object as KIND/NAME"),
     };
+    let is_name_char = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c);
+    if name.is_empty() || !name.chars().all(is_name_char) {
+        bail!(
+            "`{}` is no name of an object; name one as KIND/NAME",
+            printable(name)
+        );
+    }
     let Some(kind) = kind_named(description, kind) else {
         bail!(
             "krator.yaml has no kind `{}`; it has {}",

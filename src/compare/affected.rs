@@ -7,6 +7,7 @@ use krator_schema::{Path, Schema, validate};
 use serde_json::{Map, Value as Json, json};
 
 use super::SchemaPath;
+use crate::names::VersionName;
 
 /// Whether an object breaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,6 +45,8 @@ pub(super) enum Affected {
     NoResource,
     /// Objects in this state.
     InState(String),
+    /// Objects that are stored in this version, which no object shows.
+    StoredIn(VersionName),
     /// Only the API server can decide.
     Unknown,
 }
@@ -124,6 +127,7 @@ impl Affected {
         match self {
             Affected::Every => return Breaks::Yes,
             Affected::InState(state) => return certain(object["status"]["state"] == **state),
+            Affected::StoredIn(_) => return Breaks::Maybe,
             _ => {}
         }
         let Some(path) = path else { return Breaks::Maybe };
@@ -160,7 +164,9 @@ impl Affected {
                 let has = |field: &str| value[field].as_str().is_some_and(|text| !text.is_empty());
                 !has("apiVersion") || !has("kind")
             }
-            Affected::InState(_) | Affected::BreaksRule(_) | Affected::Unknown => false,
+            Affected::InState(_) | Affected::StoredIn(_) | Affected::BreaksRule(_) | Affected::Unknown => {
+                false
+            }
         }
     }
 }

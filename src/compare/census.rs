@@ -7,11 +7,32 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use super::affected::Affected;
 use super::{Breaks, Change, ChangeKind, Comparison};
 use crate::model::{Description, KindId, Lineage};
 use crate::names::VersionName;
 use crate::text::printable;
 use crate::versions;
+
+/// What is stored of a resource.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Listed {
+    /// The objects, in the version that was asked for.
+    pub objects: Vec<Json>,
+    /// The versions in which some of them may be stored, as the definition says; `None` if that is unknown.
+    pub versions: Option<Vec<String>>,
+}
+
+impl Listed {
+    /// Whether an object breaks when a version is no longer there.
+    fn without(&self, version: &VersionName) -> Breaks {
+        match self.versions.as_deref() {
+            Some(versions) if versions.iter().all(|stored| stored != version.as_str()) => Breaks::No,
+            Some([_]) => Breaks::Yes,
+            _ => Breaks::Maybe,
+        }
+    }
+}
 
 /// A resource under which objects are stored before the edit.
 #[derive(Debug, Clone, PartialEq)]
@@ -123,7 +144,8 @@ pub struct BrokenObjects<'a> {
 
 impl Census {
     /// Checks all objects of a resource against the comparison.
-    pub fn of(comparison: &Comparison, resource: &StoredResource, objects: &[Json]) -> Census {
+    pub fn of(comparison: &Comparison, resource: &StoredResource, stored: &Listed) -> Census {
+        let objects = &stored.objects;
         let mut census = Census {
             resource: resource.name.clone(),
             objects: objects.len(),
@@ -140,7 +162,10 @@ impl Census {
                 .enumerate()
                 .filter(|(_, change)| is_of_kind(change))
             {
-                let breaks = resource.breaks(change, object, &mut converted);
+                let breaks = match &change.affected {
+                    Affected::StoredIn(version) => stored.without(version),
+                    _ => resource.breaks(change, object, &mut converted),
+                };
                 worst = worst.max(breaks);
                 if breaks != Breaks::No {
                     let (yes, maybe) = census.by_change.entry(at).or_default();

@@ -14,6 +14,7 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
         let is_resumed_by_another = pair.lineage.resumes(id) != pair.lineage.successor(id);
         match (pair.lineage.became(id), pair.lineage.successor(id)) {
             (None, None) => removed(pair, id, &mut changes),
+            (Some(now), _) if pair.lineage.resumes(id).is_none() => forgotten(pair, id, now, &mut changes),
             (Some(now), _) if is_resumed_by_another => misread(pair, id, now, &mut changes),
             (Some(now), _) if pair.new.state(now).name.value == *name => {}
             (became, now) => {
@@ -51,6 +52,23 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
 /// The path of the state in an object's status.
 fn state_path() -> SchemaPath {
     SchemaPath::root("status").field("state")
+}
+
+/// A renamed state that no longer says what it was called last.
+fn forgotten(pair: &Pair<'_>, id: StateId, now: StateId, changes: &mut FoundChanges<'_>) {
+    let (state, now) = (&pair.old.state(id).name, &pair.new.state(now).name);
+    let message = format!(
+        "state `{0}` is called `{1}` now, and `{1}` does not take the objects that are stored in `{0}`",
+        state.value, now.value
+    );
+    let change = changes.changed(ChangeKind::StateRemoved, message, state.span, now.span);
+    change.path = Some(state_path());
+    change.stored = Stored::Stranded;
+    change.affected = Affected::InState(state.to_string());
+    change.help = Some(format!(
+        "add `{}` to its `renamedFrom`, which may be a list",
+        state.value
+    ));
 }
 
 /// A renamed state whose former name now belongs to another state: stored objects continue in that other state.

@@ -4,6 +4,7 @@
 //! what an edit means for the objects and the clients of a version is what it changes in the schema of that version, whether
 //! the version is still the newest or made from `changes`. Every version of the former description may have stored objects.
 
+use super::affected::Affected;
 use super::pair::Pair;
 use super::proposal::Proposal;
 use super::resource;
@@ -152,6 +153,7 @@ fn of_list(pair: &Pair<'_>) -> Vec<Change> {
         };
         let change = changes.changed(what, message, name.span, newest.span);
         change.stored = Stored::DefinitionRefused;
+        change.affected = Affected::StoredIn(name.value.clone());
         change.clients = Some("requests of the version are not found");
         change.help = Some(help);
         if is_former_newest {

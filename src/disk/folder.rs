@@ -111,8 +111,8 @@ impl Folder {
     }
 
     /// The paths of the files that a run may have to read or move although no plan names them: everything below `src`,
-    /// the Rust files below the other folders that cargo compiles, what earlier runs have set aside, and the bases of merges.
-    /// Symbolic links to folders are not followed.
+    /// the Rust files below the other folders that cargo compiles, what earlier runs have set aside, the bases of merges, and
+    /// the promised description. Symbolic links to folders are not followed.
     ///
     /// # Errors
     ///
@@ -131,6 +131,7 @@ impl Folder {
         }
         found.extend(self.below(record::PRUNED)?);
         found.extend(self.below(record::BASE)?);
+        found.extend(self.below(record::PROMISED)?);
         found.sort();
         Ok(found)
     }

@@ -12,9 +12,21 @@ use crate::observed::{Found, items, text};
 const MANIFEST: &str = "deploy/crd.yaml";
 
 /// Whether the definition of a kind is installed and is the one that the description generates.
-pub(super) fn installed(description: &Description, kind: &Kind, site: &Site, found: &Found) -> Outcome {
+pub(super) fn installed(
+    description: &Description,
+    kind: &Kind,
+    site: &Site,
+    found: &Found,
+    is_development: bool,
+) -> Outcome {
     let generated = |description: &Description, kind: &Kind| {
         let mut generated = crd::specification(description, kind);
+        // `krator dev` names the address of its operator instead of a Service.
+        if is_development && let Some(conversion) = generated.get_mut("conversion") {
+            *conversion = found
+                .object()
+                .map_or(Json::Null, |found| found["spec"]["conversion"].clone());
+        }
         if let Some(service) = generated.pointer_mut("/conversion/webhook/clientConfig/service") {
             service["namespace"] = site.namespace.as_str().into();
         }

@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 
 use crate::model::Description;
 use crate::observed::Found;
+use crate::observed::development::Development;
 
 /// Where an operator is looked for.
 #[derive(Debug, Clone)]
@@ -42,6 +43,8 @@ pub(crate) struct Facts {
     /// Why cargo does not run, if it does not.
     pub cargo: Option<String>,
     pub reached: Reached,
+    /// The `krator dev` whose API server this is, if it is one.
+    pub development: Option<Development>,
     /// The operator's namespace.
     pub namespace: Found,
     /// The CustomResourceDefinitions, in the order of the kinds.
@@ -76,6 +79,8 @@ pub(crate) enum Reached {
     At(Timestamp),
     /// It does not, for this reason.
     No(String),
+    /// There is no kubeconfig that names it, for this reason.
+    Unconfigured(String),
 }
 
 /// The rights of an operator that one role gives, and whether it has them.
@@ -124,7 +129,7 @@ impl Facts {
     pub(super) fn server_time(&self) -> Option<Timestamp> {
         match self.reached {
             Reached::At(time) => Some(time),
-            Reached::No(_) => None,
+            Reached::No(_) | Reached::Unconfigured(_) => None,
         }
     }
 
@@ -134,6 +139,7 @@ impl Facts {
         Facts {
             cargo: None,
             reached,
+            development: None,
             namespace: unasked(),
             definitions: Vec::new(),
             account: unasked(),

@@ -118,7 +118,7 @@ fn why(site: &Site, grant: &Grant, missing: &[&Right]) -> String {
         ),
         (_, Found::Absent) => format!("the {kind} `{operator}`{place} is gone"),
         _ => format!(
-            "rights were taken away from the {kind} `{operator}`{place}, which lacks: {}",
+            "the {kind} `{operator}`{place} is of an older krator.yaml, or somebody has changed it: it lacks {}",
             in_words(missing)
         ),
     }

@@ -217,7 +217,7 @@ const FAULTS: &[(Plant, &[&str], &str, &str)] = &[
     (
         |case| case.forbid("shops/status", "patch"),
         &["rights"],
-        "rights were taken away from the ClusterRole `shop`, which lacks: patch shops.example.com/status",
+        "the ClusterRole `shop` is of an older krator.yaml, or somebody has changed it: it lacks patch shops.example.com/status",
         "-f deploy/rbac.yaml",
     ),
     (
@@ -234,7 +234,7 @@ const FAULTS: &[(Plant, &[&str], &str, &str)] = &[
     (
         |case| case.forbid("leases", "update"),
         &["rights"],
-        "from the Role `shop` in the namespace `shop`, which lacks: update leases.coordination.k8s.io shop",
+        "the Role `shop` in the namespace `shop` is of an older krator.yaml, or somebody has changed it: it lacks update leases.coordination.k8s.io shop",
         "-f deploy/rbac.yaml",
     ),
     (

@@ -193,6 +193,7 @@ fn record_under(
         });
     GenerationRecord {
         files: files.collect(),
+        promised: record.promised.clone(),
         is_merged: record.is_merged,
     }
 }

@@ -10,6 +10,8 @@
 //!   if the state of that name was itself renamed from another one. What `renamedFrom` said before the edit is history
 //!   and no claim, unless a new claim can only hold with it. A swap that is undone with both names still in `renamedFrom`
 //!   therefore looks like no rename at all.
+//! - Where `B` came from `A`, a state `C` that says that it comes from `A` is `B` under another name, and so is a new `A`, which
+//!   takes the rename back. Objects that are stored in `B` are another matter.
 //! - Where a state claims a name that is gone, and was there before under its own name, the text does not tell a merge
 //!   ("objects of `A` go on in `B`") from a rename onto a removed name ("`A` is `B` now, the former `B` is gone"). The
 //!   state is then the one that its definition agrees with; a draw is a rename, which is what the key says.
@@ -109,10 +111,8 @@ fn is_named_the_same(old: &Kind, then: StateId, new: &Kind, now: StateId) -> boo
 /// The answers of the runtime's `Graph::find` for the names of all former states.
 fn resumes(old: &Kind, new: &Kind) -> BTreeMap<StateId, StateId> {
     let find = |name: &str| {
-        let former_name =
-            |(_, state): &(StateId, &State)| state.renamed_from.iter().any(|former| former.as_str() == name);
-        new.state_named(name)
-            .or_else(|| new.state_ids().find(former_name).map(|(id, _)| id))
+        let former_name = || new.state_ids().find(|(_, state)| state.was(name));
+        new.state_named(name).or_else(|| former_name().map(|(id, _)| id))
     };
     old.state_ids()
         .filter_map(|(id, state)| Some((id, find(state.name.as_str())?)))
@@ -192,6 +192,12 @@ struct StateMatch<'a> {
 impl<'a> StateMatch<'a> {
     fn new(old: &'a Kind, new: &'a Kind) -> Self {
         let (mut claims, mut history) = (BTreeMap::new(), BTreeMap::new());
+        let heir = |name: &StateName| {
+            let mut states = old.state_ids();
+            states
+                .find(|(_, state)| state.was(name.as_str()))
+                .map(|(id, _)| id)
+        };
         for (id, state) in new.state_ids() {
             let before = old.state_named(state.name.as_str());
             let known = before.map_or(&[][..], |before| &old.state(before).renamed_from);
@@ -200,10 +206,16 @@ impl<'a> StateMatch<'a> {
             let (then, now): (Vec<_>, Vec<_>) =
                 others.partition(|name| known.iter().any(|known| known.value == **name));
             let former = |names: Vec<&StateName>| -> Vec<StateId> {
-                let states = names.into_iter().map(|name| old.state_named(name.as_str()));
+                let states = names
+                    .into_iter()
+                    .map(|name| old.state_named(name.as_str()).or_else(|| heir(name)));
                 states.flatten().collect()
             };
-            claims.insert(id, former(now));
+            let mut now = former(now);
+            if before.is_none() {
+                now.extend(heir(&state.name.value));
+            }
+            claims.insert(id, now);
             history.insert(id, former(then));
         }
         StateMatch {

@@ -83,6 +83,11 @@ impl State {
         std::iter::once(self.name.as_str()).chain(former)
     }
 
+    /// Whether the state had this name before, by its `renamedFrom`.
+    pub fn was(&self, name: &str) -> bool {
+        self.renamed_from.iter().any(|former| former.as_str() == name)
+    }
+
     /// Whether `allow` of the state silences a rule.
     pub fn allows(&self, rule: &str) -> bool {
         self.allow.iter().any(|allow| allow.rule.value == rule)

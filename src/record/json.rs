@@ -50,6 +50,7 @@ pub(super) fn parse(files: &Snapshot) -> Result<GenerationRecord, Error> {
     });
     Ok(GenerationRecord {
         files: entries.collect(),
+        promised: None,
         is_merged: false,
     })
 }

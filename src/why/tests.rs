@@ -13,12 +13,13 @@ owns: [apps/v1.Deployment]
 watches: [{kind: core/v1.Secret, by: .spec.secret}]
 machine: {initial: Eat, deletion: Leave}
 states:
-  Eat: {next: [Roam, Rest, Visit], timeout: {after: 10m, to: Lost}, retry: {limit: 5, initial: 2s, factor: 2, then: Lost}}
+  Eat: {next: [Roam, Rest, Visit, Broken], timeout: {after: 10m, to: Lost}, retry: {limit: 5, initial: 2s, factor: 2, then: Lost}}
   Roam: {next: [Eat], wait: {poll: 30s}}
   Visit: {next: [Eat], wait: {watch: [watched]}}
   Grow: {next: [Rest], wait: {watch: [owned]}}
   Rest: {kind: ready, next: [Grow], wait: {watch: [owned]}}
   Lost: {kind: failed, onSpecChange: Eat}
+  Broken: {kind: failed, next: [Eat], wait: {poll: 6m}}
   Leave: {next: [Gone]}
   Gone: {kind: final}
 ";
@@ -45,6 +46,7 @@ fn facts(state: &str) -> Facts {
         events: There(json!([])),
         owned: vec![There(json!([]))],
         watched: vec![(secret, "hay".to_owned(), There(json!({})))],
+        development: None,
         lease: There(renewed),
         lease_later: None,
     }
@@ -100,6 +102,23 @@ const WAYS: &[(&str, Change, &[Expected])] = &[
         &[
             ("timer", "its handler runs again every 30s", None),
             ("watched", "a change of the Secret hay", None),
+        ],
+    ),
+    (
+        "Broken",
+        |_| {},
+        &[
+            (
+                "timer",
+                "its handler runs again every 6m",
+                Some("2026-06-01T12:01:00Z"),
+            ),
+            ("watched", "a change of the Secret hay", None),
+            (
+                "failed",
+                "it stays in Broken until the handler of Broken leads to Eat",
+                None,
+            ),
         ],
     ),
     (

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::fields::{When, when};
 use super::{EXHAUSTED, Facts, Waiting, Why};
 use crate::model::{
-    Description, Kind, OnSpecChange, Retry, RetryLimit, State, StateId, StateKind, WatchSource,
+    Description, Kind, OnSpecChange, Retry, RetryLimit, State, StateId, StateKind, Wait, WatchSource,
     format_duration,
 };
 use crate::observed::lease::{Leader, leader};
@@ -35,8 +35,15 @@ pub(super) fn of(description: &Description, kind: &Kind, facts: &Facts, why: &Wh
         why,
         all: Vec::new(),
     };
-    if description.deploy.leader_election.value {
-        waits.leader(description);
+    match &facts.development {
+        Some(development) if development.acts => {}
+        Some(development) => {
+            let who = development.actor();
+            let text = format!("{who} runs no operator at the moment; what it has printed last says why");
+            waits.add("leader", text, None);
+        }
+        None if description.deploy.leader_election.value => waits.leader(description),
+        None => {}
     }
     waits.deletion();
     waits.machine();
@@ -279,7 +286,14 @@ impl Waits<'_> {
                 match when {
                     When::After(every) => {
                         let text = format!("its handler runs again every {}", format_duration(every));
-                        self.add("timer", text, None);
+                        // Nothing says when it ran last, unless that was its first time.
+                        let first = self.why.since.and_then(|since| When::After(every).from(since));
+                        let due = first.filter(|first| *first > self.facts.now);
+                        let text = match due {
+                            Some(_) => text,
+                            None => format!("{text}, and so within that time"),
+                        };
+                        self.add("timer", text, due);
                     }
                     When::At(time) if time > self.facts.now => {
                         self.add(
@@ -299,20 +313,27 @@ impl Waits<'_> {
         let name = &state.name.value;
         match state.kind.value {
             StateKind::Failed => {
-                let reason = self.why.events.iter().find(|event| event.is_transition);
-                let out = out_of(self.kind, state);
-                match reason.is_some_and(|last| last.reason == EXHAUSTED) {
-                    true => self.add(
-                        "exhausted",
-                        format!("its handler has failed too often, and it stays in {name} {out}"),
-                        None,
-                    ),
-                    false => self.add(
-                        "failed",
-                        format!("it cannot go on by itself, and stays in {name} {out}"),
-                        None,
-                    ),
-                }
+                let last = self.why.events.iter().find(|event| event.is_transition);
+                let (reason, cause) = match last.is_some_and(|last| last.reason == EXHAUSTED) {
+                    true => ("exhausted", "its handler has failed too often"),
+                    false => ("failed", "it cannot go on by itself"),
+                };
+                let text = match goes_on(state) {
+                    true => {
+                        let ways: Vec<&str> =
+                            state.next.iter().map(|next| self.name(next.to.value)).collect();
+                        let cause = match reason {
+                            "exhausted" => format!("{cause}, and it stays in {name}"),
+                            _ => format!("it stays in {name}"),
+                        };
+                        format!(
+                            "{cause} until the handler of {name} leads to {}",
+                            ways.join(" or ")
+                        )
+                    }
+                    false => format!("{cause}, and it stays in {name} {}", out_of(self.kind, state)),
+                };
+                self.add(reason, text, None);
             }
             StateKind::Ready if self.all.len() == before => {
                 self.add(
@@ -390,6 +411,15 @@ fn stored_state(kind: &Kind, name: &str) -> Option<StateId> {
     states
         .find(|(_, state)| state.names().any(|known| known == name))
         .map(|(id, _)| id)
+}
+
+/// Whether the handler of a state runs, or runs again, without a change of the object, and may lead out of the state.
+fn goes_on(state: &State) -> bool {
+    let runs_again = |wait: &Wait| {
+        let mut sources = wait.watch.iter();
+        wait.poll.is_some() || sources.any(|source| source.value != WatchSource::Itself)
+    };
+    !state.next.is_empty() && state.wait.as_ref().is_none_or(runs_again)
 }
 
 /// What leads out of a state in which an object rests.

@@ -1,6 +1,9 @@
 //! `krator new` and `krator gen` in crates of tests.
 
 use crate::common::operator::{files, krator};
+use krator::disk::Folder;
+use krator::drift::{Breaking, Options};
+use krator::workspace::Workspace;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,4 +61,22 @@ pub fn edit(case: &Path, dir: &Path) {
 /// The arguments of `krator gen` in a case.
 pub fn args(case: &Path) -> String {
     fs::read_to_string(case.join("args")).unwrap_or_default()
+}
+
+/// Brings a crate in step with its description as `krator dev` does after an edit, whose server has objects that an edit may
+/// break. Whether anything was written.
+pub fn follow_as_dev(dir: &Path) -> bool {
+    let workspace = Workspace::open(dir).expect("a crate");
+    if workspace.description().sound().is_none() {
+        return false;
+    }
+    let options = Options {
+        breaking: Breaking::HalfRenamesRefused,
+        ..Options::default()
+    };
+    let drift = workspace.drift(options).expect("a crate that can be read");
+    let folder = Folder::open(dir).expect("a crate");
+    let hold = folder.hold(|| ()).expect("nobody else works on it");
+    hold.apply(&drift.changes).expect("a folder of our own");
+    !drift.is_refused
 }

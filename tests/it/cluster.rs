@@ -402,9 +402,154 @@ async fn an_edit_is_counted_against_the_cluster_and_the_doctor_names_what_it_mak
     assert_eq!(nobody.status.code(), Some(1));
     let said = text(&nobody.stdout);
     assert!(
-        said.contains("failed   cluster\n         the cluster does not answer: "),
+        said.contains("failed   cluster\n         there is no kubeconfig: cannot read `missing`: ")
+            && said.contains("do: name one that is there, with --kubeconfig or KUBECONFIG")
+            && said.matches("missing").count() == 1,
         "{said}"
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_object_is_named_with_its_kind_or_alone_in_a_crate_of_one_kind() {
+    let zoo = Zoo::open().await;
+    zoo.moose("a", "Rest", json!({}), json!({})).await;
+    for args in [&["why", "moose/a"][..], &["why", "moose", "a"], &["why", "a"]] {
+        let output = zoo.krator(args);
+        let said = text(&output.stdout);
+        assert!(
+            said.starts_with("Moose default/a is in Rest"),
+            "{args:?}: {said}{}",
+            text(&output.stderr)
+        );
+    }
+    for args in [
+        &["why", "moose/"][..],
+        &["why", "moose", ""],
+        &["why", ""],
+        &["why", "moose/a/status"],
+        &["why", "moose/?a"],
+    ] {
+        let output = zoo.krator(args);
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{args:?}: {}",
+            text(&output.stdout)
+        );
+        let said = text(&output.stderr);
+        assert!(said.contains("is no name of an object"), "{args:?}: {said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_server_of_krator_dev_needs_no_deployment_and_no_lease() {
+    let zoo = Zoo::open().await;
+    zoo.moose("a", "Roam", json!({}), json!({})).await;
+    let mark = |operator: &str| {
+        json!({
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "krator-dev", "namespace": "kube-system"},
+            "data": {"process": "4711", "operator": operator},
+        })
+    };
+    let reasons = || {
+        let why = zoo.json(&["why", "a", "--json"]);
+        let waits = why["waits"].as_array().cloned().unwrap_or_default();
+        let reasons = waits
+            .iter()
+            .map(|wait| wait["reason"].as_str().unwrap_or_default().to_owned());
+        reasons.collect::<Vec<_>>()
+    };
+    assert_eq!(reasons(), ["leader", "timer"], "nobody holds the Lease");
+    zoo.apply(&mark("acts")).await;
+    assert_eq!(reasons(), ["timer"]);
+    let doctor = zoo.krator(&["doctor"]);
+    let said = text(&doctor.stdout);
+    assert!(doctor.status.success(), "{said}");
+    assert!(said.contains("ok       operator\n"), "{said}");
+    assert!(
+        said.contains("skipped  deployment: `krator dev` (process 4711) runs the operator")
+            && !said.contains("-k deploy"),
+        "{said}"
+    );
+    zoo.apply(&mark("waits")).await;
+    assert_eq!(reasons(), ["leader", "timer"]);
+    let doctor = zoo.krator(&["doctor"]);
+    let said = text(&doctor.stdout);
+    assert_eq!(doctor.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("`krator dev` (process 4711) runs no operator at the moment"),
+        "{said}"
+    );
+}
+
+/// The description with another version, and what it was before.
+fn with_version(stored: &str) -> String {
+    let newer = DESCRIPTION.replace("version: v1,", "version: v2,");
+    format!("{newer}versions: {{v1: {{{stored}changes: []}}}}\n")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_kind_that_the_cluster_serves_in_an_older_version_is_no_kind_that_is_missing() {
+    let zoo = Zoo::open().await;
+    zoo.moose("a", "Rest", json!({}), json!({})).await;
+    let path = zoo.krate.dir().join("krator.yaml");
+    fs::write(&path, with_version("stored: true, ")).expect("a folder of our own");
+    for args in [&["why", "moose/a"][..], &["graph", "--live"]] {
+        let output = zoo.krator(args);
+        let said = text(&output.stderr);
+        assert!(!output.status.success());
+        assert!(
+            said.contains("the cluster does not serve v2 of moose.zoo.example.com yet; it has v1"),
+            "{args:?}: {said}"
+        );
+    }
+    let absent = DESCRIPTION.replace("plural: moose", "plural: elks");
+    fs::write(&path, absent).expect("a folder of our own");
+    let said = text(&zoo.krator(&["graph", "--live"]).stderr);
+    assert!(said.contains("the cluster has no elks.zoo.example.com"), "{said}");
+    fs::write(&path, DESCRIPTION).expect("a folder of our own");
+    let said = text(&zoo.krator(&["why", "moose/b"]).stderr);
+    assert!(said.contains("there is no moose.zoo.example.com `b`"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn objects_are_not_counted_for_a_version_in_which_none_is_stored() {
+    let zoo = Zoo::open().await;
+    let (old, new) = (
+        with_version(""),
+        DESCRIPTION.replace("version: v1,", "version: v2,"),
+    );
+    for (name, text) in [("old.yaml", &old), ("new.yaml", &new)] {
+        fs::write(zoo.krate.dir().join(name), text).expect("a folder of our own");
+    }
+    let checked = krator::check("krator.yaml", old.as_bytes());
+    for definition in krator::render::crd::crd(checked.sound().expect("a good description")) {
+        zoo.apply(&definition).await;
+    }
+    zoo.moose("a", "Rest", json!({}), json!({})).await;
+    let count = || {
+        let report = zoo.json(&[
+            "diff",
+            "old.yaml",
+            "new.yaml",
+            "--against=cluster",
+            "--format=json",
+        ]);
+        let counted = &report["cluster"][0];
+        (
+            counted["objects"].clone(),
+            counted["breaking"].clone(),
+            counted["doubtful"].clone(),
+        )
+    };
+    // Objects may still be stored as v1, and none shows whether it is.
+    assert_eq!(count(), (1.into(), 0.into(), 1.into()));
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/moose.zoo.example.com/status";
+    zoo.patch(path, &json!({"status": {"storedVersions": ["v2"]}}))
+        .await;
+    assert_eq!(count(), (1.into(), 0.into(), 0.into()));
 }
 
 #[test]

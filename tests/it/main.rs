@@ -69,6 +69,8 @@ mod layers;
 mod injection;
 // `krator gen` after edits of a description or of a crate.
 mod regen;
+// What `krator gen` accepted, which edits under `krator dev` do not change.
+mod promise;
 // Hand-written code, checked against its description.
 mod code;
 // The fields that clusters store, whose types never change.

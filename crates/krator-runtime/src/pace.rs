@@ -103,15 +103,18 @@ pub(crate) enum Slow {
 }
 
 impl Slow {
-    /// Warns of it, unless that was done a while ago.
+    /// Warns of it, unless that was done a while ago. In a debug build every handler may be slow, on a busy machine above all, and
+    /// there it is no warning.
     pub(crate) fn report(self, kind: &str, state: &str, took: Duration) {
-        if self == Self::Warn {
-            tracing::warn!(
-                kind,
-                state,
-                took_ms = took.as_millis(),
-                "a handler computes or blocks: from now on other threads run the handlers of this state"
-            );
+        const MESSAGE: &str =
+            "a handler computes or blocks: from now on other threads run the handlers of this state";
+        if self != Self::Warn {
+            return;
+        }
+        let took_ms = took.as_millis();
+        match cfg!(debug_assertions) {
+            true => tracing::debug!(kind, state, took_ms, "{MESSAGE}"),
+            false => tracing::warn!(kind, state, took_ms, "{MESSAGE}"),
         }
     }
 }

@@ -308,6 +308,28 @@ fn an_object_stays_where_no_handler_is_written_until_somebody_leads_it() {
             r#"{"group": "animals.com", "kind": "Moose", "namespace": "default", "name": "moose-sample"}"#;
         control(&page, "take", &format!(r#"{{"object": {object}, "to": "{to}"}}"#))
     };
+    let look = |args: &[&str]| {
+        let output = Command::new(crate::KRATOR)
+            .args(args)
+            .current_dir(&dir)
+            .env("KUBECONFIG", dir.join("target/krator/kubeconfig"))
+            .output()
+            .expect("krator runs");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        (
+            output.status.success(),
+            said + &String::from_utf8_lossy(&output.stderr),
+        )
+    };
+    let (is_fine, said) = look(&["doctor"]);
+    let acts = format!("`krator dev` (process {}) runs the operator", dev.process.id());
+    assert!(is_fine && said.contains(&acts), "{said}");
+    let (is_fine, said) = look(&["why", "moose-sample"]);
+    assert!(
+        is_fine && said.contains("nobody has written the handler"),
+        "{said}"
+    );
+    assert!(!said.contains("Lease"), "{said}");
     // The sample is where it began, though handlers poll each few seconds.
     assert!(take("Sleep").contains("404"), "there is no such edge");
     assert!(take("Roam").contains("led default/moose-sample to Roam"));

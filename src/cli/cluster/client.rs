@@ -6,7 +6,7 @@ use anyhow::{Context as _, anyhow, bail};
 use http::Method;
 use jiff::Timestamp;
 use kube::client::Body;
-use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use serde_json::Value as Json;
 use tokio::runtime::Runtime;
@@ -25,6 +25,24 @@ const AT_ONCE: usize = 16;
 
 /// How many objects an answer has at most.
 const PAGE: usize = 500;
+
+/// Why there is no kubeconfig to use.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NoKubeconfig(String);
+
+/// kube quotes paths twice, and its texts have the cause in them.
+fn reason(error: &KubeconfigError) -> String {
+    match error {
+        KubeconfigError::ReadConfig(cause, path) => {
+            format!(
+                "cannot read `{}`: {cause}",
+                printable(&path.display().to_string())
+            )
+        }
+        other => other.to_string(),
+    }
+}
 
 /// An API server.
 pub struct Cluster {
@@ -108,8 +126,7 @@ impl Cluster {
                 // In a pod there is none, and its ServiceAccount has rights instead, as for kubectl.
                 Err(error) => match Config::incluster() {
                     Ok(config) if connection.kubeconfig.is_none() => config,
-                    // kube's text has the cause in it already.
-                    _ => bail!("{error}"),
+                    _ => return Err(NoKubeconfig(reason(&error)).into()),
                 },
             };
             (config.connect_timeout, config.read_timeout) = (Some(CONNECT), Some(ANSWER));

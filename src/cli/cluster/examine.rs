@@ -3,8 +3,9 @@
 use anyhow::{Context as _, bail};
 use serde_json::Value as Json;
 
-use super::{Cluster, Request, look_at_lease, resource_path};
+use super::{Cluster, Request, look_at_lease, resource_path, unserved};
 use crate::model::{Description, Kind, LookIn, ObjectKind, Scope, WatchBy};
+use crate::observed::development::Development;
 use crate::observed::{Found, text};
 use crate::text::printable;
 use crate::why::{Facts, values_at};
@@ -38,7 +39,7 @@ pub fn examine(
     let called = format!("{plural}.{group} `{}`{place}", printable(name));
     match answer.code {
         200..300 => {}
-        404 => bail!("there is no {called}"),
+        404 => bail!(unserved(cluster, kind).unwrap_or_else(|| format!("there is no {called}"))),
         _ => bail!("{called} cannot be read: {}", answer.message()),
     }
     let now = answer
@@ -55,7 +56,9 @@ pub fn examine(
         .map(|owned| cluster.find_all(&path_of(&owned.kind, namespace)));
     let owned = owned.collect();
     let watched = watched(cluster, kind, namespace, &object);
-    let (lease, lease_later) = match description.deploy.leader_election.value {
+    let development = Development::of(&cluster.find(Development::path()));
+    let has_lease = development.is_none() && description.deploy.leader_election.value;
+    let (lease, lease_later) = match has_lease {
         true => look_at_lease(cluster, home, description.operator.as_str()),
         false => (Found::Absent, None),
     };
@@ -65,6 +68,7 @@ pub fn examine(
         events,
         owned,
         watched,
+        development,
         lease,
         lease_later,
     })

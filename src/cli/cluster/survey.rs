@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use http::Method;
 use serde_json::Value as Json;
 
-use super::{Cluster, Connection, Request, look_at_lease, resource_path};
+use super::{Cluster, Connection, NoKubeconfig, Request, look_at_lease, resource_path};
 use crate::crd::webhook_service;
 use crate::doctor::{Endpoints, Facts, Grant, Probe, Reached, Site, rights};
 use crate::model::Description;
+use crate::observed::development::Development;
 use crate::observed::{Found, items, name, text};
 use crate::render::webhooks::configurations;
 
@@ -28,6 +29,9 @@ pub fn survey(connection: &Connection, description: &Description, site: &Site) -
     });
     let (cluster, time) = match reached {
         Ok(reached) => reached,
+        Err(error) if error.is::<NoKubeconfig>() => {
+            return Facts::unasked(Reached::Unconfigured(format!("{error:#}")));
+        }
         Err(error) => return Facts::unasked(Reached::No(format!("{error:#}"))),
     };
     let Site {
@@ -38,6 +42,14 @@ pub fn survey(connection: &Connection, description: &Description, site: &Site) -
         let path = resource_path("apiextensions.k8s.io", "v1", "customresourcedefinitions", None);
         cluster.find(format!("{path}/{}", kind.resource.definition()))
     });
+    let development = Development::of(&cluster.find(Development::path()));
+    if development.is_some() {
+        return Facts {
+            definitions: definitions.collect(),
+            development,
+            ..Facts::unasked(Reached::At(time))
+        };
+    }
     let configurations = configurations(description).into_iter().map(|(kind, plural)| {
         let path = resource_path("admissionregistration.k8s.io", "v1", plural, None);
         (kind, cluster.find(format!("{path}/{operator}")))

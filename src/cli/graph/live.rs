@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 
-use crate::cli::cluster::{Cluster, Connection, Request, resource_path};
+use crate::cli::cluster::{Cluster, Connection, Request, resource_path, unserved};
 use crate::model::{Description, Scope};
 use crate::population::Population;
 
@@ -45,10 +45,8 @@ pub fn population(args: &Live, description: &Description) -> anyhow::Result<Opti
         let listed = cluster.list(&resource_path(group, version, plural, namespace));
         let listed = listed.with_context(|| format!("cannot list {}", resource.definition()))?;
         listed.with_context(|| {
-            format!(
-                "the cluster has no {}; `krator doctor` says more",
-                resource.definition()
-            )
+            let why = unserved(&cluster, kind);
+            why.unwrap_or_else(|| format!("the cluster does not list {}", resource.definition()))
         })
     });
     let objects = objects.collect::<anyhow::Result<Vec<_>>>()?;

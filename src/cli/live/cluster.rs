@@ -14,10 +14,16 @@ use serde_json::Value as Json;
 use tokio::process::Command;
 
 use crate::cli::against;
+use crate::cli::cluster::stored_versions;
+use crate::compare::Listed;
+use crate::observed::development::Development;
 use crate::versions;
 
 /// The field manager of what krator applies.
 const MANAGER: &str = "krator";
+
+/// The group of webhooks and policies.
+const ADMISSION: &str = "admissionregistration.k8s.io";
 
 /// The file of the objects that a session begins with.
 const OBJECTS: &str = "objects.json";
@@ -74,18 +80,28 @@ impl Cluster {
         }
     }
 
-    /// The objects of a resource, named as `moose.v1.animals.com`.
+    /// What is stored of a resource, named as `moose.v1.animals.com`.
     ///
     /// # Errors
     ///
     /// If they cannot be listed.
-    pub fn stored(&self, resource: &str) -> anyhow::Result<Vec<Json>> {
+    pub fn stored(&self, resource: &str) -> anyhow::Result<Listed> {
         match self {
             Cluster::Embedded(embedded) => {
                 let mut parts = resource.splitn(3, '.');
                 let [plural, version, group] = [(); 3].map(|()| parts.next().unwrap_or_default());
                 let objects = embedded.server.objects_in(group, version, plural)?;
-                Ok(objects.iter().map(|object| Json::clone(object)).collect())
+                let definition = format!("{plural}.{group}");
+                let definitions = embedded
+                    .server
+                    .objects("apiextensions.k8s.io", "customresourcedefinitions");
+                let definition = definitions
+                    .iter()
+                    .find(|it| it["metadata"]["name"] == *definition);
+                Ok(Listed {
+                    objects: objects.iter().map(|object| Json::clone(object)).collect(),
+                    versions: definition.and_then(|definition| stored_versions(definition)),
+                })
             }
             Cluster::Configured => against::stored(resource),
         }
@@ -245,6 +261,38 @@ impl Embedded {
     /// The kubeconfig for kubectl and operators.
     pub fn kubeconfig(&self) -> &Path {
         &self.kubeconfig
+    }
+
+    /// Says to clients that this server is in the process of `krator dev`, and whether an operator runs there.
+    ///
+    /// # Errors
+    ///
+    /// If the server refuses it.
+    pub async fn mark(&self, acts: bool) -> anyhow::Result<()> {
+        let process = std::process::id().to_string();
+        self.apply(&Development { process, acts }.mark()).await
+    }
+
+    /// Deletes the objects of a resource that krator has applied, but for those that are kept.
+    ///
+    /// # Errors
+    ///
+    /// If the server refuses it.
+    pub async fn delete_others(&self, resource: &str, kept: &[Json]) -> anyhow::Result<()> {
+        for object in self.server.objects(ADMISSION, resource) {
+            let mut managers = object["metadata"]["managedFields"]
+                .as_array()
+                .into_iter()
+                .flatten();
+            let is_ours = managers.any(|entry| entry["manager"] == MANAGER);
+            let is_same = |kept: &&Json| {
+                kept["kind"] == object["kind"] && kept["metadata"]["name"] == object["metadata"]["name"]
+            };
+            if is_ours && kept.iter().find(is_same).is_none() {
+                self.server.delete(&object).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Applies an object.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use serde_json::{Value as Json, json};
 
-use super::cluster::{Embedded, objects};
+use super::cluster::{Cluster, Embedded, objects};
 
 /// The manifest of a crate with webhooks.
 pub const MANIFEST: &str = "deploy/webhooks.yaml";
@@ -25,14 +25,19 @@ fn configurations(manifest: &Path) -> anyhow::Result<Vec<Json>> {
     Ok(objects(manifest)?.into_iter().filter(is_configuration).collect())
 }
 
-/// Has nobody asked while the operator does not run.
+/// The resources of configurations.
+const RESOURCES: [&str; 2] = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"];
+
+/// Has nobody asked while the operator does not run, also for webhooks that its description has no more.
 ///
 /// # Errors
 ///
-/// If the manifest cannot be read, or if the API server refuses it.
-pub async fn close(cluster: &Embedded, folder: &Path) -> anyhow::Result<()> {
-    for configuration in configurations(&folder.join(MANIFEST))? {
-        cluster.server().delete(&configuration).await?;
+/// If the API server refuses it.
+pub async fn close(cluster: &Cluster) -> anyhow::Result<()> {
+    if let Cluster::Embedded(embedded) = cluster {
+        for resource in RESOURCES {
+            embedded.delete_others(resource, &[]).await?;
+        }
     }
     Ok(())
 }
@@ -41,7 +46,7 @@ pub async fn close(cluster: &Embedded, folder: &Path) -> anyhow::Result<()> {
 ///
 /// # Errors
 ///
-/// As of [`close`], and if the operator does not write which certificates to trust.
+/// If the manifest cannot be read, if the API server refuses it, or if the operator does not write which certificates to trust.
 pub async fn open(cluster: &Embedded, folder: &Path, address: SocketAddr) -> anyhow::Result<()> {
     let redirect = |client: &mut Json| {
         let path = client["service"]["path"].as_str().unwrap_or_default();
@@ -67,8 +72,7 @@ pub async fn open(cluster: &Embedded, folder: &Path, address: SocketAddr) -> any
 
 fn is_trusted(cluster: &Embedded) -> bool {
     let of = |group, resource| cluster.server().objects(group, resource).into_iter();
-    let configurations = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"];
-    let configurations = configurations.map(|resource| of("admissionregistration.k8s.io", resource));
+    let configurations = RESOURCES.map(|resource| of("admissionregistration.k8s.io", resource));
     let webhooks = configurations.into_iter().flatten();
     let clients = webhooks.flat_map(|configuration| {
         let webhooks = configuration["webhooks"].as_array().cloned().unwrap_or_default();

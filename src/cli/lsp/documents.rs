@@ -34,8 +34,8 @@ pub(super) struct Document {
     pub findings: Vec<Finding>,
     version: i32,
     is_checked: bool,
-    /// The description that its crate was generated from last.
-    former: Option<Checked>,
+    /// The description of its crate that must not be broken.
+    promised: Option<Checked>,
 }
 
 impl Document {
@@ -54,11 +54,12 @@ impl Document {
         }
     }
 
-    fn read_former(&mut self) {
-        let text = self
-            .crate_folder()
-            .and_then(|folder| std::fs::read(folder.join(record::DESCRIPTION)).ok());
-        self.former = text.map(|text| crate::check(record::DESCRIPTION, &text));
+    fn read_promised(&mut self) {
+        let read = |name: &str| {
+            let text = std::fs::read(self.crate_folder()?.join(name)).ok()?;
+            Some(crate::check(name, &text))
+        };
+        self.promised = read(record::PROMISED_DESCRIPTION).or_else(|| read(record::DESCRIPTION));
     }
 
     fn set_text(&mut self, text: String, version: i32) {
@@ -73,8 +74,8 @@ impl Document {
         let files = folder.map(|folder| crate::disk::read_named(folder, crate::spec::named_files(text)));
         let checked = crate::check_with(self.source.name(), text, &files.unwrap_or_default());
         let mut findings = checked.findings.clone();
-        if let Some(former) = &self.former {
-            findings.extend(checked.breaking_changes(former));
+        if let Some(promised) = &self.promised {
+            findings.extend(checked.breaking_changes(promised));
             crate::finding::sort(&mut findings);
         }
         self.findings = findings;
@@ -106,9 +107,9 @@ impl Documents {
             findings: Vec::new(),
             version: item.version,
             is_checked: false,
-            former: None,
+            promised: None,
         };
-        document.read_former();
+        document.read_promised();
         self.open.insert(item.uri.to_string(), document);
     }
 
@@ -131,7 +132,7 @@ impl Documents {
     /// After a file was saved, or the crate generated anew, other files may say something else.
     pub fn saved(&mut self, uri: &Uri) {
         if let Some(document) = self.open.get_mut(uri.as_ref()) {
-            document.read_former();
+            document.read_promised();
             document.is_checked = false;
         }
     }

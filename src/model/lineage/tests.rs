@@ -150,3 +150,17 @@ fn kinds_are_matched_by_name_and_those_that_are_left_by_what_they_have() {
     assert_eq!(pairs(&[door, lamp], &[gate]), [(0, 0)]);
     assert_eq!(pairs(&[door, lamp], &[("Wall", &["Up"]), ("Fence", &["Up"])]), []);
 }
+
+#[test]
+fn a_rename_goes_on_from_the_first_name_or_is_taken_back() {
+    let once = ["A", "C: {renamedFrom: B}"];
+    assert_eq!(became(&once, &["A", "D: {renamedFrom: B}"]), "A-A C-D");
+    assert_eq!(became(&once, &["A", "D: {renamedFrom: [B, C]}"]), "A-A C-D");
+    assert_eq!(became(&once, &["A", "B"]), "A-A C-B");
+    // The state of the later name is still there.
+    assert_eq!(became(&once, &["A", "C", "D: {renamedFrom: B}"]), "A-A C-C");
+    assert_eq!(became(&once, &["A", "B", "C: {renamedFrom: B}"]), "A-A C-C");
+    let circle = ["A: {renamedFrom: B}", "B: {renamedFrom: A}"];
+    assert_eq!(became(&circle, &["A", "B"]), "A-A B-B");
+    assert_eq!(became(&circle, &["B", "C: {renamedFrom: A}"]), "A-C B-B");
+}

@@ -57,7 +57,7 @@ pub const FAULTS: &[Fault] = &[
         },
         check: "rights",
         says: &[
-            "taken away from the ClusterRole `grocer`",
+            "the ClusterRole `grocer` is of an older krator.yaml",
             "patch grocers.grocers.example.com/status",
             "-f deploy/rbac.yaml",
         ],

@@ -10,6 +10,7 @@
 mod crates;
 mod edits;
 mod merges;
+mod promise;
 
 use crate::descriptions::cases;
 use crate::dice::{Dice, number};

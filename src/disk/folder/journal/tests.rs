@@ -55,7 +55,8 @@ impl Regeneration {
             prune: true,
             ..Default::default()
         };
-        let drift = drift::compare(now, None, &home, &there.collect(), options).expect("all of it is text");
+        let drift =
+            drift::compare(now, None, None, &home, &there.collect(), options).expect("all of it is text");
         assert!(!drift.is_refused, "{:?}", drift.found);
         Regeneration {
             former,

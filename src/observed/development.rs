@@ -1,0 +1,49 @@
+//! The mark of an API server that `krator dev` runs in memory: a ConfigMap, as any client can read it. The server ends with the
+//! process that is named there, so that whoever can read it finds it true.
+
+use serde_json::{Value as Json, json};
+
+use super::{Found, text};
+
+const NAMESPACE: &str = "kube-system";
+const NAME: &str = "krator-dev";
+
+/// What an API server of `krator dev` says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Development {
+    /// The process of `krator dev`.
+    pub process: String,
+    /// Whether it runs the operator at the moment.
+    pub acts: bool,
+}
+
+impl Development {
+    /// The path of the mark.
+    pub(crate) fn path() -> String {
+        format!("/api/v1/namespaces/{NAMESPACE}/configmaps/{NAME}")
+    }
+
+    /// What the mark says; `None` for any other API server.
+    pub(crate) fn of(found: &Found) -> Option<Self> {
+        let mark = found.object()?;
+        Some(Development {
+            process: text(mark, "/data/process").to_owned(),
+            acts: text(mark, "/data/operator") == "acts",
+        })
+    }
+
+    /// The mark.
+    pub(crate) fn mark(&self) -> Json {
+        json!({
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": NAME, "namespace": NAMESPACE},
+            "data": {"process": self.process, "operator": if self.acts { "acts" } else { "waits" }},
+        })
+    }
+
+    /// Who acts, or should.
+    pub(crate) fn actor(&self) -> String {
+        format!("`krator dev` (process {})", self.process)
+    }
+}
