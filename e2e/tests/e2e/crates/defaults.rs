@@ -86,7 +86,7 @@ fn pair(api: &str, kind: &str, schema: &Value, dice: &mut Dice) -> Value {
         "apiVersion": api,
         "kind": kind,
         "metadata": {"name": "bare"},
-        "spec": value(&properties["spec"], dice),
+        "spec": value(&properties["spec"], TIMES, dice),
     });
     if dice.one_in(2) {
         bare["status"] = json!({});
@@ -101,7 +101,7 @@ fn pair(api: &str, kind: &str, schema: &Value, dice: &mut Dice) -> Value {
     json!([bare, filled])
 }
 
-/// Times that the API server stores, some of which Rust has no value for.
+/// Times that the API server stores. Rust has a value for the first, and not for all others.
 const TIMES: &[&str] = &[
     "2030-01-01T00:00:00Z",
     "9999-12-31T23:59:59Z",
@@ -122,7 +122,7 @@ const DURATIONS: &[&str] = &[
 ];
 
 /// A value that Rust can decode, of which the limits of the schema may not hold.
-fn value(schema: &Value, dice: &mut Dice) -> Value {
+fn value(schema: &Value, times: &[&str], dice: &mut Dice) -> Value {
     if schema["nullable"] == true && dice.one_in(4) {
         return Value::Null;
     }
@@ -134,7 +134,7 @@ fn value(schema: &Value, dice: &mut Dice) -> Value {
     }
     match schema["type"].as_str() {
         Some("string") => match (schema["format"].as_str(), schema["pattern"].as_str()) {
-            (Some("date-time"), _) => json!(dice.among(TIMES)),
+            (Some("date-time"), _) => json!(dice.among(times)),
             (_, Some(pattern)) if pattern.starts_with("^(0|((") => json!(dice.among(DURATIONS)),
             _ => json!(""),
         },
@@ -143,17 +143,17 @@ fn value(schema: &Value, dice: &mut Dice) -> Value {
         Some("integer") => json!(dice.among(&[0, 7, i64::MIN, i64::MAX])),
         Some("number") => json!(dice.among(&[0.5, -0.0, f64::MIN, f64::MAX, f64::MIN_POSITIVE])),
         Some("array") => {
-            let items = (0..dice.below(3)).map(|_| value(&schema["items"], dice));
+            let items = (0..dice.below(3)).map(|_| value(&schema["items"], times, dice));
             items.collect()
         }
-        Some("object") => object(schema, dice),
+        Some("object") => object(schema, times, dice),
         _ => json!({"any": 1}),
     }
 }
 
-fn object(schema: &Value, dice: &mut Dice) -> Value {
+fn object(schema: &Value, times: &[&str], dice: &mut Dice) -> Value {
     if schema["additionalProperties"].is_object() {
-        let entry = value(&schema["additionalProperties"], dice);
+        let entry = value(&schema["additionalProperties"], times, dice);
         return json!({"key": entry});
     }
     let required = |name: &str| {
@@ -166,7 +166,12 @@ fn object(schema: &Value, dice: &mut Dice) -> Value {
         // Objects within objects have fixed ones.
         let is_fixed = ["apiVersion", "kind"].contains(&name.as_str());
         if !may_be_absent || (dice.one_in(2) && !is_fixed) {
-            fields.insert(name.clone(), value(field, dice));
+            // An object may be a type of Kubernetes, whose times have to be Rust's.
+            let times = match field["type"] == "object" || field["items"]["type"] == "object" {
+                true => &times[..1],
+                false => times,
+            };
+            fields.insert(name.clone(), value(field, times, dice));
         }
     }
     Value::Object(fields)
