@@ -107,8 +107,9 @@ async fn a_deployment_without_an_owner_is_not_adopted() {
     }]);
     given.metadata.owner_references = serde_json::from_value(owner).expect("an owner reference");
     object.handle().put(&given).expect("it is JSON");
+    object.handle().update_spec(|cache| cache.spec.size = 2);
     object.run_until_idle().await;
-    assert_eq!(child(&object).1, Some(1));
+    assert_eq!(child(&object).1, Some(2));
 }
 "##;
 
