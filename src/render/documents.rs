@@ -36,7 +36,7 @@ pub(crate) fn values(description: &Description) -> Json {
         "krator": crate::record::VERSION,
         // A placeholder where there are several kinds.
         "folder": match kinds {
-            [kind] => kind.resource.kind.module(),
+            [kind] => kind.resource.rust_name.module(),
             _ => "<kind>".to_owned(),
         },
         "webhooks": description.has_webhooks(),

@@ -11,6 +11,7 @@ pub mod edit_case;
 pub mod hostile_names;
 pub mod hostile_texts;
 pub mod operator;
+pub mod random_crd;
 pub mod random_description;
 pub mod random_value;
 pub mod random_versions;

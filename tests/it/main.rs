@@ -8,8 +8,8 @@ mod common;
 #[allow(unused_imports, reason = "as above")]
 use common::{
     block, case_file, code_case, descriptions, dice, documents, edit_case, hostile_names, hostile_texts,
-    operator, random_description, random_value, random_versions, regenerate, unreadable, version_pair,
-    website, yaml,
+    operator, random_crd, random_description, random_value, random_versions, regenerate, unreadable,
+    version_pair, website, yaml,
 };
 
 /// The command under test.
