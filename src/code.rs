@@ -92,7 +92,7 @@ impl<'a> Code<'a> {
                 let states = kind.states.iter().enumerate();
                 KindCode {
                     name: kind_name(kind),
-                    module: kind.resource.kind.value.module(),
+                    module: kind.resource.rust_name.value.module(),
                     states: states
                         .map(|(state, s)| (s.name.value.as_str().to_owned(), (KindId(id), StateId(state))))
                         .collect(),
@@ -107,13 +107,13 @@ impl<'a> Code<'a> {
 }
 
 fn kind_name(kind: &Kind) -> String {
-    kind.resource.kind.value.as_str().to_owned()
+    kind.resource.rust_name.value.as_str().to_owned()
 }
 
 /// The path of the module that declares a kind's types.
 fn types_of(kind: &Kind) -> Vec<String> {
     vec![
-        kind.resource.kind.value.module(),
+        kind.resource.rust_name.value.module(),
         "generated".to_owned(),
         "types".to_owned(),
     ]

@@ -217,7 +217,7 @@ pub(crate) fn object_schema(description: &Description, kind: &Kind) -> Json {
             "properties",
             Some(json!({"spec": spec, "status": status::schema(description, kind)})),
         ),
-        ("required", Some(json!(["spec"]))),
+        ("required", (!kind.spec.optional).then(|| json!(["spec"]))),
         ("type", Some("object".into())),
         (
             "x-kubernetes-validations",

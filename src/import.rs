@@ -9,6 +9,7 @@ mod proposal;
 mod resource;
 mod schema;
 mod status;
+mod versions;
 
 use std::fmt;
 
@@ -34,6 +35,9 @@ pub struct Unsaid {
     pub path: Path,
     /// The difference, as a lower-case phrase.
     pub message: String,
+    /// Whether objects that are stored already lose something once the API server has the CRD of the description, or clients
+    /// are not served any more.
+    pub is_loss: bool,
 }
 
 impl fmt::Display for Unsaid {
@@ -72,6 +76,13 @@ pub enum Refusal {
     /// `.spec` is no object.
     #[error("`.spec` is of the type `{0}`, and a description needs an object")]
     Spec(String),
+    /// Objects have their data beside `.spec`.
+    #[error(
+        "its objects have no `.spec`, but {}: the API server would delete these from all objects as soon as it has the CRD of a \
+         description, which has only `.spec` and `.status`",
+        .0.join(", ")
+    )]
+    NoSpec(Vec<String>),
     /// A name that the language cannot have.
     #[error("`{path}` is `{name}`, and a description needs {expected}")]
     Name {
@@ -93,6 +104,16 @@ impl Findings {
         self.0.push(Unsaid {
             path: path.clone(),
             message: message.into(),
+            is_loss: false,
+        });
+    }
+
+    /// Adds a part without which stored objects lose something, or clients are not served any more.
+    fn add_loss(&mut self, path: &Path, message: impl Into<String>) {
+        self.0.push(Unsaid {
+            path: path.clone(),
+            message: message.into(),
+            is_loss: true,
         });
     }
 

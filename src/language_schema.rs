@@ -16,12 +16,13 @@ const DURATION: &str = r"^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|
 const QUANTITY: &str = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+)?$";
 /// A kind as `group/version.Kind`.
 const KIND: &str = r"^[a-z0-9.-]+/v[1-9][0-9]{0,5}((alpha|beta)[1-9][0-9]{0,5})?\.[A-Z][A-Za-z0-9]{0,58}$";
-/// The path of a field, as [`FieldPath`](crate::model::FieldPath) parses it.
+/// The path of a field, as [`FieldPath`](crate::model::FieldPath) parses it, or of a column, which
+/// [`JsonPath`](crate::model::JsonPath) parses.
 const PATH: &str = concat!(
-    r"^\.(spec|status|metadata)",
+    r"^\.(spec|status|metadata|kind$|apiVersion$|\.[A-Za-z0-9_/-]+$)",
     r"(\.([A-Za-z0-9_/-]|\\[A-Za-z0-9_./-])+",
-    r"|\[(\*|0)\]",
-    r#"|\[\?\(@\. *[A-Za-z0-9_./-]+ *== *("[^"'\\]*"|'[^"'\\]*') *\)\])+$"#
+    r"|\.\.[A-Za-z0-9_/-]*|\.\*",
+    r"|\[[^\]?]+\]|\[\?\([^\]]+\)\])*$"
 );
 
 /// The schema of one document of a description, in draft 7, which editors know best.

@@ -22,6 +22,7 @@
 //! A crate is generated only from a description without errors, which has no stand-ins.
 
 mod foreign;
+mod json_path;
 pub mod kubernetes;
 mod lineage;
 mod lower;
@@ -35,6 +36,7 @@ mod version;
 mod webhooks;
 
 pub use foreign::ForeignKind;
+pub use json_path::JsonPath;
 pub use lineage::{KindLineage, Lineage};
 pub(crate) use lower::{DEEPEST_PHRASE, lower, type_words};
 pub use machine::{
@@ -45,9 +47,9 @@ pub use machine::{
 pub use path::{FieldPath, PathRoot, Segment};
 pub use period::{MomentField, MomentUnit, Period, format_duration, parse_duration};
 pub use resource::{
-    Access, Admission, Certificates, ChildDeletion, Column, ColumnType, DeclaredCondition, Deploy, Grant,
-    LookIn, NameRule, ObjectKind, Owned, PodResources, PublishedEvents, Resource, Scale, Scope, Watch,
-    WatchBy,
+    Access, Admission, Certificates, ChildDeletion, Column, ColumnPath, ColumnType, DeclaredCondition,
+    Deploy, Grant, LookIn, NameRule, ObjectKind, Owned, PodResources, PublishedEvents, Resource, Scale,
+    Scope, Watch, WatchBy,
 };
 pub use schema::{Constraints, Field, FieldChange, KubernetesType, NamedType, Schema, Shape, Validation};
 pub use status::machine_status;
@@ -210,7 +212,7 @@ impl Description {
             return None;
         };
         let is_object = matches!(self.resolve(&kind.spec).shape, Shape::Object(_));
-        let name = format!("{}Spec", kind.resource.kind.as_str());
+        let name = format!("{}Spec", kind.resource.rust_name.as_str());
         (is_object && self.type_(id).name.as_str() == name).then_some(id)
     }
 

@@ -8,13 +8,16 @@ mod casing;
 mod taken;
 
 pub use casing::snake;
-pub(crate) use casing::{capitalized, kebab, pascal, plural, rust_ident, unique_variants};
+pub(crate) use casing::{capitalized, kebab, pascal, plural, rust_ident, unique_rust_field, unique_variants};
 pub(crate) use taken::{
-    CONDITION_ENDING, HANDLER_IMPORTS, KIND_ENDINGS, KIND_IMPORTS, MACHINE_FIELD, MACHINE_STATICS,
-    RUST_PRELUDE, TYPE_IMPORTS, is_rust_keyword, taken_in_handlers, unusable_module, unusable_operator,
+    CONDITION_ENDING, HANDLER_IMPORTS, KIND_ENDINGS, MACHINE_FIELD, MACHINE_STATICS, RUST_PRELUDE,
+    TYPE_IMPORTS, is_rust_keyword, is_taken, taken_in_handlers, unusable_kind, unusable_module,
+    unusable_operator,
 };
 
 use std::fmt;
+
+use crate::text::is_unprintable;
 
 /// The form of strings that a key or a name takes: in words, as a regular expression for schemas, and as a function.
 #[derive(Debug, Clone, Copy)]
@@ -68,15 +71,21 @@ macro_rules! names {
 names! {
     /// The name of a state, in PascalCase.
     StateName, "a letter A-Z, then letters and digits, at most 63 characters", r"^[A-Z][A-Za-z0-9]{0,62}$", is_pascal;
-    /// The kind of a custom resource, in PascalCase.
-    KindName, "a letter A-Z, then letters and digits, at most 59 characters (63 with `List` appended)", r"^[A-Z][A-Za-z0-9]{0,58}$",
+    /// The kind of a custom resource.
+    KindName, "a letter, then letters and digits, at most 59 characters (63 with `List` appended)", r"^[A-Za-z][A-Za-z0-9]{0,58}$",
+        |text| is_word(text, "") && text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.len() <= 59;
+    /// The name of a kind in Rust, in PascalCase.
+    RustKindName, "a letter A-Z, then letters and digits, at most 59 characters", r"^[A-Z][A-Za-z0-9]{0,58}$",
         |text| is_pascal(text) && text.len() <= 59;
     /// The name of a type of `types`, in PascalCase.
     TypeName, "a letter A-Z, then letters and digits, at most 63 characters", r"^[A-Z][A-Za-z0-9]{0,62}$", is_pascal;
     /// The type of a condition, in PascalCase as the API conventions require.
     ConditionName, "a letter A-Z, then letters and digits, at most 63 characters", r"^[A-Z][A-Za-z0-9]{0,62}$", is_pascal;
-    /// The name of a field of a schema.
-    FieldName, "a letter or `_`, then letters, digits, `_` and `-`, at most 63 characters", r"^[A-Za-z_][A-Za-z0-9_-]{0,62}$", is_field;
+    /// The name of a field of a schema: a key of JSON. Unlike the other names it has to be escaped wherever it is written.
+    FieldName, "at most 253 printable characters", r"^[^\u0000-\u001f]{1,253}$",
+        |text| !text.is_empty() && text.chars().count() <= 253 && !text.chars().any(is_unprintable);
+    /// The name of a field in Rust, where it does not follow from that in JSON.
+    RustFieldName, "a name in snake case, such as `key_url`", r"^_?[a-z][a-z0-9]*(_[a-z0-9]+)*$", is_snake;
     /// The name of the operator, which is also that of its crate, Deployment and ServiceAccount.
     OperatorName, "a letter a-z, then a-z, 0-9 and `-`, not `-` at the end, at most 40 characters", r"^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$",
         |text| is_label(text, 40) && text.starts_with(|c: char| c.is_ascii_lowercase());
@@ -106,10 +115,9 @@ names! {
         |text| text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).is_some_and(|rest| {
             rest.starts_with(|c: char| c.is_ascii_alphanumeric()) && is_word(rest, "._~:/%?=&+-")
         });
-    /// The name of a printer column.
-    ColumnName, "a letter, then letters, digits, spaces, `-` and `_`, at most 63 characters",
-        r"^[A-Za-z]([A-Za-z0-9 _-]{0,61}[A-Za-z0-9_-])?$",
-        |text| is_word(text, " -_") && text.len() <= 63 && text.starts_with(|c: char| c.is_ascii_alphabetic()) && !text.ends_with(' ');
+    /// The heading of a printer column, which has to be escaped wherever it is written.
+    ColumnName, "at most 63 printable characters, no space at either end", r"^[^\u0000-\u0020]([^\u0000-\u001f]{0,61}[^\u0000-\u0020])?$",
+        |text| !text.is_empty() && text.chars().count() <= 63 && text.trim() == text && !text.chars().any(is_unprintable);
     /// A verb of the Kubernetes API.
     Verb, "a verb such as `get` or `patch`", r"^[a-z]{1,63}$",
         |text| !text.is_empty() && text.len() <= 63 && text.chars().all(|c| c.is_ascii_lowercase());
@@ -143,6 +151,15 @@ fn is_pascal(text: &str) -> bool {
 
 fn is_field(text: &str) -> bool {
     text.len() <= 63 && text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && is_word(text, "_-")
+}
+
+fn is_snake(text: &str) -> bool {
+    let words = text.strip_prefix('_').unwrap_or(text);
+    words.starts_with(|c: char| c.is_ascii_lowercase())
+        && words.split('_').all(|word| {
+            !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
+        })
+        && !matches!(words, "self" | "super" | "crate")
 }
 
 fn is_label(text: &str, longest: usize) -> bool {
@@ -254,6 +271,24 @@ impl StateName {
 }
 
 impl KindName {
+    /// A kind whose name is one in Rust, too.
+    pub(crate) fn parse_pascal(text: &str) -> Result<Self, NotAName> {
+        RustKindName::parse(text).and_then(|_| KindName::parse(text))
+    }
+
+    /// A name in Rust for the kind: its own where Rust and generated code have no other use for it.
+    pub(crate) fn in_rust(&self) -> RustKindName {
+        let own = capitalized(&self.0);
+        let mut other = own.clone();
+        other.truncate(55);
+        let mut names = [own, other + "Kind"].into_iter().map(RustKindName);
+        let usable = names.find(|name| unusable_kind(name).is_none());
+        // No reserved name ends like this.
+        usable.unwrap_or_else(|| RustKindName("OtherKind".to_owned()))
+    }
+}
+
+impl RustKindName {
     /// The module of the kind's code, such as `moose`.
     pub(crate) fn module(&self) -> String {
         snake(&self.0)
@@ -261,9 +296,15 @@ impl KindName {
 }
 
 impl FieldName {
-    /// The name of the field in Rust, as a raw identifier if it is a keyword. serde uses the name as written.
-    pub fn rust_field(&self) -> String {
-        rust_ident(&snake(&self.0))
+    /// The name of the field in Rust that follows from this one, as a raw identifier if it is a keyword; none for a name that
+    /// Rust cannot write, and for one that says nothing in Rust, such as `-` or `1st`. serde uses the name as written.
+    pub fn rust_field(&self) -> Option<String> {
+        let name = rust_ident(&snake(&self.0));
+        let is_written = !matches!(
+            name.trim_start_matches('_'),
+            "" | "self" | "super" | "crate" | "Self"
+        );
+        (is_field(&self.0) && is_written).then_some(name)
     }
 }
 
@@ -314,10 +355,9 @@ mod tests {
             long.as_str(),
         ] {
             assert!(StateName::parse(text).is_err(), "{text:?}");
-            assert!(
-                FieldName::parse(text).is_err() || text.starts_with('a') && is_field(text),
-                "{text:?}"
-            );
+            let field = FieldName::parse(text).ok();
+            assert!(field.and_then(|field| field.rust_field()).is_none(), "{text:?}");
+            assert!(RustFieldName::parse(text).is_err(), "{text:?}");
             assert!(OperatorName::parse(text).is_err(), "{text:?}");
             assert!(GroupName::parse(text).is_err(), "{text:?}");
             assert!(ResourceName::parse(text).is_err(), "{text:?}");
@@ -332,12 +372,21 @@ mod tests {
         assert!(StateName::parse(&"A".repeat(64)).is_err());
         assert!(FieldName::parse("type").is_ok());
         assert!(FieldName::parse("live-iso").is_ok());
+        assert!(FieldName::parse("-Xmx").is_ok());
+        assert!(FieldName::parse("a\nb").is_err());
+        assert!(RustFieldName::parse("_key_url2").is_ok());
+        for text in ["_", "a__b", "a_", "1a", "self", "_super", "keyUrl"] {
+            assert!(RustFieldName::parse(text).is_err(), "{text}");
+        }
         assert!(OperatorName::parse("moose-tracker").is_ok());
         assert!(OperatorName::parse("7up").is_err());
         assert!(VersionName::parse("v1alpha1").is_ok());
         assert!(VersionName::parse("v01").is_err());
         assert!(LabelKey::parse("karpenter.sh/nodepool").is_ok());
-        assert!(ColumnName::parse("Up-to-date").is_ok());
+        for text in ["Up-to-date", "Origin (Kind)", "Uses %", "1st", "Größe"] {
+            assert!(ColumnName::parse(text).is_ok(), "{text}");
+        }
+        assert!(ColumnName::parse(" a").is_err());
     }
 
     #[test]

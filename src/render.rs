@@ -153,12 +153,12 @@ fn add_crate_root(plan: &mut Plan, description: &Description) {
     let crate_name = description.operator.value.crate_ident();
     // In rustfmt's order.
     let mut kinds: Vec<_> = description.kinds.iter().collect();
-    kinds.sort_by_key(|kind| kind.resource.kind.value.module());
+    kinds.sort_by_key(|kind| kind.resource.rust_name.value.module());
     let imported: Vec<_> = kinds
         .into_iter()
         .map(|kind| {
             let names = rust::KindNames::of(kind);
-            json!({"kind": kind.resource.kind.value.as_str(), "module": names.module.to_string()})
+            json!({"kind": kind.resource.rust_name.value.as_str(), "module": names.module.to_string()})
         })
         .collect();
     let mut modules: Vec<String> = description
@@ -179,7 +179,7 @@ fn add_crate_root(plan: &mut Plan, description: &Description) {
         "about": rust::about(description),
         "imported": imported,
         // The documentation of the crate links to one of its kinds. Links have no `r#` before keywords.
-        "module": description.kinds.first().map(|kind| kind.resource.kind.value.module()),
+        "module": description.kinds.first().map(|kind| kind.resource.rust_name.value.module()),
         "modules": modules,
         "start": start(description),
     });
@@ -193,7 +193,7 @@ fn add_crate_root(plan: &mut Plan, description: &Description) {
 fn start(description: &Description) -> String {
     let calls = description.kinds.iter();
     let calls: Vec<String> = calls
-        .map(|kind| format!(".operator({}Operator::default())", kind.resource.kind.value))
+        .map(|kind| format!(".operator({}Operator::default())", kind.resource.rust_name.value))
         .collect();
     let body = match &calls[..] {
         // rustfmt keeps up to 60 characters of arguments on the line of the call.
@@ -207,7 +207,7 @@ fn start(description: &Description) -> String {
 }
 
 fn add_kind(plan: &mut Plan, description: &Description, kind: &Kind) {
-    let module = kind.resource.kind.value.module();
+    let module = kind.resource.rust_name.value.module();
     let at = |path: &str| format!("src/{module}/{path}");
     plan.add(at("mod.rs"), Generated, rust::kind_module(description, kind));
     plan.add(at("generated/mod.rs"), Generated, rust::generated_module(kind));
@@ -256,7 +256,7 @@ fn add_kind(plan: &mut Plan, description: &Description, kind: &Kind) {
         let file = handlers::handler_file(kind, state);
         plan.add(file, Seeded, handlers::handler(kind, state));
     }
-    let name = kind.resource.kind.value.as_str();
+    let name = kind.resource.rust_name.value.as_str();
     let memory = rust::memory_type(description, kind).to_string();
     let data = json!({"kind": name, "initialize": handlers::initialize(name, &memory), "memory": memory});
     plan.add(at("object.rs"), Seeded, Template::Object.render(&data));

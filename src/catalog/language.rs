@@ -68,8 +68,8 @@ Good:
     Release: {next: [Released], wait: {poll: 1m}}
     Released: {kind: final}";
     Error INVALID_NAME "invalid-name": "a name contains characters or has a length that is not allowed for it",
-"The names of states, kinds, types and conditions are PascalCase and consist of letters and digits. Fields consist of
-letters, digits, `_` and `-`. `operator` is a DNS label of at most 40 characters that starts with a letter, and groups
+"The names of states, types and conditions are PascalCase and consist of letters and digits. A kind or a field whose name is
+none in Rust, such as `postgresql` or `-Xmx`, has another one there: `rustName` beside it. `operator` is a DNS label of at most 40 characters that starts with a letter, and groups
 are DNS names. Names become file names, Rust code and Kubernetes objects, so they are checked first.
 
 Bad:

@@ -33,7 +33,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         .with_context(|| format!("cannot import `{name}`"))?;
     super::stdout().write_all(imported.description.as_bytes())?;
     for unsaid in &imported.unsaid {
-        say(format_args!("note: {unsaid}"));
+        let severity = if unsaid.is_loss { "warning" } else { "note" };
+        say(format_args!("{severity}: {unsaid}"));
     }
     match imported.unsaid.len() {
         0 => say("imported the whole CRD"),

@@ -31,7 +31,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut wrong = Vec::new();
-    let kind = named("--kind", &args.kind, KindName::parse, &mut wrong);
+    let kind = named("--kind", &args.kind, KindName::parse_pascal, &mut wrong);
     let group = named("--group", &args.group, GroupName::parse, &mut wrong);
     let states = args.states.iter();
     let states: Vec<StateName> = states

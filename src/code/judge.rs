@@ -170,7 +170,7 @@ impl<'a> CodeCheck<'_, 'a> {
             }
             let message = format!(
                 "a `{}` is refused for nothing but what is in it",
-                kind.resource.kind.value
+                kind.resource.rust_name.value
             );
             let finding = Finding::new(&WEBHOOK_LIKE_RULE, at.span, message)
                 .label("the API server could judge this by itself")

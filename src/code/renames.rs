@@ -172,7 +172,7 @@ fn within_state<'p>(file: &'p str, module: &str) -> Option<&'p str> {
 impl KindRename {
     fn of(lineage: &KindLineage, former: &Description, now: &Description, types: BTreeSet<String>) -> Self {
         let (then, now) = (former.kind(lineage.former), now.kind(lineage.now));
-        let names = |of: &crate::model::Kind| of.resource.kind.value.clone();
+        let names = |of: &crate::model::Kind| of.resource.rust_name.value.clone();
         let states = lineage
             .states()
             .map(|(old, new)| (&then.state(old).name.value, &now.state(new).name.value));

@@ -37,6 +37,8 @@ pub(crate) enum Obstacle {
     /// It may have fields that the rules do not know: of two values that differ only in the name of such a field, the API
     /// server says that they are equal.
     Untyped,
+    /// CEL cannot write the name of a field on the way.
+    Unwritable,
 }
 
 impl FieldRule {
@@ -154,9 +156,17 @@ impl At {
 
 /// A field as CEL writes it, and as it is.
 fn step(name: &str) -> (String, String) {
-    // Names of fields have only characters that CEL can escape.
-    let escaped = cel::escape(name).unwrap_or_else(|| name.to_owned());
-    (escaped, name.to_owned())
+    // A rule over a name that CEL cannot write is never added.
+    (cel::escape(name).unwrap_or_default(), name.to_owned())
+}
+
+/// A field as a step of `fieldPath`.
+fn field_path_step(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    match name.chars().all(is_plain) {
+        true => format!(".{name}"),
+        false => format!("['{}']", name.replace('\\', r"\\").replace('\'', r"\'")),
+    }
 }
 
 struct Walk<'a> {
@@ -210,7 +220,8 @@ impl Walk<'_> {
         let is_untyped = ["preserve-unknown-fields", "embedded-resource"]
             .iter()
             .any(|key| schema.contains(&format!("\"x-kubernetes-{key}\":true")));
-        let field_path: String = steps.iter().map(|(_, name)| format!(".{name}")).collect();
+        let is_unwritable = steps.iter().any(|(escaped, _)| escaped.is_empty());
+        let field_path: String = steps.iter().map(|(_, name)| field_path_step(name)).collect();
         FieldRule {
             rule: json!({
                 "fieldPath": field_path,
@@ -221,7 +232,10 @@ impl Walk<'_> {
             field: path,
             key: change.span,
             is_immutable: change.value == FieldChange::Immutable,
-            obstacle: at.obstacle.or(is_untyped.then_some(Obstacle::Untyped)),
+            obstacle: at
+                .obstacle
+                .or(is_unwritable.then_some(Obstacle::Unwritable))
+                .or(is_untyped.then_some(Obstacle::Untyped)),
             anchor: at.anchor.clone(),
         }
     }

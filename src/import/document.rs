@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::resource::{Fields, Names};
 use super::schema::{keys_of, type_of};
-use super::{Findings, Imported, Refusal, Rest, clean, mapping, proposal, resource, status};
+use super::{Findings, Imported, Refusal, Rest, clean, mapping, proposal, resource, status, versions};
 use crate::crd::API_APPROVED;
 use crate::model::{machine_status, machine_status_of};
 use crate::render::yaml;
@@ -17,16 +17,15 @@ pub(super) fn describe(definition: &Json) -> Result<Imported, Refusal> {
     let (version, version_path) = storage(definition);
     let names = Names::of(definition, version)?;
     around(definition, &mut findings);
-    other_versions(definition, &mut findings);
     let path = version_path.field("schema").field("openAPIV3Schema");
-    let root = Root::read(&version["schema"]["openAPIV3Schema"], &path, &mut findings);
+    let root = Root::read(&version["schema"]["openAPIV3Schema"], &path, &mut findings)?;
 
     if let Some(found) = root.spec["type"].as_str().filter(|found| *found != "object") {
         return Err(Refusal::Spec(shown(found)));
     }
 
     let status_path = path.field("properties").key("status");
-    let proposal = proposal::propose(names.kind, root.status, &status_path, &mut findings);
+    let proposal = proposal::propose(names.rust_kind.as_str(), root.status, &status_path, &mut findings);
     let status_fields = status::fields(root.status, &status_path, &mut findings);
     let observed = observed(root.status, &status_fields, proposal.names_phases);
     let fields = Fields {
@@ -36,13 +35,17 @@ pub(super) fn describe(definition: &Json) -> Result<Imported, Refusal> {
 
     let mut resource = resource::resource(definition, &names, &mut findings);
     let columns = of_version(version, &version_path, &fields, &mut resource, &mut findings);
-    let spec = spec(root.spec, &path.field("properties").key("spec"), &mut findings);
+    let versions = versions::others(definition, version, &fields, &mut findings);
+    let spec = spec(&root, &path.field("properties").key("spec"), &mut findings);
 
     let mut sections = vec![json!({"krator": 1})];
     if let Some(doc) = root.doc {
         sections.push(json!({"doc": doc}));
     }
     sections.push(json!({"resource": resource}));
+    if !versions.is_empty() {
+        sections.push(json!({"versions": versions}));
+    }
     match spec {
         Spec::Fields(fields) => sections.push(json!({"spec": fields})),
         Spec::Type(schema) => {
@@ -52,9 +55,14 @@ pub(super) fn describe(definition: &Json) -> Result<Imported, Refusal> {
             } else {
                 "Content"
             };
-            let name = format!("{}{ending}", names.kind);
+            let name = format!("{}{ending}", names.rust_kind);
             sections.push(json!({"types": {name.as_str(): schema}}));
-            sections.push(json!({"spec": name}));
+            let phrase = if root.requires_spec {
+                name
+            } else {
+                format!("optional {name}")
+            };
+            sections.push(json!({"spec": phrase}));
         }
     }
     if !status_fields.is_empty() {
@@ -154,26 +162,12 @@ fn around(definition: &Json, findings: &mut Findings) {
     if conversion["strategy"] == "Webhook" {
         findings.add(
             &path.field("conversion"),
-            "a description has one version, so nothing is converted",
+            "the operator converts objects itself, by the `changes` of `versions`",
         );
     }
     let removed = "unknown fields are removed from objects";
     spec.leave_out("preserveUnknownFields", &path, removed, findings);
     findings.unread(&path, spec);
-}
-
-fn other_versions(definition: &Json, findings: &mut Findings) {
-    let path = Path::root().field("spec").field("versions");
-    let versions = definition["spec"]["versions"].as_array();
-    for (at, version) in versions.into_iter().flatten().enumerate() {
-        if version["storage"] != true {
-            let name = shown(version["name"].as_str().unwrap_or_default());
-            findings.add(
-                &path.index(at),
-                format!("a description has one version, and `{name}` is not the one that is stored"),
-            );
-        }
-    }
 }
 
 /// Reads the parts of a version beside its schema: adds the paths of `resource`, and returns the columns.
@@ -189,10 +183,14 @@ fn of_version(
         rest.take(key);
     }
     if !rest.is_true("served") {
-        findings.add(&path.field("served"), "the version of a description is served");
+        findings.add(
+            &path.field("served"),
+            "the newest version of a description is served",
+        );
     }
     for key in ["deprecated", "deprecationWarning"] {
-        let why = "the version of a description is not deprecated";
+        let why =
+            "the newest version of a description is not deprecated; an older one under `versions` may be";
         rest.leave_out(key, path, why, findings);
     }
     let mut subresources = Rest::of(rest.take("subresources").unwrap_or(&Json::Null));
@@ -232,11 +230,12 @@ fn of_version(
 struct Root<'j> {
     doc: Option<String>,
     spec: &'j Json,
+    requires_spec: bool,
     status: &'j Json,
 }
 
 impl<'j> Root<'j> {
-    fn read(schema: &'j Json, path: &Path, findings: &mut Findings) -> Self {
+    fn read(schema: &'j Json, path: &Path, findings: &mut Findings) -> Result<Self, Refusal> {
         let mut rest = Rest::of(schema);
         rest.take("type");
         let doc = rest.text("description").map(|text| clean(text).trim().to_owned());
@@ -255,19 +254,23 @@ impl<'j> Root<'j> {
             }
         }
         let (spec, status) = (roots.take("spec"), roots.take("status"));
+        let keeps_all = rest.is_true("x-kubernetes-preserve-unknown-fields");
+        if spec.is_none() && (keeps_all || !roots.0.is_empty()) {
+            let fields = roots.0.keys().map(|name| format!("`.{}`", shown(name)));
+            let unknown = keeps_all.then(|| "fields of any name".to_owned());
+            return Err(Refusal::NoSpec(fields.chain(unknown).collect()));
+        }
+        const DELETED: &str = "from all stored objects as soon as the API server has this CRD: objects of a description have only \
+                               `.spec` and `.status`";
         for name in roots.0.keys() {
-            findings.add(
-                &at(name),
-                "objects of a description have only `.spec` and `.status`",
-            );
+            findings.add_loss(&at(name), format!("`.{}` is deleted {DELETED}", shown(name)));
+        }
+        if keeps_all {
+            let path = path.field("x-kubernetes-preserve-unknown-fields");
+            findings.add_loss(&path, format!("what is beside `.spec` is deleted {DELETED}"));
         }
         let required = rest.list("required");
-        if !required.iter().any(|name| name == "spec") {
-            findings.add(
-                &path.field("required"),
-                "`.spec` is required of each object of a description",
-            );
-        }
+        let requires_spec = required.iter().any(|name| name == "spec");
         for name in required.iter().filter_map(Json::as_str) {
             if !["spec", "apiVersion", "kind", "metadata"].contains(&name) {
                 findings.add(
@@ -287,11 +290,12 @@ impl<'j> Root<'j> {
             );
         }
         findings.unread(path, rest);
-        Root {
+        Ok(Root {
             doc: doc.filter(|doc| !doc.is_empty()),
             spec: spec.unwrap_or(&Json::Null),
+            requires_spec,
             status: status.unwrap_or(&Json::Null),
-        }
+        })
     }
 }
 
@@ -303,9 +307,13 @@ enum Spec {
     Type(Json),
 }
 
-fn spec(schema: &Json, path: &Path, findings: &mut Findings) -> Spec {
+fn spec(root: &Root<'_>, path: &Path, findings: &mut Findings) -> Spec {
+    let schema = root.spec;
     if schema.is_null() {
-        return Spec::Fields(json!({}));
+        return match root.requires_spec {
+            true => Spec::Fields(json!({})),
+            false => Spec::Type(json!({"properties": {}})),
+        };
     }
     let simple = ["type", "properties", "required", "x-kubernetes-validations"];
     let keys = schema
@@ -317,7 +325,7 @@ fn spec(schema: &Json, path: &Path, findings: &mut Findings) -> Spec {
         && schema["properties"].is_object()
         && schema["properties"].get("validations").is_none()
         && keys.into_iter().all(|key| simple.contains(&key));
-    if !is_simple {
+    if !is_simple || !root.requires_spec {
         return Spec::Type(type_of(schema, path, false, findings));
     }
     let mut keys = keys_of(schema, path, findings);

@@ -5,14 +5,18 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{Findings, Refusal, Rest, clean, mapping};
 use crate::crd::API_APPROVED;
-use crate::model::{FieldPath, PathRoot, Segment, kubernetes};
-use crate::names::{Category, ColumnName, GroupName, KindName, NotAName, ResourceName, VersionName, plural};
+use crate::model::{FieldPath, JsonPath, PathRoot, Segment, kubernetes};
+use crate::names::{
+    Category, ColumnName, GroupName, KindName, NotAName, ResourceName, RustKindName, VersionName, plural,
+};
 use crate::text::shown;
 
 /// The names in `resource`.
 pub(super) struct Names<'j> {
     pub group: &'j str,
     pub kind: &'j str,
+    /// The name of the kind in Rust.
+    pub rust_kind: RustKindName,
     pub version: &'j str,
 }
 
@@ -33,9 +37,16 @@ impl<'j> Names<'j> {
             parse(text).map(|_| text).map_err(refused)
         }
         let spec = &definition["spec"];
+        let refused = |why: NotAName| Refusal::Name {
+            path: "spec.names.kind",
+            name: shown(spec["names"]["kind"].as_str().unwrap_or_default()),
+            expected: why.expected,
+        };
+        let kind = spec["names"]["kind"].as_str().unwrap_or_default();
         Ok(Names {
             group: name(&spec["group"], "spec.group", GroupName::parse)?,
-            kind: name(&spec["names"]["kind"], "spec.names.kind", KindName::parse)?,
+            kind,
+            rust_kind: KindName::parse(kind).map_err(refused)?.in_rust(),
             version: name(&version["name"], "the storage version", VersionName::parse)?,
         })
     }
@@ -52,6 +63,9 @@ pub(super) fn resource(definition: &Json, names: &Names<'_>, findings: &mut Find
     }
     out.insert("version".to_owned(), names.version.into());
     out.insert("kind".to_owned(), names.kind.into());
+    if names.rust_kind.as_str() != names.kind {
+        out.insert("rustName".to_owned(), names.rust_kind.as_str().into());
+    }
     let mut rest = Rest::of(&definition["spec"]["names"]);
     rest.take("kind");
     let defaults = [
@@ -109,7 +123,19 @@ pub(super) struct Fields<'j> {
 impl Fields<'_> {
     /// The type of the field at a path; or why a description cannot have the path.
     fn follow(&self, text: &str) -> Result<Option<String>, String> {
-        let path = FieldPath::parse(text).map_err(str::to_owned)?;
+        self.follow_path(&FieldPath::parse(text).map_err(str::to_owned)?)
+    }
+
+    /// The path of a column, or why a description cannot have it.
+    fn of_column(&self, text: &str) -> Result<(), String> {
+        let path = match FieldPath::parse(text) {
+            Ok(path) => Some(path),
+            Err(_) => JsonPath::parse(text).map_err(str::to_owned)?.fields().cloned(),
+        };
+        path.map_or(Ok(()), |path| self.follow_path(&path).map(|_| ()))
+    }
+
+    fn follow_path(&self, path: &FieldPath) -> Result<Option<String>, String> {
         let start = match &path.root {
             PathRoot::Label(_) => return Ok(Some("string".to_owned())),
             PathRoot::Spec => self.spec,
@@ -217,7 +243,7 @@ pub(super) fn columns(list: &[Json], path: &Path, fields: &Fields<'_>, findings:
         } else if !["string", "integer", "number", "boolean", "date"].contains(&type_) {
             Some(format!("a column has no type `{}`", shown(type_)))
         } else {
-            fields.follow(json_path).err()
+            fields.of_column(json_path).err()
         };
         let priority = rest.take("priority").and_then(Json::as_i64).unwrap_or(0);
         let description = rest.text("description");

@@ -4,6 +4,7 @@
 //! no key of its own for, and is a limit of values, goes under `allOf`, where the CRD has it as it was.
 
 mod limits;
+mod rust_names;
 mod rules;
 
 use std::collections::BTreeSet;
@@ -14,7 +15,9 @@ use serde_json::{Map, Value as Json, json};
 use super::{Findings, Rest, clean, mapping};
 use crate::crd::DURATION_PATTERN;
 use crate::model::kubernetes::QUANTITY_PATTERN;
-use crate::names::{FieldName, snake};
+use crate::names::FieldName;
+pub(super) use rust_names::{RustNames, called};
+
 use limits::Sort;
 use rules::rules;
 
@@ -35,7 +38,7 @@ fn ordered(keys: Map<String, Json>) -> Map<String, Json> {
     let rank = |key: &str| match key {
         "type" => 0,
         "optional" => 1,
-        "description" => 2,
+        "rustName" | "description" => 2,
         "default" => 3,
         "properties" | "items" | "additionalProperties" => 5,
         "validations" => 6,
@@ -49,6 +52,7 @@ fn ordered(keys: Map<String, Json>) -> Map<String, Json> {
 /// A type as a mapping.
 pub(super) fn keys_of(schema: &Json, path: &Path, findings: &mut Findings) -> Map<String, Json> {
     let mut reader = Reader {
+        schema,
         rest: Rest::of(schema),
         path,
         findings,
@@ -94,6 +98,7 @@ fn shortest(keys: Map<String, Json>) -> Json {
 }
 
 struct Reader<'j, 'f> {
+    schema: &'j Json,
     rest: Rest<'j>,
     path: &'f Path,
     findings: &'f mut Findings,
@@ -115,10 +120,17 @@ impl Reader<'_, '_> {
         if self.rest.is_true("nullable") {
             self.put("nullable", true);
         }
-        for key in ["default", "example"] {
-            // Null is a default, too.
-            if let Some(value) = self.rest.0.remove(key) {
-                self.put(key, value.clone());
+        // Null is a default, too.
+        if let Some(value) = self.rest.0.remove("default") {
+            self.put("default", value.clone());
+        }
+        if let Some(value) = self.rest.0.remove("example") {
+            match accepts(self.schema, value) {
+                true => self.put("example", value.clone()),
+                false => self.findings.add(
+                    &self.path.field("example"),
+                    "the API server, which reads no examples, would not take this one, so it is left out",
+                ),
             }
         }
         self.validations();
@@ -223,6 +235,7 @@ impl Reader<'_, '_> {
     }
 
     fn list(&mut self) {
+        let is_open = self.rest.is_true("x-kubernetes-preserve-unknown-fields");
         let path = self.path.field("items");
         let items = match self.rest.take("items") {
             Some(items) => type_of(items, &path, false, self.findings),
@@ -230,6 +243,7 @@ impl Reader<'_, '_> {
             None => json!("any"),
         };
         self.collection("list of", "items", items);
+        self.keep_open(is_open);
     }
 
     /// A list or a map: as a phrase, where its values are a phrase, too.
@@ -296,22 +310,26 @@ impl Reader<'_, '_> {
             .get("required")
             .map_or_else(BTreeSet::new, |names| words(names));
         let mut fields = mapping();
-        let mut rust_names = BTreeSet::new();
         let mut is_partial = false;
+        let mut rust_names = RustNames::of(properties);
         for (name, schema) in properties.as_object().into_iter().flatten() {
             let path = self.path.field("properties").key(name);
-            if let Err(why) = usable(name, &mut rust_names) {
+            let Ok(rust_name) = rust_names.of_field(name) else {
                 self.findings.add(
                     &path,
-                    format!("{why}; it is left out, so unknown fields beside it are kept, and nothing in them is checked"),
+                    format!(
+                        "a field is named by {}; it is left out, so unknown fields beside it are kept, and nothing in them is checked",
+                        FieldName::FORM.expected
+                    ),
                 );
                 is_partial = true;
                 continue;
-            }
+            };
             // The API server fills in a default before it looks for what is required.
             let has_default = schema.get("default").is_some();
             let optional = !has_default && !required.contains(name.as_str());
-            fields.insert(name.clone(), type_of(schema, &path, optional, self.findings));
+            let field = type_of(schema, &path, optional, self.findings);
+            fields.insert(name.clone(), called(field, rust_name));
         }
         let others: Vec<&str> = required
             .iter()
@@ -380,20 +398,14 @@ fn words(list: &Json) -> BTreeSet<&str> {
         .collect()
 }
 
-/// Whether the language and Rust have a name for the field, other than that of a field beside it.
-pub(super) fn usable(name: &str, rust_names: &mut BTreeSet<String>) -> Result<(), String> {
-    let Ok(parsed) = FieldName::parse(name) else {
-        return Err(format!("a field is named by {}", FieldName::FORM.expected));
-    };
-    let rust_name = parsed.rust_field();
-    if matches!(
-        rust_name.trim_start_matches('_'),
-        "" | "self" | "super" | "crate" | "Self"
-    ) {
-        return Err("Rust has no field of this name".to_owned());
-    }
-    if !rust_names.insert(rust_name) {
-        return Err(format!("another field is `{}` in Rust, too", snake(name)));
-    }
-    Ok(())
+/// Whether a schema takes a value as it is.
+fn accepts(schema: &Json, value: &Json) -> bool {
+    let read: Result<krator_schema::Schema, _> = serde_json::from_value(schema.clone());
+    read.is_ok_and(|schema| {
+        let mut pruned = value.clone();
+        krator_schema::prune(&schema, &mut pruned);
+        let mut filled = pruned.clone();
+        krator_schema::default(&schema, &mut filled);
+        pruned == *value && krator_schema::validate(&schema, &filled).is_empty()
+    })
 }

@@ -3,10 +3,10 @@
 use krator_schema::Path;
 use serde_json::{Map, Value as Json};
 
-use super::schema::{type_of, usable};
+use super::schema::{RustNames, called, type_of};
 use super::{Findings, Rest, mapping};
 use crate::model::machine_status;
-use crate::names::snake;
+use crate::names::FieldName;
 use crate::text::shown;
 
 /// The fields of `status` in a description.
@@ -25,24 +25,22 @@ pub(super) fn fields(schema: &Json, path: &Path, findings: &mut Findings) -> Map
         );
     }
     let mut fields = mapping();
-    let mut rust_names = std::collections::BTreeSet::new();
-    for (name, field) in rest
-        .take("properties")
-        .and_then(Json::as_object)
-        .into_iter()
-        .flatten()
-    {
+    let properties = rest.take("properties").unwrap_or(&Json::Null);
+    let mut rust_names = RustNames::of(properties);
+    rust_names.reserve(crate::names::MACHINE_FIELD);
+    for (name, field) in properties.as_object().into_iter().flatten() {
         let path = path.field("properties").key(name);
         if let Some(kept) = machine_status()["properties"].get(name) {
             kept_by_machine(kept, field, &path, findings);
             continue;
         }
-        if usable(name, &mut rust_names).is_err() || snake(name) == crate::names::MACHINE_FIELD {
-            let why = "a status cannot have a field of this name in Rust; it is left out";
-            findings.add(&path, why);
+        let Ok(rust_name) = rust_names.of_field(name) else {
+            let expected = FieldName::FORM.expected;
+            findings.add(&path, format!("a field is named by {expected}; it is left out"));
             continue;
-        }
-        fields.insert(name.clone(), type_of(field, &path, false, findings));
+        };
+        let field = type_of(field, &path, false, findings);
+        fields.insert(name.clone(), called(field, rust_name));
     }
     findings.unread(path, rest);
     fields

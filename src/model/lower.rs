@@ -381,7 +381,6 @@ fn spec_schema<'a>(node: Input<'a>, types: &mut Types<'a>) -> Schema {
         if !is_object && !matches!(schema.shape, Shape::Any) {
             node.error(&WRONG_TYPE, "`spec` is an object");
         }
-        schema::refuse_optional(&schema, "`.spec`", node.sink);
         return schema;
     }
     let mut fields = Vec::new();

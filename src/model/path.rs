@@ -44,25 +44,30 @@ impl FieldPath {
     /// Parses a path, or says what is wrong with it. Dots in keys are escaped (`karpenter\.sh/nodepool`).
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         const FORM: &str = "a path begins with `.spec.`, `.status.` or `.metadata.`";
-        let mut steps = split(text)?.into_iter();
+        Self::of_segments(split(text)?).ok_or(FORM)
+    }
+
+    /// The path with these steps, of which the first names its start.
+    pub(super) fn of_segments(segments: Vec<Segment>) -> Option<Self> {
+        let mut steps = segments.into_iter();
         let Some(Segment::Field(root)) = steps.next() else {
-            return Err(FORM);
+            return None;
         };
         let rest: Vec<Segment> = steps.collect();
         let root = match (root.as_str(), rest.as_slice()) {
-            (_, []) => return Err(FORM),
+            (_, []) => return None,
             ("spec", _) => PathRoot::Spec,
             ("status", _) => PathRoot::Status,
             ("metadata", [Segment::Field(labels), Segment::Field(key)]) if labels == "labels" => {
-                return Ok(FieldPath {
+                return Some(FieldPath {
                     root: PathRoot::Label(key.clone()),
                     segments: Vec::new(),
                 });
             }
             ("metadata", _) => PathRoot::Metadata,
-            _ => return Err(FORM),
+            _ => return None,
         };
-        Ok(FieldPath { root, segments: rest })
+        Some(FieldPath { root, segments: rest })
     }
 
     /// Whether every change of the other field changes this one, too.
@@ -119,7 +124,9 @@ fn split(text: &str) -> Result<Vec<Segment>, &'static str> {
                 }
             }
             if !is_plain(&name) {
-                return Err("a step of a path is the name of a field");
+                return Err(
+                    "a step of a path is the name of a field, of letters, digits, `-`, `_`, `.` and `/`",
+                );
             }
             segments.push(Segment::Field(name));
         } else if rest.starts_with('[') {

@@ -1,10 +1,12 @@
 //! The custom resource, the other kinds that its operator uses, and how the operator is deployed.
 
-use super::{FieldPath, KindId, StateId};
+use std::fmt;
+
+use super::{FieldPath, JsonPath, KindId, StateId};
 use crate::finding::{Span, Spanned};
 use crate::names::{
     Category, ColumnName, ConditionName, GroupName, ImageName, KindName, LabelKey, NamespaceName,
-    PageAddress, ResourceName, Verb, VersionName,
+    PageAddress, ResourceName, RustKindName, Verb, VersionName,
 };
 use serde_json::Value as Json;
 
@@ -21,6 +23,8 @@ pub struct Resource {
     pub version: Spanned<VersionName>,
     /// Its kind.
     pub kind: Spanned<KindName>,
+    /// Its name in Rust, after which types and modules are named.
+    pub rust_name: Spanned<RustKindName>,
     /// The plural; by default the English plural of the kind, in lower case.
     pub plural: Spanned<ResourceName>,
     /// The singular; by default the kind in lower case.
@@ -81,13 +85,31 @@ pub struct Column {
     /// The heading.
     pub name: Spanned<ColumnName>,
     /// The field that it shows, as a JSON path of a CRD.
-    pub path: Spanned<FieldPath>,
+    pub path: Spanned<ColumnPath>,
     /// The format of the value. By default it follows from the schema.
     pub column_type: ColumnType,
     /// Columns of priority 0 are always shown, others only with `-o wide`.
     pub priority: u32,
     /// A description for users.
     pub description: Option<Spanned<String>>,
+}
+
+/// What a printer column shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ColumnPath {
+    /// A field, which the schema has.
+    Field(FieldPath),
+    /// What a JSON path finds that is no path of a field.
+    Other(JsonPath),
+}
+
+impl fmt::Display for ColumnPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ColumnPath::Field(path) => path.fmt(f),
+            ColumnPath::Other(path) => f.write_str(path.as_str()),
+        }
+    }
 }
 
 /// The types that a printer column may have.

@@ -6,7 +6,7 @@ use serde_json::{Number, Value as Json};
 
 use super::TypeId;
 use crate::finding::{Span, Spanned};
-use crate::names::{FieldName, TypeName};
+use crate::names::{FieldName, RustFieldName, TypeName, rust_ident};
 
 /// A type of `types`.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +24,22 @@ pub struct Field {
     pub name: Spanned<FieldName>,
     /// Its type.
     pub schema: Schema,
+}
+
+impl Field {
+    /// Its name in Rust, as a raw identifier if it is a keyword. The model has made sure that there is one.
+    pub fn rust_name(&self) -> String {
+        match &self.schema.rust_name {
+            Some(name) => rust_ident(name.as_str()),
+            None => self.name.rust_field().unwrap_or_default(),
+        }
+    }
+
+    /// The name in Rust without the mark of a keyword, after which types of the field's values are named.
+    pub fn word(&self) -> &str {
+        let written = self.schema.rust_name.as_ref();
+        written.map_or(self.name.as_str(), |name| name.as_str())
+    }
 }
 
 /// A type where it is used: its shape, and what is said about it beside.
@@ -48,6 +64,8 @@ pub struct Schema {
     pub example: Option<Spanned<Json>>,
     /// Bounds.
     pub constraints: Constraints,
+    /// `rustName`: the name of the field in Rust, where it does not follow from that in JSON. Means nothing where no field is.
+    pub rust_name: Option<Spanned<RustFieldName>>,
     /// What may become of the value of a field, at the key that says so.
     pub change: Option<Spanned<FieldChange>>,
     /// CEL rules.
@@ -166,6 +184,7 @@ impl Schema {
                 limits: BTreeMap::new(),
                 one_of: Vec::new(),
             },
+            rust_name: None,
             change: None,
             validations: Vec::new(),
             extensions: Vec::new(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::is_rust_keyword;
+use super::{RustFieldName, is_rust_keyword};
 
 /// The words of a name in any case, in lower case. `DeleteVM`, `HPAReplicas` and `finalizeURL` are split as a reader
 /// would split them.
@@ -71,6 +71,26 @@ pub(crate) fn rust_ident(name: &str) -> String {
     } else {
         name.to_owned()
     }
+}
+
+/// A name in Rust for a field whose own name is none there, or that of another field.
+pub(crate) fn unique_rust_field(name: &str, is_taken: impl Fn(&str) -> bool) -> RustFieldName {
+    let mut base = words(name).join("_");
+    base.truncate(50);
+    let base = match base.trim_end_matches('_') {
+        "" => "field".to_owned(),
+        base if base.starts_with(|c: char| c.is_ascii_digit()) => format!("field_{base}"),
+        base if RustFieldName::parse(base).is_err() => format!("{base}_value"),
+        base => base.to_owned(),
+    };
+    let numbered = (2..).map(|number| format!("{base}_{number}"));
+    let mut names = [base.clone()]
+        .into_iter()
+        .chain(numbered)
+        .filter(|name| !is_taken(&rust_ident(name)))
+        .filter_map(|name| RustFieldName::parse(&name).ok());
+    // Each number is another name, and only so many are taken.
+    names.next().expect("there are more numbers than names")
 }
 
 /// The English plural of a kind in lower case, by the same rules as kube and kubebuilder.

@@ -1,5 +1,7 @@
 //! Valid names that cannot be used because Rust, cargo, Windows or generated code reserves them.
 
+use super::RustKindName;
+
 /// The keywords of all editions of Rust, including reserved ones.
 const KEYWORDS: &[&str] = &[
     "Self", "_", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
@@ -192,6 +194,38 @@ pub(crate) fn unusable_module(module: &str) -> Option<&'static str> {
         _ if is_device(module) => Some("Windows reserves this name for a device"),
         _ => None,
     }
+}
+
+/// Whether the name is a keyword of Rust, or a type that generated code has in scope.
+pub(crate) fn is_taken(name: &str) -> bool {
+    HANDLER_IMPORTS.contains(&name) || TYPE_IMPORTS.contains(&name) || is_rust_keyword(name)
+}
+
+/// The modules of the generated crate that do not belong to a kind.
+const CRATE_MODULES: [&str; 9] = [
+    "bin",
+    "build",
+    "generated",
+    "krator_runtime",
+    "lib",
+    "main",
+    "shared",
+    "tests",
+    "types",
+];
+
+/// Why a kind cannot have the name in Rust, or `None` if it can.
+pub(crate) fn unusable_kind(name: &RustKindName) -> Option<&'static str> {
+    let module = name.module();
+    unusable_module(&module).or_else(|| {
+        if CRATE_MODULES.contains(&module.as_str()) {
+            Some("the generated crate has a module of this name")
+        } else if is_taken(name.as_str()) || KIND_IMPORTS.contains(&name.as_str()) {
+            Some("generated code uses this name for something else")
+        } else {
+            None
+        }
+    })
 }
 
 /// Why an operator cannot have the name, or `None` if it can.

@@ -40,7 +40,7 @@ pub(crate) fn values(description: &Description) -> Json {
         "package": PACKAGE,
         // A placeholder where there are several kinds.
         "folder": match kinds {
-            [kind] => kind.resource.kind.module(),
+            [kind] => kind.resource.rust_name.module(),
             _ => "<kind>".to_owned(),
         },
         "webhooks": description.has_webhooks(),

@@ -118,10 +118,10 @@ pub struct KindNames {
 impl KindNames {
     /// The identifiers for a kind.
     pub fn of(kind: &Kind) -> Self {
-        let name = kind.resource.kind.value.as_str();
+        let name = kind.resource.rust_name.value.as_str();
         let with = |ending: &str| Ident::new(&format!("{name}{ending}"), Span::call_site());
         Self {
-            module: ident(&kind.resource.kind.value.module()),
+            module: ident(&kind.resource.rust_name.value.module()),
             kind: with(""),
             spec: with("Spec"),
             status: with("Status"),
@@ -138,7 +138,7 @@ pub(crate) fn memory_type(description: &Description, kind: &Kind) -> Ident {
         Edition::Second | Edition::Third => "Memory",
     };
     Ident::new(
-        &format!("{}{ending}", kind.resource.kind.value),
+        &format!("{}{ending}", kind.resource.rust_name.value),
         Span::call_site(),
     )
 }
@@ -161,7 +161,7 @@ pub(crate) fn kind_module(description: &Description, kind: &Kind) -> String {
     let condition = condition.map_or(String::new(), |condition| {
         format!("pub use generated::machine::{condition};\n")
     });
-    let name = &kind.resource.kind.value;
+    let name = &kind.resource.rust_name.value;
     // Sorted, as rustfmt has them.
     let objects = std::collections::BTreeSet::from([format!("{name}Operator"), memory.to_string()]);
     let objects: String = objects
@@ -251,7 +251,7 @@ pub fn about(description: &Description) -> String {
             let kinds: Vec<&str> = description
                 .kinds
                 .iter()
-                .map(|kind| kind.resource.kind.value.as_str())
+                .map(|kind| kind.resource.rust_name.value.as_str())
                 .collect();
             format!("The operator of {}.", kinds.join(" and "))
         }

@@ -21,6 +21,10 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                     "make the list a map by `x-kubernetes-list-type: map` and `x-kubernetes-list-map-keys`, or say it of \
                      the list as a whole",
                 ),
+                Obstacle::Unwritable => (
+                    "has a name on the way that rules in CEL cannot write",
+                    "say it of the object around, if that may not change either",
+                ),
                 Obstacle::Untyped => (
                     "may have fields of any name, which the rules of the API server do not compare",
                     "give it a type without `any`, `object` and unknown fields",

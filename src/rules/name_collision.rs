@@ -7,25 +7,12 @@ use crate::catalog::NAME_COLLISION;
 use crate::finding::{Finding, Span};
 use crate::model::{Description, Field, Kind, Schema, Shape, TypeId};
 use crate::names::{
-    CONDITION_ENDING, HANDLER_IMPORTS, KIND_ENDINGS, KIND_IMPORTS, MACHINE_FIELD, MACHINE_STATICS,
-    TYPE_IMPORTS, is_rust_keyword, unusable_module,
+    CONDITION_ENDING, HANDLER_IMPORTS, KIND_ENDINGS, MACHINE_FIELD, MACHINE_STATICS, is_rust_keyword,
+    is_taken, unique_rust_field, unusable_kind, unusable_module,
 };
 use crate::text::shown;
 
 pub(super) const CHECK: Check = Check::of_description(&NAME_COLLISION, find);
-
-/// The modules of the generated crate that do not belong to a kind.
-const CRATE_MODULES: [&str; 9] = [
-    "bin",
-    "build",
-    "generated",
-    "krator_runtime",
-    "lib",
-    "main",
-    "shared",
-    "tests",
-    "types",
-];
 
 /// The names that handlers of webhooks import.
 const ADMISSION_IMPORTS: [&str; 4] = ["Mutate", "Review", "Validate", "Verdict"];
@@ -47,39 +34,33 @@ fn find(description: &Description) -> Vec<Finding> {
     findings
 }
 
-/// Whether the name is a keyword of Rust, or a type that generated code has in scope.
-fn is_taken(name: &str) -> bool {
-    HANDLER_IMPORTS.contains(&name) || TYPE_IMPORTS.contains(&name) || is_rust_keyword(name)
-}
-
 /// Names of kinds and of the types that they share.
 fn of_kinds_and_types(description: &Description, findings: &mut Vec<Finding>) {
     let mut modules: BTreeMap<String, (Span, &str)> = BTreeMap::new();
     let mut plurals: BTreeMap<(&str, &str), Span> = BTreeMap::new();
     let mut rust_types: BTreeMap<String, Span> = BTreeMap::new();
     for kind in &description.kinds {
-        let name = &kind.resource.kind;
+        let name = &kind.resource.rust_name;
         let module = name.module();
         let cannot = format!("a kind cannot be called `{}`", name.value);
-        let reason = unusable_module(&module).or_else(|| {
-            if CRATE_MODULES.contains(&module.as_str()) {
-                Some("the generated crate has a module of this name")
-            } else if is_taken(name.as_str())
-                || KIND_IMPORTS.contains(&name.as_str())
-                || (!kind.webhooks.is_empty() && ADMISSION_IMPORTS.contains(&name.as_str()))
-            {
-                Some("generated code uses this name for something else")
-            } else {
-                None
-            }
-        });
+        let is_of_webhooks = !kind.webhooks.is_empty() && ADMISSION_IMPORTS.contains(&name.as_str());
+        let reason = unusable_kind(&name.value)
+            .or_else(|| is_of_webhooks.then_some("generated code uses this name for something else"));
         if let Some(reason) = reason {
-            findings.push(taken(name.span, cannot, reason));
+            let help = format!(
+                "give it another name in Rust: `rustName: {}Kind` beside `kind`",
+                name.value
+            );
+            findings.push(taken(name.span, cannot, reason).help(help));
         } else if let Some((first, other)) = modules.get(&module) {
             let name_of = &name.value;
             let message =
                 format!("the kinds `{other}` and `{name_of}` would have the same module, `{module}`");
-            findings.push(Finding::new(&NAME_COLLISION, name.span, message).related(*first, "first here"));
+            findings.push(
+                Finding::new(&NAME_COLLISION, name.span, message)
+                    .related(*first, "first here")
+                    .help("give one of them another name in Rust: `rustName` beside `kind`"),
+            );
         }
         modules.entry(module).or_insert((name.span, name.as_str()));
         let plural = &kind.resource.plural;
@@ -161,10 +142,11 @@ fn of_kind(description: &Description, kind: &Kind, findings: &mut Vec<Finding>) 
         modules.entry(module).or_insert((span, name));
     }
     for field in &kind.status {
-        if field.name.rust_field() == MACHINE_FIELD {
-            let message = format!("a status field cannot be called `{}`", field.name.value);
+        if field.rust_name() == MACHINE_FIELD {
+            let message = format!("a status field cannot be called `{}`", shown(field.name.as_str()));
             let reason = "the runtime keeps its own state in a field of this name";
-            findings.push(taken(field.name.span, message, reason));
+            let help = "give it another one in Rust: `rustName: status_of_machine` beside its type";
+            findings.push(taken(field.name.span, message, reason).help(help));
         }
         below(&field.schema, findings);
     }
@@ -174,7 +156,7 @@ fn of_kind(description: &Description, kind: &Kind, findings: &mut Vec<Finding>) 
 
 /// Whether a type of that name is generated for the kind.
 fn is_of_kind(name: &str, kind: &Kind) -> bool {
-    name.strip_prefix(kind.resource.kind.as_str())
+    name.strip_prefix(kind.resource.rust_name.as_str())
         .is_some_and(|ending| endings(kind).any(|taken| taken == ending))
 }
 
@@ -185,25 +167,24 @@ fn endings(kind: &Kind) -> impl Iterator<Item = &'static str> {
     endings.filter(move |ending| *ending != CONDITION_ENDING || has_conditions)
 }
 
-/// The fields of one object whose names become the same, or cannot be written, in Rust.
+/// The fields of one object whose names become the same in Rust.
 fn siblings(fields: &[Field], findings: &mut Vec<Finding>) {
     let mut rust_names: BTreeMap<String, &Field> = BTreeMap::new();
     for field in fields {
         let name = &field.name;
-        let rust_name = name.rust_field();
-        let plain = rust_name.trim_start_matches('_');
-        if matches!(plain, "" | "self" | "super" | "crate" | "Self") {
-            let message = format!("a field cannot be called `{}`", name.value);
-            let reason = "this name cannot be written as a Rust field";
-            findings.push(taken(name.span, message, reason));
-        } else if let Some(first) = rust_names.get(&rust_name) {
+        let rust_name = field.rust_name();
+        if let Some(first) = rust_names.get(&rust_name) {
             let message = format!(
                 "the fields `{}` and `{}` would have the same name in Rust, `{}`",
-                first.name.value,
-                name.value,
+                shown(first.name.as_str()),
+                shown(name.as_str()),
                 rust_name.trim_start_matches("r#")
             );
-            let finding = Finding::new(&NAME_COLLISION, name.span, message);
+            let is_taken = |wanted: &str| fields.iter().any(|field| field.rust_name() == wanted);
+            let proposed = unique_rust_field(name.as_str(), is_taken);
+            let finding = Finding::new(&NAME_COLLISION, name.span, message).help(format!(
+                "give one of them another name: `rustName: {proposed}` beside its type"
+            ));
             findings.push(finding.related(first.name.span, "first here"));
         }
         rust_names.entry(rust_name).or_insert(field);

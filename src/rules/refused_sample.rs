@@ -69,7 +69,7 @@ fn broken(subject: &Subject<'_>, outcome: &RuleOutcome) -> Option<RuleHit> {
     let fields = schema.map_or(Vec::new(), |schema| fields_of_rule(subject, schema, outcome));
     let names: Vec<String> = fields
         .iter()
-        .map(|field| format!("`{}`", field.name.value))
+        .map(|field| format!("`{}`", shown(field.name.as_str())))
         .collect();
     let finding = match names.is_empty() {
         true => finding.help("give the type an `example` that satisfies the rule"),
@@ -102,8 +102,11 @@ fn fields_of_rule<'a>(subject: &Subject<'a>, schema: &'a Schema, outcome: &RuleO
         return Vec::new();
     };
     let is_named = |field: &&Field| {
-        let name = format!("self.{}", field.name.value);
-        let mut after = rule.rule.split(&name).skip(1);
+        let Some(name) = cel::escape(field.name.as_str()) else {
+            return false;
+        };
+        let written = format!("self.{name}");
+        let mut after = rule.rule.split(&written).skip(1);
         after.any(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
     };
     fields.iter().filter(is_named).collect()

@@ -12,6 +12,7 @@ pub mod hostile_names;
 pub mod hostile_texts;
 pub mod operator;
 pub mod outputs;
+pub mod random_crd;
 pub mod random_description;
 pub mod random_value;
 pub mod random_versions;

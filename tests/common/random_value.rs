@@ -89,14 +89,23 @@ fn number(schema: &Value, dice: &mut Dice, is_integer: bool) -> Value {
     if is_integer && !dice.one_in(10) && number.abs() < 9e15 {
         return json!(number as i64);
     }
+    let step = schema["multipleOf"].as_f64().unwrap_or(0.01);
+    // In decimal, as people write a multiple.
+    let multiple = decimal(step, dice.below(4000) as f64 - 2000.0);
     dice.among(&[
         json!(number),
         json!(number + 0.5),
+        json!(multiple),
         json!(2_147_483_648_i64),
         json!(-9_223_372_036_854_775_808_i64),
         json!(1e300),
     ])
     .clone()
+}
+
+/// A multiple of a number with at most six decimals, without the error of the multiplication.
+pub fn decimal(step: f64, times: f64) -> f64 {
+    format!("{:.6}", step * times).parse().unwrap_or(step)
 }
 
 /// The names of the required fields of a schema.

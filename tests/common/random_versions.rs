@@ -180,7 +180,13 @@ fn fields<'d>(
     depth: usize,
     places: &mut Vec<Place<'d>>,
 ) {
-    for field in of.iter().filter(|_| depth < 4) {
+    // Changes have no path to a field whose name has other characters.
+    let is_written = |name: &str| {
+        name.chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c))
+    };
+    let written = of.iter().filter(|field| is_written(field.name.as_str()));
+    for field in written.filter(|_| depth < 4) {
         let name = field.name.as_str().replace('.', "\\.");
         let path = format!("{path}.{name}");
         places.push(Place {

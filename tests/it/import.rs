@@ -1,14 +1,17 @@
 //! `krator import`: descriptions from CRDs, and what it says that they leave out.
 //!
 //! A case is a folder of `testdata/import/` with a `crd.yaml`; `expected.yaml` is the description and `unsaid.txt` what it
-//! cannot say. `KRATOR_UPDATE=1 cargo test` rewrites the two.
+//! cannot say. `KRATOR_UPDATE=1 cargo test` rewrites the two. `KRATOR_IMPORTS` is how many random CRDs are imported, and
+//! `KRATOR_CRDS` a folder with CRDs of other projects, which are not part of this repository.
 
 use crate::case_file::{entries, expect_file};
 use crate::descriptions::cases;
+use crate::dice::{Dice, number};
+use crate::random_crd::random_crd;
 use crate::yaml::documents;
 use krator::catalog::Severity;
 use krator::finding::{Style, to_text};
-use krator::import::import;
+use krator::import::{Refusal, import};
 use serde_json::Value;
 use std::fs;
 
@@ -103,4 +106,106 @@ fn descriptions_survive_the_way_through_their_crd() {
             assert_eq!(is, was, "{}: {kind}\n{}", path.display(), imported.description);
         }
     }
+}
+
+/// The errors of the description of an import.
+fn errors(description: &str) -> String {
+    let checked = krator::check("krator.yaml", description.as_bytes());
+    let found = checked.findings.iter();
+    found
+        .filter(|finding| finding.rule.severity == Severity::Error)
+        .map(|finding| to_text(&checked.source, finding, Style::Plain))
+        .collect()
+}
+
+/// A schema without what the API server makes nothing of: null beside an `enum`, no fields, texts and examples.
+fn meant(schema: &Value) -> Value {
+    let Value::Object(keys) = schema else {
+        return schema.clone();
+    };
+    let says_nothing = |key: &str, value: &Value| match key {
+        "nullable" => keys.contains_key("enum"),
+        "properties" => *value == serde_json::json!({}),
+        "description" | "example" => true,
+        _ => false,
+    };
+    let said = keys.iter().filter(|(key, value)| !says_nothing(key, value));
+    said.map(|(key, value)| {
+        let value = match (key.as_str(), value) {
+            ("properties", Value::Object(fields)) => fields
+                .iter()
+                .map(|(name, field)| (name.clone(), meant(field)))
+                .collect(),
+            ("items" | "additionalProperties", inner) => meant(inner),
+            ("x-kubernetes-validations", Value::Array(rules)) => {
+                rules.iter().map(|rule| &rule["rule"]).cloned().collect()
+            }
+            _ => value.clone(),
+        };
+        (key.clone(), value)
+    })
+    .collect()
+}
+
+#[test]
+fn random_crds_have_descriptions_without_errors_that_say_all_of_spec() {
+    let (mut imported, mut refused) = (0, 0);
+    for seed in 0..number("KRATOR_IMPORTS", 150) {
+        let crd = random_crd(&mut Dice::new(number("KRATOR_SEED", 11).wrapping_add(seed)));
+        let written = crd.to_string();
+        let description = match import(&written, None) {
+            Ok(imported) => imported.description,
+            // The traits may contradict each other.
+            Err(Refusal::Invalid(_)) => {
+                refused += 1;
+                continue;
+            }
+            Err(refusal) => panic!("{refusal}\n{written}"),
+        };
+        imported += 1;
+        assert_eq!(errors(&description), "", "seed {seed}\n{written}\n{description}");
+        let checked = krator::check("krator.yaml", description.as_bytes());
+        let again = checked.sound().expect("it has no errors");
+        let kind = crd["spec"]["names"]["kind"].as_str().expect("a kind");
+        let (is, was) = (spec_of(&manifest(again), kind), spec_of(&written, kind));
+        assert_eq!(meant(&is), meant(&was), "seed {seed}\n{written}\n{description}");
+    }
+    assert!(imported > refused, "{imported} imported, {refused} refused");
+}
+
+#[test]
+fn real_crds_have_descriptions_without_errors() {
+    let Some(folder) = std::env::var_os("KRATOR_CRDS") else {
+        return;
+    };
+    let mut folders = vec![std::path::PathBuf::from(folder)];
+    let mut wrong = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("KRATOR_CRDS is a folder") {
+            let path = entry.expect("KRATOR_CRDS can be read").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            let kinds = match import(&text, None) {
+                Err(Refusal::SeveralKinds(kinds)) => kinds,
+                // Some files of such folders are templates.
+                Err(Refusal::NotYaml(_) | Refusal::NoDefinition) => continue,
+                _ => vec![String::new()],
+            };
+            for kind in &kinds {
+                let kind = Some(kind.as_str()).filter(|kind| !kind.is_empty());
+                let name = format!("{} {}", path.display(), kind.unwrap_or_default());
+                match import(&text, kind) {
+                    Ok(imported) => match errors(&imported.description) {
+                        errors if errors.is_empty() => println!("{name}: imported"),
+                        errors => wrong.push(format!("{name}: {errors}")),
+                    },
+                    Err(refusal) => println!("{name}: {refusal}"),
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -71,7 +71,7 @@ fn every_key_is_used() {
             in_section(top, entries, types, &mut found);
         }
     }
-    for seed in 0..40 {
+    for seed in 0..150 {
         let mut dice = Dice::new(seed);
         let random = Documents::random(&mut dice, Size::SMALL);
         if krator::check("krator.yaml", random.text().as_bytes())
@@ -150,7 +150,7 @@ fn the_types_of_kubernetes_are_known() {
 #[test]
 fn mutants_differ_and_each_change_is_made() {
     let mut changes = BTreeMap::new();
-    for seed in 0..1_000 {
+    for seed in 0..2_000 {
         let dice = &mut Dice::new(seed);
         let documents = Documents::random(dice, Size::SMALL);
         let mut mutant = documents.clone();

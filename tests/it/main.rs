@@ -8,7 +8,7 @@ mod common;
 #[allow(unused_imports, reason = "as above")]
 use common::{
     block, case_file, code_case, descriptions, dice, documents, edit_case, hostile_names, hostile_texts,
-    operator, outputs, random_description, random_value, random_versions, regenerate, unreadable,
+    operator, outputs, random_crd, random_description, random_value, random_versions, regenerate, unreadable,
     version_pair, website, yaml,
 };
 

@@ -11,7 +11,7 @@ section! {
         "The head of the column.",
         "columns: [{name: Height, path: .spec.height}]");
     Path = required("path", Path,
-        "The field that the column shows.",
+        "The field that the column shows, or another JSON path of Kubernetes, such as `.spec.hosts[0]` or `..name`.",
         "columns: [{name: Age in years, path: .metadata.creationTimestamp}]");
     Type = optional("type", Word(&["string", "integer", "number", "boolean", "date"]),
         "How the value is shown; `date` shows it as an age.",

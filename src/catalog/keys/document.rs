@@ -11,8 +11,8 @@ use super::versions::VERSION;
 use super::webhooks::WEBHOOKS;
 use super::{NameOf, optional, required, section};
 use crate::names::{
-    Category, Form, GroupName, KindName, LabelKey, NamespaceName, OperatorName, ResourceName, Verb,
-    VersionName,
+    Category, Form, GroupName, KindName, LabelKey, NamespaceName, OperatorName, ResourceName, RustKindName,
+    Verb, VersionName,
 };
 
 section! {
@@ -103,6 +103,10 @@ section! {
     Kind = required("kind", Name(KindName::FORM),
         "The kind.",
         "resource: {kind: Reindeer}");
+    RustName = optional("rustName", Name(RustKindName::FORM),
+        "The name of the kind in Rust, where the kind is none there, as `postgresql`, or one that is taken, as `State`.",
+        "resource: {group: animals.com, version: v1, kind: moose, rustName: Moose}")
+        .default("`kind`");
     Plural = optional("plural", Name(ResourceName::FORM),
         "The plural, as in the URLs of the API.",
         "resource: {plural: moose}")

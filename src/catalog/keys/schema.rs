@@ -4,7 +4,7 @@ use super::Type::{
     Any, Boolean, Either, Integer, List, Map, Mapping, Name, Number, Phrase, Schema, String, True, Word,
 };
 use super::{NameOf, Type, optional, required, section};
-use crate::names::FormatName;
+use crate::names::{FormatName, RustFieldName};
 
 /// A count without an upper bound of its own.
 const COUNT: Type = Integer {
@@ -25,6 +25,9 @@ section! {
     Description = optional("description", String,
         "What the value means, for the CRD and the documentation of the Rust type.",
         "spec: {weight: {type: number, description: Weight in kilograms}}");
+    RustName = optional("rustName", Name(RustFieldName::FORM),
+        "The name of the field in Rust, where the one in JSON is none there, as `-Xmx`, or that of another field, as `keyUrl` beside `key_url`.",
+        "spec: {-Xmx: {type: optional string, rustName: xmx}}");
     Default = optional("default", Any,
         "The value that the API server fills in; it has to be of the type and within its limits.",
         "spec: {weight: {type: number, default: 300}}");

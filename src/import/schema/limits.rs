@@ -19,7 +19,7 @@ pub(super) enum Sort {
 impl Reader<'_, '_> {
     /// The values that are allowed, if the language can list them.
     pub(super) fn enumeration(&mut self, sort: Sort) {
-        let Some(values) = self
+        let Some(listed) = self
             .rest
             .take("enum")
             .and_then(Json::as_array)
@@ -27,7 +27,15 @@ impl Reader<'_, '_> {
         else {
             return;
         };
-        let is_nullable = self.rest.0.get("nullable") == Some(&&Json::Bool(true));
+        // The API server refuses null where there is an `enum`, even where the `enum` lists it.
+        if self.rest.is_true("nullable") {
+            self.findings.add(
+                &self.path.field("nullable"),
+                "null, which the API server refuses of a value with an `enum`, is taken as no value at all",
+            );
+        }
+        let values: Vec<Json> = listed.iter().filter(|value| !value.is_null()).cloned().collect();
+        let values = values.as_slice();
         let fits = match (sort, self.out.get("type").and_then(Json::as_str)) {
             (Sort::Text, Some("string")) => values.iter().all(|value| value.is_string()),
             (Sort::Number, Some("number")) => values.iter().all(Json::is_number),
@@ -41,8 +49,8 @@ impl Reader<'_, '_> {
             .iter()
             .filter_map(|(key, _)| Some(((*key).to_owned(), (*self.rest.0.get(key)?).clone())))
             .collect();
-        if !fits || is_nullable || !all_hold(&Json::Object(limits), values) {
-            self.beside.push(json!({ "enum": values }));
+        if !fits || values.is_empty() || !all_hold(&Json::Object(limits), values) {
+            self.beside.push(json!({ "enum": listed }));
             return;
         }
         let mut distinct: Vec<&Json> = Vec::new();

@@ -4,8 +4,8 @@ use krator_schema::{CompiledSchema, Pattern};
 use serde_json::{Map, Number, Value as Json};
 
 use super::sink::Sink;
-use crate::catalog::INVALID_SCHEMA;
 use crate::catalog::keys::{SectionKey as _, TypeKey};
+use crate::catalog::{INEXACT_BOUND, INVALID_SCHEMA};
 use crate::finding::{Finding, Span};
 use crate::model::{Constraints, Schema, Shape};
 
@@ -99,6 +99,73 @@ pub(super) fn check(meant: &Schema, written: &Schema, sink: &Sink<'_>) {
     }
     if let Some((_, span)) = number("multipleOf").filter(|(step, _)| *step <= 0.0) {
         sink.error(&INVALID_SCHEMA, span, "`multipleOf` has to be more than 0");
+    }
+    for name in ["minimum", "maximum", "multipleOf"] {
+        let Some((held, span)) = number(name) else {
+            continue;
+        };
+        let written = sink.source.at(span);
+        let finding = if is_rounded(written, held) {
+            let message = format!("the API server reads this `{name}` as {held}");
+            Finding::new(&INEXACT_BOUND, span, message).help("write a number of at most 15 digits")
+        } else if name == "multipleOf" && !is_exact(written) {
+            let message = "no number of the API server is exactly this, so not every multiple is one to each API server";
+            Finding::new(&INEXACT_BOUND, span, message)
+                .help("use `integer` with a smaller unit, or leave `multipleOf` to the handlers")
+        } else {
+            continue;
+        };
+        sink.report(finding);
+    }
+}
+
+/// Whether a number that is written in decimal is another one than the double that it is read as. A fraction such as 0.1 has
+/// no exact double, but one that is written back as 0.1.
+fn is_rounded(written: &str, held: f64) -> bool {
+    match written.parse::<i64>() {
+        Ok(written) => held as i128 != i128::from(written),
+        Err(_) => match (significant(written), significant(&held.to_string())) {
+            (Some(written), Some(held)) => written != held,
+            // An alias, or the hexadecimal form of an integer.
+            _ => false,
+        },
+    }
+}
+
+/// Whether a number that is written in decimal, and not rounded, is a fraction of a power of two.
+fn is_exact(written: &str) -> bool {
+    let Some((digits, power)) = significant(written) else {
+        return true;
+    };
+    let Ok(places) = u32::try_from(-power) else {
+        return true;
+    };
+    match (digits.parse::<u128>(), 5_u128.checked_pow(places)) {
+        (Ok(digits), Some(fives)) => digits % fives == 0,
+        _ => false,
+    }
+}
+
+/// The digits of a number in decimal without zeros at either end, and the power of ten of the last one.
+fn significant(text: &str) -> Option<(String, i64)> {
+    let text = text.trim_start_matches(['+', '-']);
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    if digits.is_empty() || !digits.chars().all(|c| c.is_ascii_digit()) {
+        return None;
+    }
+    let places = i64::try_from(fraction.len()).ok()?;
+    let trimmed = digits.trim_end_matches('0');
+    let zeros = i64::try_from(digits.len() - trimmed.len()).ok()?;
+    let power = exponent
+        .parse::<i64>()
+        .ok()?
+        .checked_sub(places)?
+        .checked_add(zeros)?;
+    match trimmed.trim_start_matches('0') {
+        "" => Some((String::new(), 0)),
+        digits => Some((digits.to_owned(), power)),
     }
 }
 

@@ -181,7 +181,7 @@ fn definition(
     let mut fields = fields_of(root, path.span);
     fields.retain(|field| {
         let is_common = ["apiVersion", "kind"].contains(&field.name.as_str());
-        !is_common && field.name.rust_field() != "metadata"
+        !is_common && field.rust_name() != "metadata"
     });
     Ok(ForeignKind {
         group: wanted.group.clone(),

@@ -208,7 +208,7 @@ pub(super) fn reference_of(
         let help = format!("a kind is `group/version.Kind`, such as {example}");
         return sink.refuse(Finding::new(&INVALID_NAME, span, message).help(help));
     };
-    let kind = named(&reference.name, span, "kind", KindName::parse, sink)?;
+    let kind = named(&reference.name, span, "kind", KindName::parse_pascal, sink)?;
     named(&reference.version, span, "version", VersionName::parse, sink)?;
     if !kubernetes::has_group(&reference.group) {
         named(&reference.group, span, "group", GroupName::parse, sink)?;

@@ -91,12 +91,7 @@ fn fields(read: &OpenApi, span: Span, depth: usize) -> Option<Vec<Field>> {
     let mut fields = Vec::new();
     for (key, property) in read.properties.as_ref()? {
         let name = FieldName::parse(key).ok()?;
-        let rust_name = name.rust_field();
-        let is_keyword = matches!(
-            rust_name.trim_start_matches('_'),
-            "" | "self" | "super" | "crate" | "Self"
-        );
-        if is_keyword || !rust_names.insert(rust_name) {
+        if !rust_names.insert(name.rust_field()?) {
             return None;
         }
         let is_required = read.required.iter().flatten().any(|required| required == key);

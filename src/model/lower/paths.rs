@@ -99,9 +99,9 @@ impl Fields<'_, '_> {
                 return node.refuse(finding.did_you_mean(mended.map(String::as_str)));
             }
         };
-        match self.follow(&path) {
-            Ok(leaf) if wanted.is_empty() || wanted.contains(&leaf) => Some((written.map(|_| path), leaf)),
-            Ok(leaf) => {
+        match self.check(node, &path)? {
+            leaf if wanted.is_empty() || wanted.contains(&leaf) => Some((written.map(|_| path), leaf)),
+            leaf => {
                 let expected: Vec<&str> = wanted
                     .iter()
                     .filter(|leaf| **leaf != Leaf::Open)
@@ -116,6 +116,14 @@ impl Fields<'_, '_> {
                 node.sink
                     .refuse(Finding::new(&UNKNOWN_FIELD, written.span, message))
             }
+        }
+    }
+
+    /// The type that a path leads to, or a finding that the schema lacks a step of it.
+    pub(crate) fn check(&self, node: Input<'_>, path: &FieldPath) -> Option<Leaf> {
+        let written = text(node)?;
+        match self.follow(path) {
+            Ok(leaf) => Some(leaf),
             Err(Astray::NoItem { message, texts }) => {
                 let mut finding = Finding::new(&UNKNOWN_FIELD, written.span, message);
                 if !texts.is_empty() {

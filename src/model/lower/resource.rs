@@ -7,9 +7,12 @@ use super::paths::{Fields, Leaf};
 use crate::catalog::keys::{ColumnKey, NameKey, ResourceKey, ScaleKey};
 use crate::catalog::{INVALID_NAME, MISSING_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Spanned};
-use crate::model::{Column, ColumnType, DeclaredCondition, NameRule, Resource, Scale, Scope};
+use crate::model::{
+    Column, ColumnPath, ColumnType, DeclaredCondition, FieldPath, JsonPath, NameRule, Resource, Scale, Scope,
+};
 use crate::names::{
-    Category, ColumnName, ConditionName, GroupName, KindName, NotAName, ResourceName, VersionName, plural,
+    Category, ColumnName, ConditionName, GroupName, KindName, NotAName, ResourceName, RustKindName,
+    VersionName, plural,
 };
 
 /// The largest number of characters in the name of an object.
@@ -21,6 +24,7 @@ pub(super) fn resource(node: Input<'_>) -> Option<Resource> {
     let group = keys.read(ResourceKey::Group, name_of("group", GroupName::parse));
     let version = keys.read(ResourceKey::Version, name_of("version", VersionName::parse));
     let kind = keys.read(ResourceKey::Kind, name_of("kind", KindName::parse));
+    let rust_name = keys.read(ResourceKey::RustName, name_of("kind", RustKindName::parse));
     let has_approval = keys.has(ResourceKey::ApiApproved);
     let api_approved = keys.read(ResourceKey::ApiApproved, name_of("approval", approval));
     if let Some(group) = &group
@@ -50,6 +54,16 @@ pub(super) fn resource(node: Input<'_>) -> Option<Resource> {
     keys.finish();
 
     let kind = kind?;
+    let rust_name = rust_name.unwrap_or_else(|| {
+        let own = RustKindName::parse(kind.as_str()).unwrap_or_else(|_| {
+            let proposed = kind.in_rust();
+            let message = format!("Rust has no type that could be called `{}`", kind.value);
+            let help = format!("give it a name of its own in Rust: `rustName: {proposed}` beside `kind`");
+            node.report(Finding::new(&INVALID_NAME, kind.span, message).help(help));
+            proposed
+        });
+        Spanned::new(own, kind.span)
+    });
     let default = |text: String| {
         // The plural of a long kind is too long for a name.
         ResourceName::parse(&text)
@@ -86,6 +100,7 @@ pub(super) fn resource(node: Input<'_>) -> Option<Resource> {
         scale: None,
         selectable_fields: Vec::new(),
         kind,
+        rust_name,
     })
 }
 
@@ -164,7 +179,7 @@ pub(super) fn columns(node: Input<'_>, fields: &Fields<'_, '_>) -> Vec<Column> {
     ];
     Keys::list(node, "a list of columns", |keys| {
         let name = keys.read(ColumnKey::Name, name_of("column", ColumnName::parse));
-        let path = keys.read(ColumnKey::Path, |node| fields.path_and_leaf(node, &[]));
+        let path = keys.read(ColumnKey::Path, |node| column_path(node, fields));
         let column_type = keys.word(ColumnKey::Type, &TYPES);
         let priority = keys.integer(ColumnKey::Priority);
         let description = keys.read(ColumnKey::Description, text);
@@ -186,6 +201,29 @@ pub(super) fn columns(node: Input<'_>, fields: &Fields<'_, '_>) -> Vec<Column> {
             description,
         })
     })
+}
+
+/// Reads the path of a column, and the type that it leads to.
+fn column_path(node: Input<'_>, fields: &Fields<'_, '_>) -> Option<(Spanned<ColumnPath>, Leaf)> {
+    let other = node
+        .scalar()
+        .and_then(|scalar| match FieldPath::parse(&scalar.text) {
+            Ok(_) => None,
+            Err(_) => JsonPath::parse(&scalar.text).ok(),
+        });
+    match other {
+        None => {
+            let (path, leaf) = fields.path_and_leaf(node, &[])?;
+            Some((path.map(ColumnPath::Field), leaf))
+        }
+        Some(path) => {
+            let leaf = match path.fields() {
+                Some(led) => fields.check(node, led)?,
+                None => Leaf::Open,
+            };
+            Some((Spanned::new(ColumnPath::Other(path), node.span), leaf))
+        }
+    }
 }
 
 /// Reads `conditions` of a document.

@@ -5,7 +5,6 @@ mod mapping;
 mod phrase;
 mod values;
 
-pub(super) use mapping::refuse_optional;
 pub(super) use phrase::kubernetes_reference;
 pub(crate) use phrase::{DEEPEST_PHRASE, type_words};
 pub(super) use values::typed_json;
@@ -13,13 +12,14 @@ pub(super) use values::typed_json;
 use std::collections::BTreeMap;
 
 use change::refuse_change;
+use mapping::refuse_optional;
 
 use super::nodes::{Input, InputEntry, entries};
 use super::sink::Sink;
-use crate::catalog::{INVALID_SCHEMA, NAME_COLLISION};
+use crate::catalog::{INVALID_NAME, INVALID_SCHEMA, NAME_COLLISION};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{Field, NamedType, Schema, Shape, TypeId};
-use crate::names::{FieldName, TypeName, is_rust_keyword};
+use crate::names::{FieldName, TypeName, is_rust_keyword, unique_rust_field};
 use crate::spec::NodeKind;
 use crate::text::shown;
 
@@ -133,6 +133,7 @@ impl<'a> Types<'a> {
             schema.span = beside.span;
             schema.optional = beside.optional;
             schema.nullable |= beside.nullable;
+            schema.rust_name = beside.rust_name;
             schema.change = beside.change.or(schema.change.take());
             for (own, beside) in [
                 (&mut schema.default, beside.default),
@@ -269,8 +270,21 @@ impl<'a> Types<'a> {
 
     /// One field.
     pub fn field(&mut self, entry: InputEntry<'a>) -> Option<Field> {
-        let schema = self.schema(entry.value);
+        let mut schema = self.schema(entry.value);
         let name = entry.name("field", FieldName::parse)?;
+        if schema.rust_name.is_none() && name.rust_field().is_none() {
+            let proposed = unique_rust_field(name.as_str(), |_| false);
+            let message = format!(
+                "Rust has no field that could be called `{}`",
+                shown(name.as_str())
+            );
+            entry
+                .value
+                .report(Finding::new(&INVALID_NAME, name.span, message).help(format!(
+                    "give it a name of its own: `rustName: {proposed}` beside its type"
+                )));
+            schema.rust_name = Some(Spanned::new(proposed, name.span));
+        }
         Some(Field { name, schema })
     }
 }

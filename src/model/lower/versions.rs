@@ -14,7 +14,9 @@ use super::schema::Types;
 use crate::catalog::keys::VersionKey;
 use crate::catalog::{CONVERSION_INVALID, NAME_COLLISION};
 use crate::finding::{Finding, Spanned};
-use crate::model::{Column, Field, FieldPath, PathRoot, Resource, Scale, Schema, Segment, Shape, Version};
+use crate::model::{
+    Column, ColumnPath, Field, FieldPath, PathRoot, Resource, Scale, Schema, Segment, Shape, Version,
+};
 use crate::names::VersionName;
 use change::Written;
 
@@ -175,8 +177,14 @@ impl Form {
 
     /// Lets the paths of columns and others follow a change back. Those that lead to what the older version lacks are gone.
     fn follow(&mut self, change: &Change) {
-        self.columns
-            .retain_mut(|column| follow(&mut column.path.value, change));
+        self.columns.retain_mut(|column| match &mut column.path.value {
+            ColumnPath::Field(path) => follow(path, change),
+            // A path that a change concerns cannot be written in another way.
+            ColumnPath::Other(path) => path.fields().is_none_or(|fields| {
+                let mut followed = fields.clone();
+                follow(&mut followed, change) && followed == *fields
+            }),
+        });
         self.selectable_fields
             .retain_mut(|path| follow(&mut path.value, change));
         self.scale = self.scale.take().and_then(|mut scale| {

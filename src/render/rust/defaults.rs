@@ -259,7 +259,7 @@ pub(super) fn is_bytes(description: &Description, schema: &Schema) -> bool {
 
 /// The name of a field in Rust.
 pub(super) fn field_ident(field: &Field) -> Ident {
-    let name = field.name.value.rust_field();
+    let name = field.rust_name();
     ident(name.strip_prefix("r#").unwrap_or(&name))
 }
 

@@ -42,7 +42,7 @@ pub fn tests(kind: &Kind) -> String {
     let about = format!(
         "Takes every edge of the state graph of `{}`, with scripted handlers instead of yours: see\n\
          [`krator_runtime::testing`].",
-        kind.resource.kind.value
+        kind.resource.rust_name.value
     );
     file_with_docs(
         &about,

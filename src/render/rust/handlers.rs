@@ -35,7 +35,7 @@ pub(super) const WIDTH: usize = 100;
 
 /// The path of the handler of a state.
 pub fn handler_file(kind: &Kind, state: &State) -> String {
-    let (kind, state) = (kind.resource.kind.value.module(), state.name.value.module());
+    let (kind, state) = (kind.resource.rust_name.value.module(), state.name.value.module());
     format!("src/{kind}/states/{state}.rs")
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn states_module(kind: &Kind) -> String {
         "{HEADER}\n\n\
          //! The states of `{}` objects, and where each of them leads. The handler of a state is in the file of the same\n\
          //! name; [`prelude`](super::prelude) explains how to write it.\n\n",
-        kind.resource.kind.value
+        kind.resource.rust_name.value
     );
     for module in modules {
         if module == STATES_MODULE {
@@ -135,7 +135,7 @@ pub fn handler(kind: &Kind, state: &State) -> String {
     };
     let imports = import("super", &mut imports);
     let not_written = if state.has_work() { NOT_WRITTEN } else { "" };
-    let module = rust_ident(&kind.resource.kind.value.module());
+    let module = rust_ident(&kind.resource.rust_name.value.module());
     format!(
         "{imports}use crate::{module}::prelude::*;\n\n\
          impl State for {name} {{\n{not_written}    \
@@ -172,8 +172,8 @@ pub fn import(from: &str, names: &mut Vec<&str>) -> String {
 
 /// `tests/<kind>.rs`: tests that pass with the handlers as they begin, once those count as written.
 pub(crate) fn machine_test(description: &Description, kind: &Kind) -> String {
-    let name = kind.resource.kind.value.as_str();
-    let module = rust_ident(&kind.resource.kind.value.module());
+    let name = kind.resource.rust_name.value.as_str();
+    let module = rust_ident(&kind.resource.rust_name.value.module());
     let machine = format!("{name}Machine");
     let memory = memory_type(description, kind).to_string();
     let from = format!("{}::{module}", description.operator.value.crate_ident());
@@ -202,7 +202,7 @@ pub(crate) fn machine_test(description: &Description, kind: &Kind) -> String {
 
 /// `src/<kind>/admission.rs`: handlers of webhooks that let everything pass.
 pub(crate) fn admission(kind: &Kind) -> String {
-    let name = kind.resource.kind.value.as_str();
+    let name = kind.resource.rust_name.value.as_str();
     let mut imports = vec!["Review", "Verdict"];
     imports.extend(kind.webhooks.validate.as_ref().map(|_| "Validate"));
     imports.extend(kind.webhooks.mutate.as_ref().map(|_| "Mutate"));

@@ -310,7 +310,7 @@ impl<'a> KindTypes<'a> {
         if !made.is_empty() {
             taken = types::names(description, kind);
             taken.extend(taken_in_handlers().map(str::to_owned));
-            taken.insert(format!("{}Operator", kind.resource.kind.value));
+            taken.insert(format!("{}Operator", kind.resource.rust_name.value));
             taken.extend(kind.states.iter().map(|state| state.name.as_str().to_owned()));
         }
         let mut names = BTreeMap::new();

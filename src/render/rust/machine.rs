@@ -51,7 +51,7 @@ pub fn machine(description: &Description, kind: &Kind) -> String {
     let objectives = (!kind.objectives.is_empty()).then(|| quote!(.objectives(&[#(#objectives),*])));
     let field_values = kinds::field_values(description, kind);
     let spec_digests = spec_digests::spec_digests(kind);
-    let states_doc = format!(" The states of `{}` objects.", kind.resource.kind.value);
+    let states_doc = format!(" The states of `{}` objects.", kind.resource.rust_name.value);
     let finalizer = format!("{}/{}", kind.resource.group.value, kind.resource.plural.value);
     file(&quote! {
         use crate::#module::object::#memory;
@@ -119,7 +119,7 @@ fn own_conditions(kind: &Kind, name: &Ident, machine: &Ident) -> TokenStream {
         .collect();
     let about = format!(
         " The conditions of `{}` objects beside Ready, Reconciling and Stalled; [`rt::Context::set`] sets them.",
-        kind.resource.kind.value
+        kind.resource.rust_name.value
     );
     quote! {
         #[doc = #about]

@@ -157,6 +157,6 @@ fn json_step(values: TokenStream, segment: &Segment) -> TokenStream {
 }
 
 fn rust_name(field: &Field) -> syn::Ident {
-    let name = field.name.value.rust_field();
+    let name = field.rust_name();
     ident(name.strip_prefix("r#").unwrap_or(&name))
 }

@@ -27,7 +27,7 @@ pub fn prelude(description: &Description, kind: &Kind) -> String {
     });
     let about = format!(
         " What a handler of `{}` is given: see [`krator_runtime::Context`].",
-        kind.resource.kind.value
+        kind.resource.rust_name.value
     );
     let items = quote! {
         #kinds

@@ -1,8 +1,11 @@
 //! The Rust types of a kind: `.spec`, `.status` and everything in them, with serde attributes for the names of fields.
 
 mod place;
+mod root;
 
 pub(super) use place::type_in;
+
+use root::{absent_is_default, custom_resource};
 
 use super::{
     KindNames,
@@ -12,7 +15,7 @@ use super::{
     file, ident, memory_type,
 };
 use crate::{
-    model::{Description, Field, Kind, Schema, Scope, Shape, TypeId, kubernetes},
+    model::{Description, Field, Kind, Schema, Shape, TypeId, kubernetes},
     names::{MACHINE_FIELD, TYPE_IMPORTS, pascal, unique_variants},
 };
 use proc_macro2::{Span, TokenStream};
@@ -60,6 +63,10 @@ pub fn types(description: &Description, kind: &Kind, is_newest: bool) -> String 
         status_fields.derives(),
         status_fields.defaults(status, Some(&machine_field)),
     );
+    let may_be_absent = kind.spec.optional || description.is_nullable(&kind.spec);
+    let (spec_remote, spec_serde) = (may_be_absent && spec_fields.have_default)
+        .then(|| (quote!(#[serde(remote = "Self")]), absent_is_default(spec)))
+        .unzip();
     let (spec_fields, status_fields, items) = (spec_fields.tokens, status_fields.tokens, writer.items);
     let about = format!(" The `.status` of `{root}` objects.");
     let allow = allow_complexity();
@@ -83,10 +90,12 @@ pub fn types(description: &Description, kind: &Kind, is_newest: bool) -> String 
         #spec_doc
         #[derive(kube::CustomResource, #spec_derives)]
         #attribute
+        #spec_remote
         pub struct #spec {
             #(#spec_fields)*
         }
         #spec_defaults
+        #spec_serde
 
         #[doc = #about]
         #[derive(#status_derives)]
@@ -126,31 +135,11 @@ pub(crate) fn common_types(description: &Description) -> String {
 /// The name of the field with the runtime's part of `.status`: another one if the description has a field of that name.
 fn machine_field(kind: &Kind) -> Ident {
     let mut name = MACHINE_FIELD.to_owned();
-    let is_taken = |name: &str| {
-        kind.status
-            .iter()
-            .any(|field| field.name.value.rust_field() == name)
-    };
+    let is_taken = |name: &str| kind.status.iter().any(|field| field.rust_name() == name);
     while is_taken(&name) {
         name.push('_');
     }
     Ident::new(&name, Span::call_site())
-}
-
-fn custom_resource(kind: &Kind, has_default: bool) -> TokenStream {
-    let resource = &kind.resource;
-    let (group, version) = (resource.group.value.as_str(), resource.version.value.as_str());
-    let (name, plural) = (resource.kind.value.as_str(), resource.plural.value.as_str());
-    let singular = resource.singular.value.as_str();
-    let status = format!("{name}Status");
-    let namespaced = (resource.scope.value == Scope::Namespaced).then(|| quote!(namespaced,));
-    let default = has_default.then(|| quote!(derive = "Default",));
-    quote! {
-        #[kube(
-            group = #group, version = #version, kind = #name, plural = #plural, singular = #singular, #namespaced
-            status = #status, schema = "disabled", #default derive = "PartialEq",
-        )]
-    }
 }
 
 /// The attribute of modules with types of the description, for clippy.
@@ -286,7 +275,7 @@ impl<'a> Writer<'a> {
         let (schema, name) = (&field.schema, field.name.value.as_str());
         let rust = field_ident(field);
         let rust_name = rust.to_string();
-        let inner = self.rust_type(schema, &format!("{owner}{}", pascal(name)));
+        let inner = self.rust_type(schema, &format!("{owner}{}", pascal(field.word())));
         let is_nullable = self.description.is_nullable(schema);
         let is_option = optional == Optional::All || schema.optional || is_nullable;
         let filled = self.defaults.of(schema, &inner, is_option);

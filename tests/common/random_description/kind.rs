@@ -219,7 +219,8 @@ pub fn kind(
                 .as_object_mut()
                 .expect("a mapping")
                 .retain(|key, _| !["scale", "selectableFields"].contains(&key.as_str()));
-            document.insert("spec".into(), json!(name));
+            let optional = if dice.one_in(3) { "optional " } else { "" };
+            document.insert("spec".into(), json!(format!("{optional}{name}")));
         }
         None => {
             document.insert("spec".into(), Value::Object(spec_node));

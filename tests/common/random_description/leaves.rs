@@ -2,6 +2,7 @@
 
 use super::schema::{Drawn, Shape};
 use crate::common::dice::Dice;
+use crate::common::random_value::decimal;
 use serde_json::{Value, json};
 
 const PATTERNS: &[(&str, &str)] = &[
@@ -207,7 +208,13 @@ pub fn number(dice: &mut Dice) -> Drawn {
             json!({"type": "number", "minimum": -1.5, "maximum": 2.5, "exclusiveMinimum": true}),
             json!(2),
         ),
-        2 => (json!({"type": "number", "multipleOf": 0.5}), json!(1.5)),
+        2 => {
+            let step = *dice.among(&[0.5, 0.01, 0.1, 0.3, 0.007, 2.5]);
+            // The API server takes the step of a whole number for a whole one.
+            let value = decimal(step, dice.below(400) as f64 - 200.0);
+            let value = if value.fract() == 0.0 { step } else { value };
+            (json!({"type": "number", "multipleOf": step}), json!(value))
+        }
         3 => (json!({"type": "number", "enum": [0.5, 1, 2.25]}), json!(1)),
         4 => (
             json!({"type": "number", "format": *dice.among(&["double", "float"])}),

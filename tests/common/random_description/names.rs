@@ -291,6 +291,35 @@ const TEXTS: &[&str] = &[
     "{braces} %s $HOME ${HOME} {{mustache}}",
 ];
 
+/// Names of fields that Rust cannot write, or that mean something where they are written.
+const STRANGE_FIELDS: &[&str] = &[
+    "-Xmx",
+    "-limit",
+    "1st",
+    "a.b/c",
+    "$ref",
+    "größe",
+    "two words",
+    "it's",
+    "\"",
+    "{{x}}",
+    "`",
+    "*/",
+    "#[x]",
+    "${x}",
+    "日本",
+    "a\\b",
+    "self",
+    "crate",
+    "_",
+    "--",
+    "a: b",
+    "# c",
+    "'",
+    "</script>",
+    "[*]",
+];
+
 /// Names that a scope has already: no two may have the same letters and digits.
 #[derive(Default, Clone)]
 pub struct Names {
@@ -323,6 +352,13 @@ impl Names {
     /// A new name of a field that needs no escapes anywhere.
     pub fn plain_field(&mut self, dice: &mut Dice) -> String {
         self.draw(PLAIN_FIELDS, "plain", 40, dice)
+    }
+
+    /// A new name that is none in Rust, and one for Rust.
+    pub fn strange_field(&mut self, dice: &mut Dice) -> Option<(String, String)> {
+        let name = *dice.among(STRANGE_FIELDS);
+        let in_rust = format!("strange_{}", dice.below(1000));
+        (self.taken.insert(name.to_owned()) && self.take(&in_rust)).then(|| (name.to_owned(), in_rust))
     }
 
     fn draw(&mut self, pool: &[&str], long: &str, longest: usize, dice: &mut Dice) -> String {

@@ -24,7 +24,12 @@ pub fn collect(
     is_in_list: bool,
     found: &mut Vec<FieldAt>,
 ) {
-    for (name, field) in fields {
+    // A path has escapes for dots only.
+    let is_written = |name: &str| {
+        name.chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
+    };
+    for (name, field) in fields.iter().filter(|(name, _)| is_written(name)) {
         let is_plain = is_plain && rules::is_plain(name);
         below(format!("{path}.{name}"), field, is_plain, is_in_list, found);
     }
@@ -47,6 +52,9 @@ pub fn resource(group: &str, name: &str, is_cluster: bool, found: &[FieldAt], di
     let mut resource = json!({"group": group, "version": "v1", "kind": name});
     if is_cluster || dice.one_in(6) {
         resource["scope"] = json!(if is_cluster { "Cluster" } else { "Namespaced" });
+    }
+    if dice.one_in(6) && name.len() < 50 {
+        resource["rustName"] = json!(format!("{name}InRust"));
     }
     let lower = name.to_ascii_lowercase();
     if dice.one_in(4) {
@@ -108,6 +116,15 @@ pub fn columns(found: &[FieldAt], dice: &mut Dice) -> Value {
             column["description"] = json!(text(dice));
         }
         columns.push(column);
+    }
+    if dice.one_in(3) {
+        let path = *dice.among(&[
+            ".metadata.ownerReferences[0].name",
+            ".metadata.labels['app']",
+            "..name",
+            ".kind",
+        ]);
+        columns.push(json!({"name": *dice.among(&["Größe (cm)", "N/A", "1st", "Uses %"]), "path": path}));
     }
     if dice.one_in(3) {
         columns.push(json!({"name": "Why", "path": ".status.conditions[?(@.type==\"Ready\")].reason"}));

@@ -134,7 +134,14 @@ impl Schemas {
             } else {
                 names.field(dice)
             };
-            fields.push((name, drawn));
+            let strange = dice
+                .one_in(10)
+                .then(|| strange(names, &drawn.node, dice))
+                .flatten();
+            fields.push(match strange {
+                Some((name, node)) => (name, Drawn { node, ..drawn }),
+                None => (name, drawn),
+            });
         }
         fields
     }
@@ -404,6 +411,19 @@ pub fn object_value(fields: &[(String, Drawn)], dice: &mut Dice) -> Option<Value
         }
     }
     Some(Value::Object(value))
+}
+
+/// A name that Rust cannot have, and the type with another one for Rust. Rules over changes cannot go through every name.
+fn strange(names: &mut Names, node: &Value, dice: &mut Dice) -> Option<(String, Value)> {
+    let written = node.to_string();
+    let changes = ["\"immutable\"", "\"onceSet\"", "\"transition\""];
+    if changes.iter().any(|key| written.contains(key)) {
+        return None;
+    }
+    let (name, in_rust) = names.strange_field(dice)?;
+    let mut node = as_mapping(node);
+    node.insert("rustName".into(), json!(in_rust));
+    Some((name, Value::Object(node)))
 }
 
 /// The fields that can identify an item of a list.

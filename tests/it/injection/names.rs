@@ -44,7 +44,9 @@ fn names_that_would_not_compile_are_errors() {
     }
     for field in ["self", "Self", "super", "crate", "_"] {
         let found = good(&|vm| vm["spec"] = json!({field: "string"}));
-        assert_eq!(found, ["name-collision"], "{field}");
+        assert_eq!(found, ["invalid-name"], "{field}");
+        let found = good(&|vm| vm["spec"] = json!({field: {"type": "string", "rustName": "named"}}));
+        assert_eq!(found, [""; 0], "{field}");
     }
     for (one, other) in [("a-b", "a_b"), ("aB", "a_b"), ("URL", "url"), ("type", "Type")] {
         let found = good(&|vm| vm["spec"] = json!({one: "string", other: "string"}));
@@ -57,9 +59,14 @@ fn names_that_would_not_compile_are_errors() {
     for name in [
         "Object", "Operator", "Arc", "Context", "Shared", "Self", "Lib", "Con",
     ] {
-        let found = errors(&named("vm", vec![kind(name, &["A", "B"])]));
+        let mut taken = kind(name, &["A", "B"]);
+        let found = errors(&named("vm", vec![taken.clone()]));
         assert_eq!(found, ["name-collision"], "{name}");
+        taken["resource"]["rustName"] = json!("Another");
+        assert_eq!(errors(&named("vm", vec![taken])), [""; 0], "{name}");
     }
+    let found = errors(&named("vm", vec![kind("vmPool", &["A", "B"])]));
+    assert_eq!(found, ["invalid-name"]);
     let found = errors(&named("vm", vec![kind(&long('K', 60), &["A", "B"])]));
     assert_eq!(found, ["invalid-name"]);
     for name in [

@@ -104,7 +104,7 @@ pub(super) fn probes(of: &Type) -> Vec<Value> {
     if let Type::Word(words) = of {
         probes.extend(words.iter().map(|word| Value::from(*word)));
     }
-    let strange = Value::from("¿ ?");
+    let strange = Value::from(" ¿");
     probes.extend([
         Value::Null,
         Value::from(true),
@@ -137,7 +137,7 @@ fn max(of: &Type) -> Option<i64> {
 
 /// Whether a value is of a type, as far as that can be said without knowing the rest of the description.
 pub(super) fn takes(of: &Type, value: &Value) -> Option<bool> {
-    let is_strange = value.as_str() == Some("¿ ?");
+    let is_strange = value.as_str() == Some(" ¿");
     let is_scalar = !value.is_null() && !value.is_mapping() && !value.is_sequence();
     match of {
         Type::Any => None,

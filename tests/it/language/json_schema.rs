@@ -75,7 +75,7 @@ const OF_SHAPE: [&str; 6] = [
 ];
 
 /// Cases of such rules for which one value is not enough to see the mistake, and why.
-const NOT_OF_SHAPE: [(&str, &str); 6] = [
+const NOT_OF_SHAPE: [(&str, &str); 8] = [
     (
         "missing-key.deletion",
         "the keys of the machine and of a state together",
@@ -85,6 +85,14 @@ const NOT_OF_SHAPE: [(&str, &str); 6] = [
     (
         "invalid-name.group",
         "a DNS name like any other, which needs approval",
+    ),
+    (
+        "invalid-name.rust-field",
+        "a name in JSON like any other, which needs a `rustName`",
+    ),
+    (
+        "invalid-name.rust-kind",
+        "a kind like any other, which needs a `rustName`",
     ),
     (
         "invalid-duration.timeout",
@@ -244,6 +252,8 @@ fn the_patterns_of_names_are_their_forms() {
     let forms = [
         names::StateName::FORM,
         names::KindName::FORM,
+        names::RustKindName::FORM,
+        names::RustFieldName::FORM,
         names::FieldName::FORM,
         names::OperatorName::FORM,
         names::ResourceName::FORM,

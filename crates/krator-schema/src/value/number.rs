@@ -40,19 +40,18 @@ pub(crate) fn to_int(value: f64) -> i64 {
     }
 }
 
-/// Whether a float counts as an integer: `swag.IsFloat64AJSONInteger`, which forgives a small relative error of positive
-/// numbers.
+/// Whether a float counts as an integer: `swag.IsFloat64AJSONInteger`, which forgives a relative error. API servers are built
+/// with several versions of swag: up to 0.23 it compares with the number without its fraction, and forgives positive numbers
+/// only; later it compares with the nearest integer, so that 0.29 / 0.01 is one. What either accepts is accepted.
 pub(crate) fn is_integer(value: f64) -> bool {
     const LIMIT: f64 = 9_007_199_254_740_991.0;
     if !(-LIMIT..=LIMIT).contains(&value) {
         return false;
     }
-    if value.trunc() == value {
-        return true;
-    }
-    // A negative number becomes a very large unsigned one in Go, which is far from it.
-    let near = value.trunc();
-    value > 0.0 && near != 0.0 && (value - near) / (value + near) < 1e-9
+    let (whole, nearest) = (value.trunc(), value.round());
+    value == whole
+        || whole > 0.0 && (value - whole) / (value + whole) < 1e-9
+        || nearest != 0.0 && (value - nearest).abs() < 1e-9 * nearest.abs()
 }
 
 /// Whether a number fits a type and a format: `validate.IsValueValidAgainstRange`.

@@ -18,6 +18,11 @@ pub(super) fn refuse_change(schema: &Schema, what: &str, sink: &Sink<'_>) {
         let help = "only a field is `immutable`, `onceSet` or has a `transition`: say it at the field";
         sink.report(Finding::new(&INVALID_SCHEMA, change.span, message).help(help));
     }
+    if let Some(name) = &schema.rust_name {
+        let message = format!("{what} is no field, so it has no name in Rust");
+        let help = "say `rustName` at the field that has this type";
+        sink.report(Finding::new(&INVALID_SCHEMA, name.span, message).help(help));
+    }
 }
 
 impl<'a> Types<'a> {

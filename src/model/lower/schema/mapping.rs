@@ -15,10 +15,11 @@ use crate::model::lower::constraints::{
 };
 use crate::model::lower::json::json_of;
 use crate::model::lower::keys::Keys;
-use crate::model::lower::nodes::{Input, InputEntry, boolean, list, text};
+use crate::model::lower::nodes::{Input, InputEntry, boolean, list, name, text};
 use crate::model::lower::schema::values::typed_json;
 use crate::model::lower::sink::Sink;
 use crate::model::{Schema, Shape};
+use crate::names::RustFieldName;
 use crate::text::shown;
 
 const INT_OR_STRING: &str = "x-kubernetes-int-or-string";
@@ -50,7 +51,7 @@ fn refuse_beside_phrase(key: &str, type_node: Input<'_>, sink: &Sink<'_>) {
 }
 
 /// Reports `optional` where no field is that could be left out. An alias may repeat a type that is optional elsewhere.
-pub(in crate::model::lower) fn refuse_optional(schema: &Schema, what: &str, sink: &Sink<'_>) {
+pub(super) fn refuse_optional(schema: &Schema, what: &str, sink: &Sink<'_>) {
     let is_alias = sink.source.at(schema.span).starts_with('*');
     if schema.optional && !is_alias {
         let message = format!("{what} cannot be optional");
@@ -148,6 +149,9 @@ impl<'a> Types<'a> {
         if let Some(optional) = keys.read(TypeKey::Optional, boolean) {
             schema.optional = optional.value;
         }
+        schema.rust_name = keys.read(TypeKey::RustName, |node| {
+            name(node, "field in Rust", RustFieldName::parse)
+        });
         schema.constraints = constraints(&mut keys);
         if let Some(values) = one_of {
             self.one_of(&mut schema, values, node);

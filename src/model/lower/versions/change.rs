@@ -200,6 +200,7 @@ impl<'a> Written<'a> {
                 let schema = shapes::at(types, root, &at)?;
                 *schema = Schema {
                     optional: from.optional || schema.optional || schema.default.is_some(),
+                    rust_name: from.rust_name.clone().or(schema.rust_name.take()),
                     ..*from
                 };
                 let function = format!("{version}{}", path_text(&at));

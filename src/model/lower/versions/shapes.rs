@@ -169,12 +169,22 @@ pub(super) fn put(
     if fields.iter().any(|field| field.name.as_str() == name) {
         return Err(format!("there is a field `{name}` already"));
     }
-    let name = FieldName::parse(name).map_err(|error| format!("a field is {}", error.expected))?;
-    fields.push(Field {
-        name: Spanned::new(name, span),
-        schema: around(rest, new, span)?,
-    });
+    fields.push(field(name, around(rest, new, span)?, span)?);
     Ok(0)
+}
+
+/// A field of this name, which has to have one in Rust, too.
+fn field(name: &str, schema: Schema, span: Span) -> Result<Field, Unfit> {
+    let parsed = FieldName::parse(name).map_err(|error| format!("a field is {}", error.expected))?;
+    if schema.rust_name.is_none() && parsed.rust_field().is_none() {
+        return Err(format!(
+            "Rust has no field that could be called `{name}`; give it a `rustName` beside its type"
+        ));
+    }
+    Ok(Field {
+        name: Spanned::new(parsed, span),
+        schema,
+    })
 }
 
 /// A schema with the objects and lists around it that a path asks for.
@@ -185,13 +195,7 @@ fn around(path: &[Step], schema: Schema, span: Span) -> Result<Schema, Unfit> {
     let optional = schema.optional;
     let mut inner = around(rest, schema, span)?;
     let shape = match step {
-        Step::Field(name) => {
-            let name = FieldName::parse(name).map_err(|error| format!("a field is {}", error.expected))?;
-            Shape::Object(vec![Field {
-                name: Spanned::new(name, span),
-                schema: inner,
-            }])
-        }
+        Step::Field(name) => Shape::Object(vec![field(name, inner, span)?]),
         Step::Index(_) => {
             inner.optional = false;
             Shape::List(Box::new(inner))

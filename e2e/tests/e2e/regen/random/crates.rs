@@ -321,7 +321,10 @@ impl Member {
                     ("let _ = (mine, cx.first_run());".to_owned(), None),
                 ];
                 if let Some(field) = dice.pick(&fields) {
-                    let field = FieldName::parse(field).expect("a field").rust_field();
+                    let field = FieldName::parse(field)
+                        .expect("a field")
+                        .rust_field()
+                        .expect("a name in Rust");
                     let module = krator::names::snake(kind);
                     let pattern = format!("crate::{module}::{kind}Spec {{ {field}: _, .. }}");
                     block.push((format!("let {pattern} = &cx.manifest().spec;"), None));
