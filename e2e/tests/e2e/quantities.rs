@@ -109,10 +109,11 @@ fn text(dice: &mut Dice) -> String {
     if text.ends_with(['e', 'E']) && dice.one_in(2) {
         text += &format!("{}{}", dice.among(&["", "-", "+"]), dice.below(30));
     }
+    // Not an `E`, which would make an exponent of digits: Kubernetes computes all zeros of that.
     if dice.one_in(30) {
         text.insert(
             dice.below(text.len() + 1),
-            *dice.among(&['i', 'x', '.', ' ', '-', 'k', 'E', 'é']),
+            *dice.among(&['i', 'x', '.', ' ', '-', 'k', 'é']),
         );
     }
     text
