@@ -18,7 +18,7 @@ pub use file_finding::FileFinding;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::catalog::Severity;
+use crate::catalog::{EDITED_FILE, Severity};
 use crate::changes::{Changes, FileState, Snapshot, Unreadable, UnreadableFiles};
 use crate::code::{Code, InFile};
 use crate::compare::{self, Broken};
@@ -201,13 +201,14 @@ pub(crate) fn compare(
             errors.map(move |finding| FileFinding::new(&source, finding))
         });
         run.drift.found.extend(errors);
-        let unlisted = run.unlisted(now);
+        let unlisted = run.unlisted(now, run.tree());
         run.drift.found.extend(unlisted);
     }
     Ok(run.end(disk))
 }
 
-/// The findings in the user's code, as it will be after `krator gen`: an addition or a rename of that run is no finding. The
+/// The findings in the user's code, as it will be after `krator gen`: an addition or a rename of that run is no finding, but an
+/// edit of a generated file is one, which that run refuses. The
 /// arguments are those of [`compare`].
 ///
 /// # Errors
@@ -223,7 +224,14 @@ pub(crate) fn code_findings(
     let mut run = Run::settle(&named, now, former, Options::default(), Drift::default());
     run.unreadable.retain(|path| path.ends_with(".rs"));
     let (mut found, _) = run.read_code(now)?;
-    found.extend(run.unlisted(now).into_iter().map(|found| InFile {
+    let edited = run
+        .drift
+        .found
+        .iter()
+        .filter(|found| *found.finding.rule == EDITED_FILE);
+    // A manifest that the next run writes has not been seen by anybody.
+    let unlisted = run.unlisted(now, disk);
+    found.extend(edited.cloned().chain(unlisted).map(|found| InFile {
         source: found.source,
         findings: vec![found.finding],
     }));

@@ -240,8 +240,9 @@ fn role(name: &str) -> Role {
                          deployed done valid ok provisioned established synced up online approved finished issued";
     const FAILED: &str = "failed failure fail error errored invalid broken degraded unhealthy lost expired denied rejected \
                           aborted timeout crashed";
-    const FINAL: &str =
-        "deleting deleted terminating terminated releasing released removing removed destroying";
+    const FINAL: &str = "deleting deleted terminating terminated releasing released removing removed destroying destroyed gone deregistering \
+         deregistered unregistering unregistered uninstalling uninstalled deprovisioning deprovisioned decommissioning \
+         decommissioned draining drained finalizing finalized cleanup teardown";
     let words = crate::names::snake(name);
     // The last word says most: `PowerOnFailed`, `NotReady`.
     let word = words.rsplit('_').next().unwrap_or_default();

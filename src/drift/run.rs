@@ -16,6 +16,16 @@ use crate::record::{self, FileRecord, GenerationRecord};
 use crate::text::conflict::conflicts;
 use crate::text::{normalized, printable, with_line_ends_of};
 
+/// Whether the owner of a file has replaced what krator wrote: fewer than a third of its lines are left, so that a change of
+/// the others has no place in the file.
+fn is_replaced(base: &str, ours: &str) -> bool {
+    let is_said = |line: &&str| line.chars().any(char::is_alphanumeric);
+    let there: BTreeSet<&str> = ours.lines().map(str::trim).collect();
+    let of_base: Vec<&str> = base.lines().map(str::trim).filter(is_said).collect();
+    let left = of_base.iter().filter(|line| there.contains(*line)).count();
+    3 * left < of_base.len()
+}
+
 /// The state of a comparison in progress.
 pub(super) struct Run<'a> {
     former: &'a GenerationRecord,
@@ -172,6 +182,10 @@ impl<'a> Run<'a> {
         }
         let untouched = former.wrote(path, text).then(|| as_written(&ours).into_owned());
         let base = former.base.clone().or(untouched);
+        if file.ownership == Ownership::Seeded && base.as_deref().is_some_and(|base| is_replaced(base, &ours))
+        {
+            return planned;
+        }
         let pending = FileRecord {
             base: base.clone(),
             ownership: file.ownership,
@@ -383,8 +397,13 @@ impl<'a> Run<'a> {
         Ok((found, code::not_written(&code)))
     }
 
-    /// The manifests that the kustomization of the crate does not list.
-    pub fn unlisted(&self, now: Version<'_>) -> Vec<FileFinding> {
+    /// The files of the crate as they will be after the run.
+    pub fn tree(&self) -> &Snapshot {
+        &self.tree
+    }
+
+    /// The manifests among these files that the kustomization of the crate does not list.
+    pub fn unlisted(&self, now: Version<'_>, files: &Snapshot) -> Vec<FileFinding> {
         const FOLDER: &str = "deploy/";
         let path = format!("{FOLDER}kustomization.yaml");
         let FileState::Text(text) = self.tree.get(&path) else {
@@ -393,7 +412,7 @@ impl<'a> Run<'a> {
         let manifests = now.plan.files().filter_map(|(path, _)| {
             let name = path.strip_prefix(FOLDER)?;
             let is_applied = !name.contains('/') && !["kustomization.yaml", "sample.yaml"].contains(&name);
-            (is_applied && self.tree.has(path)).then_some(name)
+            (is_applied && files.has(path)).then_some(name)
         });
         unlisted(&path, text, manifests)
     }

@@ -11,7 +11,13 @@ pub fn sample(description: &Description) -> String {
         .iter()
         .map(|kind| object(description, kind))
         .collect();
-    objects.iter_mut().for_each(yaml::make_whole);
+    for object in &mut objects {
+        yaml::make_whole(object);
+        // kubectl takes the namespace of its context, or of `-n`.
+        if let Some(metadata) = object["metadata"].as_object_mut() {
+            metadata.remove("namespace");
+        }
+    }
     format!(
         "# The simplest valid objects. Apply with: kubectl apply -f deploy/sample.yaml\n{}",
         yaml::documents(&objects)
@@ -30,7 +36,7 @@ mod tests {
         let expected = json!({
             "apiVersion": "example.com/v1",
             "kind": "Thing",
-            "metadata": {"name": "thing-sample", "namespace": "default"},
+            "metadata": {"name": "thing-sample"},
             "spec": {"size": 1},
         });
         assert_eq!(documents, [expected]);

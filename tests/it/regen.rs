@@ -7,6 +7,7 @@
 //! `KRATOR_UPDATE=1 cargo test` rewrites these three.
 
 mod formatted;
+mod kept;
 mod order;
 mod safety;
 

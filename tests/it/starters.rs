@@ -93,6 +93,45 @@ fn init_writes_a_description_once() {
     assert_eq!(fs::read_to_string(&file).expect("our own"), "mine");
 }
 
+/// What a name says of a deletion.
+#[test]
+fn init_knows_names_of_deletion() {
+    for (states, entry, end) in [
+        (
+            "Creating,Running,Degraded,Deregistering,Gone",
+            "Deregistering",
+            "Gone",
+        ),
+        ("Creating,Running,Deleting,Deleted", "Deleting", "Deleted"),
+        ("Creating,Running,Uninstalling", "Uninstalling", "Uninstalling"),
+    ] {
+        let work = tempfile::tempdir().expect("a temporary folder");
+        let file = work.path().join("krator.yaml");
+        let args = [
+            "init",
+            "--kind",
+            "Cache",
+            "--group",
+            "example.com",
+            "--states",
+            states,
+            "--output",
+        ];
+        let args: Vec<&Path> = args.iter().map(Path::new).chain([file.as_path()]).collect();
+        assert!(run(&args).status.success());
+        let text = fs::read_to_string(&file).expect("it was written");
+        assert!(
+            text.contains(&format!("  deletion: {entry}\n")),
+            "{states}: {text}"
+        );
+        assert!(
+            text.contains(&format!("  {end}:\n    kind: final\n")),
+            "{states}: {text}"
+        );
+        assert_eq!(findings(&text), "", "{states}: {text}");
+    }
+}
+
 #[test]
 fn there_are_seven_examples_without_findings() {
     assert_eq!(krator::examples::ALL.len(), 7);

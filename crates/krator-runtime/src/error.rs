@@ -168,12 +168,15 @@ impl Error {
         answer(&*self.source)
     }
     pub(crate) fn panicked(payload: &(dyn Any + Send)) -> Self {
-        let text = payload
-            .downcast_ref::<&str>()
-            .copied()
-            .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-        Self::transient(format!("the handler panicked: {}", text.unwrap_or("no message")))
+        Self::transient(format!("the handler panicked: {}", message_of(payload)))
     }
+}
+
+/// The message of a panic.
+pub(crate) fn message_of(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("no message")
 }
 
 fn causes<'a>(first: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {

@@ -247,13 +247,18 @@ fn known_word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'static,
 /// allows more in a status, but that is written often.
 const LONGEST_MESSAGE: usize = 1024;
 
-/// The text, cut at the end of a character if it is too long.
+/// The text, without its middle if it is too long. It begins with what failed and ends with the reason: the API server repeats a
+/// whole value before it says what is wrong with it.
 pub(crate) fn truncated(text: &str) -> String {
     if text.len() <= LONGEST_MESSAGE {
         return text.to_owned();
     }
     const MARK: char = '…';
-    format!("{}{MARK}", cut(text, LONGEST_MESSAGE - MARK.len_utf8()))
+    let begin = cut(text, LONGEST_MESSAGE / 2);
+    let most = LONGEST_MESSAGE - MARK.len_utf8() - begin.len();
+    let fits = |at: &usize| text.is_char_boundary(*at);
+    let end = (text.len() - most..text.len()).find(fits).unwrap_or(text.len());
+    format!("{begin}{MARK}{}", &text[end..])
 }
 
 /// The beginning of the text, of at most so many bytes.
@@ -266,6 +271,29 @@ pub(crate) fn cut(text: &str, most: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_message_keeps_its_reason() {
+        let template = "container: {image: nginx, añb}, ".repeat(100);
+        for shift in 0..4 {
+            let text = format!(
+                "{}Job.batch \"q\" is invalid: spec.template: Invalid value: {template}: field is immutable",
+                "x".repeat(shift)
+            );
+            let short = truncated(&text);
+            assert!(
+                short.len() <= LONGEST_MESSAGE && short.len() > LONGEST_MESSAGE - 8,
+                "{}",
+                short.len()
+            );
+            assert!(
+                short.contains("Job.batch \"q\" is invalid: spec.template"),
+                "{short}"
+            );
+            assert!(short.ends_with("}, : field is immutable"), "{short}");
+        }
+        assert_eq!(truncated("short"), "short");
+    }
 
     fn status(attempts: u32, kinds: &[&str]) -> MachineStatus {
         let condition = |kind: &&str| Condition {

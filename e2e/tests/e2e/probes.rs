@@ -161,10 +161,7 @@ fn an_operator_is_ready_when_nothing_is_missing_and_says_what_is() {
     let mut blocked = Probed::start(cluster, &binary, &namespace, &elects, &shown[2]);
     blocked.wait_for(200, &["ok\n"]);
     let sample = fs::read_to_string(krate.dir().join("deploy/sample.yaml")).expect("generated");
-    cluster.apply(
-        &replaced(&sample, "namespace: default", &format!("namespace: {namespace}")),
-        &[],
-    );
+    cluster.apply(&sample, &["--namespace", &namespace]);
     until("the blocked operator is not alive", || {
         let (status, body) = get(&blocked.address, "/livez");
         (status == 500).then(|| {

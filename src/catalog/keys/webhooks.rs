@@ -18,8 +18,8 @@ section! {
 section! {
     /// A webhook.
     WebhookKey in WEBHOOK, "a webhook":
-    Operations = optional("operations", List { of: &Word(&["create", "update", "delete"]), min: 1, max: None },
-        "The operations that the operator is asked about. `delete` is for `validate` only, and needs `failurePolicy: Ignore`.",
+    Operations = optional("operations", List { of: &Word(&["create", "update", "delete", "CREATE", "UPDATE", "DELETE"]), min: 1, max: None },
+        "The operations that the operator is asked about, in small letters or as the API writes them. `delete` is for `validate` only, and needs `failurePolicy: Ignore`.",
         "webhooks: {validate: {operations: [create]}}")
         .default("`[create, update]`");
     FailurePolicy = optional("failurePolicy", Word(&["Fail", "Ignore"]),

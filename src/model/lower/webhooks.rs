@@ -22,6 +22,19 @@ pub(super) fn webhooks(node: Input<'_>) -> Option<Webhooks> {
 }
 
 fn webhook(node: Input<'_>, validates: bool) -> Option<Webhook> {
+    let switch = node.scalar().map(|scalar| scalar.text.as_str());
+    if let Some(switch @ ("true" | "false")) = switch {
+        let message = format!("expected a mapping, found `{switch}`");
+        let key = if validates { "validate" } else { "mutate" };
+        let help = match switch {
+            "true" => {
+                format!("write `{key}: {{}}`; what is in the braces are settings, and each has a default")
+            }
+            _ => format!("leave `{key}` out"),
+        };
+        node.report(Finding::new(&WRONG_TYPE, node.span, message).help(help));
+        return None;
+    }
     Keys::mapping(node, |keys| {
         let failure_policy = keys.word(
             WebhookKey::FailurePolicy,
@@ -92,6 +105,9 @@ fn operations(node: Input<'_>) -> Vec<Spanned<Operation>> {
         ("create", Operation::Create),
         ("update", Operation::Update),
         ("delete", Operation::Delete),
+        ("CREATE", Operation::Create),
+        ("UPDATE", Operation::Update),
+        ("DELETE", Operation::Delete),
     ];
     let items = list(node, "a list of operations");
     if items.is_empty() {
@@ -121,4 +137,50 @@ fn timeout(node: Input<'_>) -> Option<Spanned<Duration>> {
         "the API server waits for whole seconds, from 1 to 30",
     );
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::Operation;
+
+    fn checked(webhooks: &str) -> crate::Checked {
+        let text = format!(
+            "krator: 1\nresource: {{group: example.com, version: v1, kind: Thing}}\nspec: {{}}\nwebhooks: {webhooks}\n\
+             machine: {{initial: Up}}\nstates: {{Up: {{kind: ready}}}}\n"
+        );
+        crate::check("krator.yaml", text.as_bytes())
+    }
+
+    #[test]
+    fn a_switch_says_what_to_write_instead() {
+        for (webhooks, help) in [
+            ("{validate: true}", "write `validate: {}`"),
+            ("{mutate: true}", "write `mutate: {}`"),
+            ("{validate: false}", "leave `validate` out"),
+        ] {
+            let found = checked(webhooks).findings;
+            let help_of = |finding: &crate::finding::Finding| finding.help.clone().unwrap_or_default();
+            assert!(
+                found.iter().any(|finding| help_of(finding).starts_with(help)),
+                "{webhooks}: {found:#?}"
+            );
+        }
+    }
+
+    #[test]
+    fn operations_may_be_written_as_the_api_has_them() {
+        let checked = checked("{validate: {operations: [UPDATE, create, CREATE]}}");
+        let description = checked.sound().expect("a good description");
+        let webhook = description.kinds[0]
+            .webhooks
+            .validate
+            .as_ref()
+            .expect("it is there");
+        let operations: Vec<Operation> = webhook
+            .operations
+            .iter()
+            .map(|operation| operation.value)
+            .collect();
+        assert_eq!(operations, [Operation::Create, Operation::Update]);
+    }
 }

@@ -6,10 +6,12 @@
 //! `Origin`, each request has the header [`HEADER`], which a browser sends for the page of another site only after it has
 //! asked whether it may, and that question is refused.
 mod objects;
+mod panics;
 #[cfg(test)]
 mod tests;
 mod walk;
 
+pub(super) use panics::install as report_panics;
 pub(super) use walk::walk;
 
 use crate::{

@@ -88,6 +88,8 @@ impl OperatorRuntime {
     /// that does not answer is no error: its watches are retried. With [`leader_election`](Self::leader_election), if this
     /// replica has led and no longer may: the process has to end then, because another replica may act already.
     pub async fn start(self) -> Result<()> {
+        #[cfg(feature = "dev")]
+        crate::cluster::dev::report_panics();
         let selector = self.selector.as_deref().map(str::parse::<Selector>).transpose();
         let selector = selector.map_err(Error::permanent)?;
         let probes = serve::bind(&self.health_probe_bind_address)?;
