@@ -85,7 +85,8 @@ fn number(schema: &Value, dice: &mut Dice, is_integer: bool) -> Value {
     let near = [&schema["minimum"], &schema["maximum"], &schema["multipleOf"]];
     let near: Vec<f64> = near.iter().filter_map(|bound| bound.as_f64()).collect();
     let base = dice.pick(&near).copied().unwrap_or(1.0);
-    let number = base + dice.below(5) as f64 - 2.0;
+    // Without the error of the addition, of which JSON has no short form.
+    let number = decimal(1.0, base + dice.below(5) as f64 - 2.0);
     if is_integer && !dice.one_in(10) && number.abs() < 9e15 {
         return json!(number as i64);
     }

@@ -3,8 +3,10 @@
 pub(super) mod conversion;
 mod decoding;
 pub(super) mod dispatch;
+mod misfit;
 pub(super) mod remote;
 mod skew;
+mod status_patch;
 mod undecodable;
 
 pub(super) use skew::Skew;

@@ -1,6 +1,8 @@
 //! The world of a cluster: reads and writes the objects of one kind, and publishes events about them.
 use super::{
+    misfit,
     skew::{self, Skew},
+    status_patch::StatusPatch,
     undecodable::{self, Decoded},
 };
 #[cfg(feature = "dev")]
@@ -37,7 +39,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 use std::{
     any::Any,
-    borrow::Cow,
+    collections::BTreeSet,
     hash::{BuildHasher as _, RandomState},
     sync::Arc,
     time::Duration,
@@ -48,6 +50,8 @@ use tokio::time::Instant;
 pub(super) const RUN: &str = "Run";
 /// The reason of events about a CustomResourceDefinition that is older than the operator.
 const OLDER: &str = "OlderDefinition";
+/// The reason of events about a stored status that does not fit its type.
+const WRITTEN_OVER: &str = "StatusWrittenOver";
 
 pub(in crate::cluster) struct Remote<O: Operator> {
     pub operator: O,
@@ -126,7 +130,54 @@ where
         let api = self.api(meta.namespace.as_deref().unwrap_or_default());
         let params = PatchParams::apply(manager).force();
         let name = meta.name.as_deref().unwrap_or_default();
-        request(async { api.patch_status(name, &params, &patch::apply(patch)?).await }).await
+        let answer = request(async { api.patch_status(name, &params, &patch::apply(patch)?).await }).await;
+        let places = match &answer {
+            Err(WriteError::Other(error)) => misfit::misfits(error),
+            _ => BTreeSet::new(),
+        };
+        match places.is_empty() {
+            true => answer,
+            false => Err(self.write_over(meta, &places).await),
+        }
+    }
+
+    /// Removes places from the status of this version of an object, or the whole status if the rest is not valid without them.
+    /// The object has to be read again afterwards, so the answer is a conflict.
+    async fn write_over(&self, meta: &ObjectMeta, places: &BTreeSet<String>) -> WriteError {
+        let whole = BTreeSet::from([".status".to_owned()]);
+        let api = self.api(meta.namespace.as_deref().unwrap_or_default());
+        let (name, params) = (
+            meta.name.as_deref().unwrap_or_default(),
+            patch::params(self.cluster.manager),
+        );
+        for places in [places, &whole] {
+            let version = json!({"resourceVersion": meta.resource_version});
+            let patch = json!({"metadata": version, "status": misfit::removal(places)});
+            match request(api.patch_status(name, &params, &Patch::Merge(patch))).await {
+                Ok(_) => {
+                    self.report_written_over(meta, places);
+                    return WriteError::Conflict;
+                }
+                Err(WriteError::Invalid(_)) if *places != whole => {}
+                Err(error) => return error,
+            }
+        }
+        WriteError::Conflict
+    }
+
+    fn report_written_over(&self, meta: &ObjectMeta, places: &BTreeSet<String>) {
+        let note = misfit::note(places);
+        tracing::warn!(
+            kind = self.cluster.kind,
+            name = meta.name,
+            "{}",
+            note.escape_debug()
+        );
+        self.queue(
+            self.endpoint.reference(meta),
+            RUN,
+            Event::warning(WRITTEN_OVER, note),
+        );
     }
 
     /// Applies one condition to this version of an object.
@@ -226,38 +277,6 @@ pub(super) async fn request<T>(
         }),
         Err(error) => Err(WriteError::Other(error)),
     }
-}
-
-/// A patch that applies a status. It has a type of its own because most writes are of this kind: serializing it
-/// does not build a tree of JSON values.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct StatusPatch<'a, S> {
-    api_version: Cow<'static, str>,
-    kind: Cow<'static, str>,
-    metadata: PatchMetadata<'a>,
-    status: &'a S,
-}
-
-impl<'a, S> StatusPatch<'a, S> {
-    fn of<K: KubeObject>(object: &'a K, status: &'a S) -> Self {
-        Self {
-            api_version: K::api_version(&()),
-            kind: K::kind(&()),
-            metadata: PatchMetadata {
-                resource_version: object.meta().resource_version.as_deref(),
-            },
-            status,
-        }
-    }
-}
-
-/// Contains the version that the decision is based on, so that the API server rejects decisions based on older
-/// versions.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct PatchMetadata<'a> {
-    resource_version: Option<&'a str>,
 }
 
 /// The object in the answer to a write.

@@ -1,0 +1,80 @@
+//! A stored status that does not fit its type in the definition, as an operator of before may have left it: the API server
+//! answers every server-side apply to it with 500. The fields that do not fit are removed once by a merge patch, which it takes.
+use crate::error::Error;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// The places in a stored status because of which nothing can be applied to it, such as `.status.message`. An item of a list
+/// stands for the list. None if the error is another one.
+pub(super) fn misfits(error: &Error) -> BTreeSet<String> {
+    let answer = error.answer().filter(|answer| answer.code == 500);
+    let message = answer.map_or("", |answer| answer.message.as_str());
+    match message.strip_prefix("failed to create typed live object") {
+        Some(lines) => lines.lines().filter_map(place).collect(),
+        None => BTreeSet::new(),
+    }
+}
+
+fn place(line: &str) -> Option<String> {
+    let line = line.trim_start();
+    let (place, _) = line.split_once(": ")?;
+    let place = place.split('[').next()?;
+    let is_status = place == ".status" || place.starts_with(".status.");
+    is_status.then(|| place.to_owned())
+}
+
+/// What is said of places that were removed.
+pub(super) fn note(places: &BTreeSet<String>) -> String {
+    let places: Vec<&str> = places.iter().map(String::as_str).collect();
+    let places = places.join(", ");
+    format!("the stored status did not fit its type, so this was removed from it: {places}")
+}
+
+/// A merge patch of the status that removes these places.
+pub(super) fn removal(places: &BTreeSet<String>) -> Value {
+    let mut patch = json!({});
+    for place in places {
+        let mut at = &mut patch;
+        for name in place.split('.').skip(1) {
+            // What is removed already has nothing below it.
+            if at.get(name).is_some_and(Value::is_null) {
+                break;
+            }
+            at = &mut at[name];
+            if at.is_null() {
+                *at = json!({});
+            }
+        }
+        *at = Value::Null;
+    }
+    patch["status"].take()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_those_of_the_answer_and_are_removed() {
+        let message = "failed to create typed live object (default/a; st.example.com/v1, Kind=Foo): errors:\n  \
+                       .status.state: expected string, got &value.valueUnstructured{Value:5}\n  \
+                       .status.conditions[type=\"Ready\"].status: expected string, got &value.valueUnstructured{Value:7}\n  \
+                       .status.nested.x: expected string, got &value.valueUnstructured{Value:1}\n  \
+                       .spec.a: expected string, got &value.valueUnstructured{Value:1}";
+        let answer = kube::core::Status {
+            code: 500,
+            message: message.to_owned(),
+            ..kube::core::Status::default()
+        };
+        let places = misfits(&Error::from(kube::Error::Api(Box::new(answer))));
+        let expected = [".status.conditions", ".status.nested.x", ".status.state"];
+        assert!(places.iter().map(String::as_str).eq(expected), "{places:?}");
+        assert_eq!(
+            removal(&places),
+            json!({"conditions": null, "nested": {"x": null}, "state": null})
+        );
+
+        let all = BTreeSet::from([".status".to_owned(), ".status.a.b".to_owned()]);
+        assert_eq!(removal(&all), Value::Null);
+    }
+}
