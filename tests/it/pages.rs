@@ -13,7 +13,6 @@
 //! | `text from=PATH` | lines of a file of this repository |
 //! | after `<!-- not run: REASON -->` | nothing; the test lists the block with its reason, which names the test or the file that does the same as a command |
 
-use crate::block::Block;
 use crate::documents::{blocks_out_of_order, read};
 use krator::finding::{Style, has_errors, to_text};
 
@@ -32,7 +31,7 @@ fn every_block_is_run_or_says_why_not() {
         // What somebody types, and what it prints.
         let is_command = block.language() == "sh" || block.text.starts_with("$ ");
         match &block.not_run {
-            Some(reason) if is_command && !names_a_file(reason) && !is_the_run_of_all_tests(&block) => {
+            Some(reason) if is_command && !names_a_file(reason) => {
                 wrong.push(format!("{}: {reason}: who runs it instead?", block.place));
             }
             Some(reason) => println!("{}: not run: {reason}", block.place),
@@ -50,11 +49,6 @@ fn every_block_is_run_or_says_why_not() {
 fn names_a_file(text: &str) -> bool {
     let mut words = text.split([' ', ',', ';']);
     words.any(|word| word.contains('/') && crate::common::root().join(word).is_file())
-}
-
-/// The last block of the README is this run.
-fn is_the_run_of_all_tests(block: &Block) -> bool {
-    block.place.starts_with("README.md:") && block.text == "cargo test\n"
 }
 
 #[test]
