@@ -13,7 +13,7 @@ pub(super) fn custom_resource(kind: &Kind, has_default: bool) -> TokenStream {
     let singular = resource.singular.value.as_str();
     let rust_name = resource.rust_name.as_str();
     let status = format!("{rust_name}Status");
-    let structure = (rust_name != name).then(|| quote!(struct = #rust_name,));
+    let structure = (rust_name != name).then(|| quote!(root = #rust_name,));
     let namespaced = (resource.scope.value == Scope::Namespaced).then(|| quote!(namespaced,));
     let default = has_default.then(|| quote!(derive = "Default",));
     quote! {
