@@ -285,12 +285,6 @@ fn has_free_layout(path: &str, ownership: Ownership) -> bool {
     ownership == Ownership::Generated && path.ends_with(".rs") && !path.starts_with("vendor/")
 }
 
-/// Whether a file is Rust code that differs from this text in its layout alone.
-pub(crate) fn is_formatted(path: &str, contents: &str, text: &str) -> bool {
-    let is_rust = path.ends_with(".rs");
-    is_rust && without_layout(contents).is_some_and(|contents| Some(contents) == without_layout(text))
-}
-
 /// The description that was generated from last, as a record has it.
 pub(crate) struct Recorded {
     pub text: String,

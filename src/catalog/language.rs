@@ -186,4 +186,21 @@ Bad:
 Good:
 
     access: [{kind: core/v1.Pod, verbs: [get, list]}]";
+    Warning INEXACT_BOUND "inexact-bound": "a bound that the API server cannot hold exactly",
+"The API server reads `minimum`, `maximum` and `multipleOf` as numbers in double precision, which have 15 to 17 digits. A bound
+with more of them is rounded, and values next to it are accepted or refused against what the description says. A fraction such
+as 0.01 has no exact double: as `multipleOf` it is divided by with an error that one API server forgives and another does not,
+so that 0.29 is a multiple of it to some of them only.
+
+Bad:
+
+    spec:
+      serial: {type: integer, maximum: 9007199254740993}
+      price: {type: number, multipleOf: 0.01}
+
+Good:
+
+    spec:
+      serial: {type: integer, maximum: 9007199254740992}
+      cents: {type: integer, minimum: 0}";
 }

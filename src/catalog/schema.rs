@@ -19,23 +19,6 @@ Good:
     spec:
       size: {type: integer, minimum: 1, default: 1}
       name: {type: string, maxLength: 9}";
-    Warning INEXACT_BOUND "inexact-bound": "a bound that the API server cannot hold exactly",
-"The API server reads `minimum`, `maximum` and `multipleOf` as numbers in double precision, which have 15 to 17 digits. A bound
-with more of them is rounded, and values next to it are accepted or refused against what the description says. A fraction such
-as 0.01 has no exact double: as `multipleOf` it is divided by with an error that one API server forgives and another does not,
-so that 0.29 is a multiple of it to some of them only.
-
-Bad:
-
-    spec:
-      serial: {type: integer, maximum: 9007199254740993}
-      price: {type: number, multipleOf: 0.01}
-
-Good:
-
-    spec:
-      serial: {type: integer, maximum: 9007199254740992}
-      cents: {type: integer, minimum: 0}";
     Error INVALID_RULE "invalid-rule": "a CEL rule that the API server would not compile",
 "The API server compiles each rule of `validations` when a CRD is created: every name and field has to exist, the operands
 of each operator have to have types that fit, and the result has to be a boolean. A `messageExpression` has to give a

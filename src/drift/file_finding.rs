@@ -1,12 +1,16 @@
 //! The findings of a comparison, with their locations.
 
-use super::PRUNED;
 use super::cargo::UnusableManifest;
+use super::{PRUNED, Version};
 use crate::catalog::{
     EDITED_FILE, MERGE_CONFLICT, OCCUPIED_PATH, Severity, UNLISTED_MANIFEST, UNREADABLE_MANIFEST,
 };
-use crate::finding::{Finding, Source, Span};
-use crate::text::with_line_ends_of;
+use crate::changes::{FileState, Snapshot};
+use crate::code::InFile;
+use crate::finding::{Finding, Source, Span, conflict_markers};
+use crate::plan::Ownership;
+use crate::record;
+use crate::text::{printable, with_line_ends_of};
 
 /// A finding in a file of the crate.
 #[derive(Debug, Clone)]
@@ -147,4 +151,24 @@ fn first_difference(text: &str, other: &str) -> Span {
         start += line.len();
     }
     Span { start, end: start }
+}
+
+/// The files of users in which git has left conflict markers.
+pub(super) fn conflicted(tree: &Snapshot, now: Version<'_>) -> Vec<InFile> {
+    let is_theirs = |path: &str| {
+        let planned = now.plan.get(path).map(|file| file.ownership);
+        planned != Some(Ownership::Generated) && path != "krator.yaml" && !path.starts_with(record::STATE_DIR)
+    };
+    let texts = tree.iter().filter_map(|(path, file)| match file {
+        FileState::Text(text) if is_theirs(path) => Some((path, text)),
+        _ => None,
+    });
+    texts
+        .filter_map(|(path, text)| {
+            Some(InFile {
+                source: Source::new(printable(path), text),
+                findings: vec![conflict_markers(text)?],
+            })
+        })
+        .collect()
 }

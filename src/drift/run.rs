@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::file_finding::{FileFinding, conflict, edited, first_line, occupied, unlisted, unusable_manifest};
+use super::file_finding::{
+    FileFinding, conflict, conflicted, edited, first_line, occupied, unlisted, unusable_manifest,
+};
 use super::merge::{self, Merged};
 use super::renames::Named;
 use super::{Drift, FileAction, MANIFEST, Merge, Options, Version, cargo, modules, restore, set_aside};
@@ -10,11 +12,11 @@ use std::collections::BTreeMap;
 
 use crate::changes::{Changes, FileState, Snapshot, UnreadableFiles};
 use crate::code::{self, InFile};
-use crate::finding::{Source, conflict_markers};
 use crate::plan::{File, Ownership, Plan, as_written};
 use crate::record::{self, FileRecord, GenerationRecord};
 use crate::text::conflict::conflicts;
-use crate::text::{normalized, printable, with_line_ends_of};
+use crate::text::layout::is_formatted;
+use crate::text::{normalized, with_line_ends_of};
 
 /// Whether the owner of a file has replaced what krator wrote: fewer than a third of its lines are left, so that a change of
 /// the others has no place in the file.
@@ -93,7 +95,7 @@ impl<'a> Run<'a> {
             FileState::Unreadable(why) => self.unreadable.add(path, why),
             FileState::Text(text) if normalized(text) == file.contents => {}
             // Whoever formats a file keeps it so.
-            FileState::Text(text) if record::is_formatted(path, text, &file.contents) => {}
+            FileState::Text(text) if path.ends_with(".rs") && is_formatted(text, &file.contents) => {}
             FileState::Text(text) => match self.former.files.get(path) {
                 Some(entry) if self.is_written(entry, path, text) => {
                     self.write(path, &file.contents, FileAction::Updated);
@@ -119,13 +121,13 @@ impl<'a> Run<'a> {
         FileRecord::of(path, file)
     }
 
-    /// Whether a generated file is as krator or git has left it.
+    /// Whether a generated file is as krator or git has left it. The record of an older krator says nothing of formatting.
     fn is_written(&self, entry: &FileRecord, path: &str, text: &str) -> bool {
-        let former = || self.former_plan?.get(path);
+        let former = self.former_plan.and_then(|plan| plan.get(path));
+        let is_rust = path.ends_with(".rs");
         entry.wrote(path, text)
             || self.is_merged(entry, text)
-            // The record of an older krator says nothing of formatted files.
-            || former().is_some_and(|file| record::is_formatted(path, text, &file.contents))
+            || is_rust && former.is_some_and(|file| is_formatted(text, &file.contents))
     }
 
     /// Whether a generated file is what git made of the files of two branches, rather than an edit by hand.
@@ -392,7 +394,7 @@ impl<'a> Run<'a> {
         unreadable.extend(written.unread(|texts| code::compiled(&now.code(texts))));
         unreadable.none_or_fail()?;
         let code = now.code(&written.texts);
-        let mut found = self.conflicted(now);
+        let mut found = conflicted(&self.tree, now);
         found.extend(code::findings(&code));
         Ok((found, code::not_written(&code)))
     }
@@ -415,28 +417,6 @@ impl<'a> Run<'a> {
             (is_applied && files.has(path)).then_some(name)
         });
         unlisted(&path, text, manifests)
-    }
-
-    /// The files of users in which git has left conflict markers.
-    fn conflicted(&self, now: Version<'_>) -> Vec<InFile> {
-        let is_theirs = |path: &str| {
-            let planned = now.plan.get(path).map(|file| file.ownership);
-            planned != Some(Ownership::Generated)
-                && path != "krator.yaml"
-                && !path.starts_with(record::STATE_DIR)
-        };
-        let texts = self.tree.iter().filter_map(|(path, file)| match file {
-            FileState::Text(text) if is_theirs(path) => Some((path, text)),
-            _ => None,
-        });
-        texts
-            .filter_map(|(path, text)| {
-                Some(InFile {
-                    source: Source::new(printable(path), text),
-                    findings: vec![conflict_markers(text)?],
-                })
-            })
-            .collect()
     }
 
     /// Turns the final files into changes relative to the disk. A refused run has no changes.

@@ -19,6 +19,11 @@ pub(crate) fn without_layout(text: &str) -> Option<String> {
     Some(level(tokens) + "\n" + &comments.found)
 }
 
+/// Whether two texts are Rust code that differs in its layout alone.
+pub(crate) fn is_formatted(text: &str, other: &str) -> bool {
+    without_layout(text).is_some_and(|text| Some(text) == without_layout(other))
+}
+
 /// The comments of a text, which are between its tokens. Those of documentation are tokens.
 struct Comments<'t> {
     text: &'t str,
