@@ -131,7 +131,7 @@ impl<'a> ChangeReport<'a> {
         ChangeReport {
             change: change.what,
             message: &change.message,
-            kind: change.kind.as_ref().map(|kind| kind.as_str()),
+            kind: change.kind.as_deref(),
             path: change.path.as_ref().map(ToString::to_string),
             breaks: Broken {
                 stored_objects: change.breaks_stored(),

@@ -34,7 +34,7 @@ fn panics(text: &str) -> Vec<String> {
             let is_panic = |panic: &&str| name.starts_with(panic);
             if ["panic", "unreachable", "todo", "unimplemented", "assert"]
                 .iter()
-                .any(|name| is_panic(name))
+                .any(is_panic)
             {
                 self.0.push(name);
             }
