@@ -5,6 +5,7 @@
 
 mod announced;
 mod mutants;
+mod status;
 mod stored;
 
 use crate::cluster::{self, Cluster, say};

@@ -9,10 +9,12 @@ use std::collections::BTreeSet;
 pub(super) fn misfits(error: &Error) -> BTreeSet<String> {
     let answer = error.answer().filter(|answer| answer.code == 500);
     let message = answer.map_or("", |answer| answer.message.as_str());
-    match message.strip_prefix("failed to create typed live object") {
-        Some(lines) => lines.lines().filter_map(place).collect(),
-        None => BTreeSet::new(),
-    }
+    let about = message.strip_prefix("failed to create typed live object (");
+    // One error is in the same line, and several are in a line each.
+    let errors = about.and_then(|about| about.split_once("): "));
+    errors.map_or_else(BTreeSet::new, |(_, errors)| {
+        errors.lines().filter_map(place).collect()
+    })
 }
 
 fn place(line: &str) -> Option<String> {
@@ -61,12 +63,22 @@ mod tests {
                        .status.conditions[type=\"Ready\"].status: expected string, got &value.valueUnstructured{Value:7}\n  \
                        .status.nested.x: expected string, got &value.valueUnstructured{Value:1}\n  \
                        .spec.a: expected string, got &value.valueUnstructured{Value:1}";
-        let answer = kube::core::Status {
-            code: 500,
-            message: message.to_owned(),
-            ..kube::core::Status::default()
+        let misfits = |message: &str| {
+            let answer = kube::core::Status {
+                code: 500,
+                message: message.to_owned(),
+                ..kube::core::Status::default()
+            };
+            super::misfits(&Error::from(kube::Error::Api(Box::new(answer))))
         };
-        let places = misfits(&Error::from(kube::Error::Api(Box::new(answer))));
+        let one = "failed to create typed live object (default/a; st.example.com/v1, Kind=Foo): .status.message: expected \
+                   string, got &value.valueUnstructured{Value:[]interface {}{\"a\"}}";
+        assert!(misfits(one).iter().eq([".status.message"]));
+        assert!(
+            misfits("failed to create typed patch object (default/a; b): .status.a: field not declared")
+                .is_empty()
+        );
+        let places = misfits(message);
         let expected = [".status.conditions", ".status.nested.x", ".status.state"];
         assert!(places.iter().map(String::as_str).eq(expected), "{places:?}");
         assert_eq!(
