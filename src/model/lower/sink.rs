@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use crate::catalog::{Rule, WRONG_TYPE};
+use crate::catalog::{Rule, Severity, WRONG_TYPE};
 use crate::finding::{Finding, Source, Span, closest};
 use crate::spec::Node;
 
@@ -10,8 +10,10 @@ use crate::spec::Node;
 pub(super) struct Sink<'a> {
     pub source: &'a Source,
     findings: RefCell<Vec<Finding>>,
+    /// The number of errors among them.
+    errors: Cell<usize>,
     suggestions_left: Cell<usize>,
-    /// The number of findings about parts that no schema depends on.
+    /// The number of errors about parts that no schema depends on.
     beside_schema: Cell<usize>,
     /// Whether the last suggestion is one of several that are equally near. It belongs to the finding that is reported next.
     has_rival: Cell<bool>,
@@ -23,6 +25,7 @@ impl<'a> Sink<'a> {
         Sink {
             source,
             findings: RefCell::default(),
+            errors: Cell::new(0),
             suggestions_left: Cell::new(100),
             beside_schema: Cell::new(0),
             has_rival: Cell::new(false),
@@ -42,12 +45,12 @@ impl<'a> Sink<'a> {
         self.findings.into_inner()
     }
 
-    /// The number of findings so far.
+    /// The number of errors so far. What a warning is about has a value.
     pub fn count(&self) -> usize {
-        self.findings.borrow().len()
+        self.errors.get()
     }
 
-    /// Whether all findings are about parts that no schema depends on.
+    /// Whether all errors are about parts that no schema depends on.
     pub fn has_sound_schemas(&self) -> bool {
         self.count() == self.beside_schema.get()
     }
@@ -58,6 +61,8 @@ impl<'a> Sink<'a> {
             fix.is_certain &= !has_rival;
             fix.replacement = quoted_like(self.source.at(fix.span), std::mem::take(&mut fix.replacement));
         }
+        self.errors
+            .update(|errors| errors + usize::from(finding.rule.severity == Severity::Error));
         self.findings.borrow_mut().push(finding);
     }
 

@@ -45,7 +45,7 @@ fn samples_are_accepted_or_a_finding_says_why_not() {
         for (definition, mut sample) in definitions.iter().zip(samples) {
             let name = definition["metadata"]["name"].as_str().expect("a CRD has a name");
             cluster.wait_established(&["crd", name]);
-            if sample["metadata"]["namespace"].is_string() {
+            if definition["spec"]["scope"] == "Namespaced" {
                 sample["metadata"]["namespace"] = "default".into();
             }
             let verdict = runtime
