@@ -32,8 +32,8 @@ pub fn test(plan: &Plan) -> (String, String) {
         );
         let schema = &version["schema"]["openAPIV3Schema"];
         let pairs = (0..OBJECTS).map(|seed| pair(&api, kind, schema, &mut Dice::new(seed as u64)));
-        let module = module(plan, kind);
-        let _ = writeln!(checks, "    check::<{krate}::{module}::{kind}>(\"{kind}\");");
+        let (module, type_name) = type_of(plan, kind);
+        let _ = writeln!(checks, "    check::<{krate}::{module}::{type_name}>(\"{kind}\");");
         data.insert(kind.to_owned(), pairs.collect());
     }
     let text = TEST.replace("CHECKS\n", &checks);
@@ -65,17 +65,21 @@ CHECKS
 }
 "#;
 
-/// The module of a kind.
-fn module(plan: &Plan, kind: &str) -> String {
+/// The module and the type of a kind, which may have another name in Rust.
+fn type_of(plan: &Plan, kind: &str) -> (String, String) {
     let line = format!("kind = \"{kind}\",");
     let mut types = plan.files().filter_map(|(path, file)| {
         let module = path.strip_prefix("src/")?.strip_suffix("/generated/types.rs")?;
-        file.contents.contains(&line).then_some(module)
+        file.contents.contains(&line).then_some((module, &file.contents))
     });
-    let module = types.next().expect("each kind has its types");
+    let (module, text) = types.next().expect("each kind has its types");
+    let root = text
+        .split_once("root = \"")
+        .and_then(|(_, rest)| rest.split_once('"'));
+    let type_name = root.map_or(kind, |(root, _)| root).to_owned();
     match syn::parse_str::<syn::Ident>(module) {
-        Ok(_) => module.to_owned(),
-        Err(_) => format!("r#{module}"),
+        Ok(_) => (module.to_owned(), type_name),
+        Err(_) => (format!("r#{module}"), type_name),
     }
 }
 
