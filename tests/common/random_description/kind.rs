@@ -320,7 +320,11 @@ fn outlive(owns: Option<&mut Value>, dice: &mut Dice) {
 /// Says of some fields what may become of them, by their names: dice would change what all later dice give. `frozen` gets
 /// the paths of those that never change.
 fn changes(path: &str, fields: &[(String, Drawn)], nodes: &mut Map<String, Value>, frozen: &mut Vec<String>) {
-    for (name, field) in fields {
+    // Rules over changes cannot go through every name.
+    let is_in_cel = |c: char| c.is_ascii_alphanumeric() || "_.-/".contains(c);
+    let is_written =
+        |name: &str| name.chars().all(is_in_cel) && !name.starts_with(|c: char| c.is_ascii_digit());
+    for (name, field) in fields.iter().filter(|(name, _)| is_written(name)) {
         let Some(node) = nodes.get_mut(name) else { continue };
         let (path, chosen) = (format!("{path}.{name}"), name.len() % 4);
         if let (Shape::Object(fields), Some(Value::Object(inner))) =
