@@ -61,8 +61,12 @@ impl<'a> Sink<'a> {
             fix.is_certain &= !has_rival;
             fix.replacement = quoted_like(self.source.at(fix.span), std::mem::take(&mut fix.replacement));
         }
-        self.errors
-            .update(|errors| errors + usize::from(finding.rule.severity == Severity::Error));
+        self.push(finding);
+    }
+
+    fn push(&self, finding: Finding) {
+        let is_error = finding.rule.severity == Severity::Error;
+        self.errors.update(|errors| errors + usize::from(is_error));
         self.findings.borrow_mut().push(finding);
     }
 
@@ -73,7 +77,7 @@ impl<'a> Sink<'a> {
     }
 
     pub fn error(&self, rule: &'static Rule, span: Span, message: impl Into<String>) {
-        self.findings.borrow_mut().push(Finding::new(rule, span, message));
+        self.push(Finding::new(rule, span, message));
     }
 
     /// Whether there will be more suggestions.
