@@ -32,6 +32,16 @@ pub struct Proposal {
     resource: Span,
     /// The first version that `versions` has already.
     first: Option<Span>,
+    guesses: Guesses,
+}
+
+/// What only the author knows about a version.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Guesses {
+    /// The fields that are gone and may be one of several others now.
+    unclear: Vec<String>,
+    /// The required fields that the version lacks and whose `default` is a mere sample.
+    invented: Vec<String>,
 }
 
 impl Proposal {
@@ -40,6 +50,7 @@ impl Proposal {
         let mut search = Search {
             pair,
             changes: Vec::new(),
+            guesses: Guesses::default(),
         };
         let schemas = [(pair.old_description, pair.old), (pair.new_description, pair.new)]
             .map(|(description, kind)| described(crd::object_schema(description, kind), kind));
@@ -62,6 +73,7 @@ impl Proposal {
             entry,
             resource: pair.new.resource.span,
             first: pair.new.versions.first().map(|version| version.name.span),
+            guesses: search.guesses,
         }
     }
 
@@ -96,11 +108,25 @@ impl Proposal {
                 (end, format!("\nversions:\n  {}", self.block("  ")))
             }
         };
+        let mut message = format!("write `{}` down", self.name);
+        let Guesses { unclear, invented } = &self.guesses;
+        if !unclear.is_empty() {
+            message += &format!(
+                "; if it was renamed, write `renamed` in place of `removed` and `added`: {}",
+                unclear.join(", ")
+            );
+        }
+        if !invented.is_empty() {
+            message += &format!(
+                "; replace the `default`, a mere sample, by what the objects that are there are to have: {}",
+                invented.join(", ")
+            );
+        }
         Fix {
             span: Span::new(at, at),
             replacement,
-            message: format!("write `{}` down", self.name),
-            is_certain: true,
+            message,
+            is_certain: unclear.is_empty() && invented.is_empty(),
         }
     }
 
@@ -161,6 +187,7 @@ fn described(mut schema: Json, kind: &Kind) -> Json {
 struct Search<'p> {
     pair: &'p Pair<'p>,
     changes: Vec<Json>,
+    guesses: Guesses,
 }
 
 impl Search<'_> {
@@ -177,6 +204,8 @@ impl Search<'_> {
             self.changes
                 .push(json!({"moved": path_text(&from), "to": path_text(&to)}));
         }
+        let unclear = scope.unclear().map(|path| format!("`{}`", path_text(path)));
+        self.guesses.unclear.extend(unclear);
         for field in scope.gone {
             let type_ = self.written(&field.at, field.schema);
             self.changes
@@ -185,7 +214,13 @@ impl Search<'_> {
         for field in scope.added {
             let mut change = json!({"added": path_text(&field.at)});
             if field.is_required {
-                change["default"] = sample::value(field.schema);
+                change["default"] = match field.schema.get("default") {
+                    Some(default) => default.clone(),
+                    None => {
+                        self.guesses.invented.push(format!("`{}`", path_text(&field.at)));
+                        sample::value(field.schema)
+                    }
+                };
             }
             self.changes.push(change);
         }

@@ -80,15 +80,19 @@ impl<'j> Found<'j> {
 impl Scope<'_> {
     /// Takes out the fields that have another name now.
     pub fn renamed(&mut self) -> Vec<(Path, Path)> {
-        let is_same = |then: &Found<'_>, now: &Found<'_>| {
-            then.at != now.at && then.parent() == now.parent() && then.fits(now, now.schema)
-        };
-        let pairs = pairs(&self.gone, &self.added, &is_same);
+        let pairs = pairs(&self.gone, &self.added, &may_be);
         self.gone
             .retain(|field| !pairs.iter().any(|(from, _)| *from == field.at));
         self.added
             .retain(|field| !pairs.iter().any(|(_, to)| *to == field.at));
         pairs
+    }
+
+    /// The fields that are gone and that may be another one now, although it is not clear which.
+    pub fn unclear(&self) -> impl Iterator<Item = &Path> {
+        let gone = self.gone.iter();
+        gone.filter(|then| self.added.iter().any(|now| may_be(then, now)))
+            .map(|field| &field.at)
     }
 
     /// Takes out the fields that are in another object now, or the first item of a list.
@@ -129,6 +133,11 @@ impl Scope<'_> {
         }
         pairs
     }
+}
+
+/// Whether a field that is gone may have the name of another one now.
+fn may_be(then: &Found<'_>, now: &Found<'_>) -> bool {
+    then.at != now.at && then.parent() == now.parent() && then.fits(now, now.schema)
 }
 
 /// Pairs each field that is gone with the one that it is now: the only one that it could be, or else the one with the most
