@@ -8,7 +8,7 @@ mod survey;
 
 pub use client::{Answer, Cluster, NoKubeconfig, Request};
 pub use examine::examine;
-pub use lease::look_at_lease;
+pub use lease::{acts, look_at_lease};
 pub use survey::survey;
 
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::model::{Description, Kind};
 use crate::observed::{items, text};
 
 /// The cluster that a verb looks into.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Default, Clone, clap::Args)]
 pub struct Connection {
     /// The kubeconfig of the cluster [default: $KUBECONFIG, or ~/.kube/config]
     #[arg(long, value_name = "FILE")]

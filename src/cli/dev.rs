@@ -16,6 +16,7 @@ use crate::workspace::Workspace;
 use anyhow::{Context, bail};
 use tokio::time::Instant;
 
+use super::cluster::{Connection, acts, operator_namespace};
 use super::r#gen::{AllowArg, Reported, Request, Tense, bring_in_step};
 use super::live::{
     self,
@@ -346,6 +347,9 @@ impl Session {
         if self.definitions.as_ref() == Some(&definitions) {
             return Ok(());
         }
+        if self.definitions.is_none() {
+            self.alone()?;
+        }
         self.cluster.apply(&path).await?;
         let is_first = self.definitions.replace(definitions).is_none();
         self.needs_sample = is_first && self.cluster.is_new();
@@ -353,6 +357,30 @@ impl Session {
         match self.webhooks() {
             Some(_) => Ok(()),
             None => self.try_sample().await,
+        }
+    }
+
+    /// Refuses a cluster in which the operator of this crate acts already: two would write to the same objects, and this one
+    /// would replace the definitions and policies of the other.
+    fn alone(&self) -> anyhow::Result<()> {
+        let workspace = Workspace::open(&self.folder)?;
+        let (Cluster::Configured, Some(description)) = (&self.cluster, workspace.description().sound())
+        else {
+            return Ok(());
+        };
+        let namespace = operator_namespace(None, &self.folder, description);
+        let operator = description.operator.as_str();
+        // The client blocks, and no other runtime may do so within tokio.
+        let look = || acts(&Connection::default(), &namespace, operator);
+        let holder = std::thread::scope(|scope| scope.spawn(look).join())
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        match holder {
+            None => Ok(()),
+            Some(holder) => bail!(
+                "the operator acts in this cluster already: {} holds the Lease `{operator}` in the namespace `{namespace}`; end it \
+                 first, for example by `kubectl scale deployment {operator} -n {namespace} --replicas 0`",
+                printable(&holder)
+            ),
         }
     }
 

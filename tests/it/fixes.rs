@@ -123,7 +123,10 @@ fn a_former_version_is_written_down_as_it_was() {
         assert!(old.sound().is_some(), "{}: {:?}", pair.old, old.findings);
         let fixed = fix("krator.yaml", &pair.new, &Files::default(), Some(&old));
         let proposed = krator::check("krator.yaml", pair.new.as_bytes()).breaking_changes(&old);
-        let proposed: Vec<_> = proposed.iter().filter_map(|finding| finding.fix.as_ref()).collect();
+        let proposed: Vec<_> = proposed
+            .iter()
+            .filter_map(|finding| finding.fix.as_ref())
+            .collect();
         let certain = proposed.iter().filter(|fix| fix.is_certain).count();
         assert_eq!(fixed.count, certain, "{seed}: only what is certain is written");
         let mut text = pair.new.clone();

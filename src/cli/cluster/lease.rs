@@ -2,7 +2,8 @@
 
 use serde_json::Value as Json;
 
-use super::{Cluster, Request, resource_path};
+use super::{Cluster, Connection, Request, resource_path};
+use crate::observed::lease::Leader;
 use crate::observed::{Found, lease, text};
 
 /// The Lease of an operator, and what has become of it a moment later if the first look cannot tell whether somebody renews it.
@@ -25,4 +26,60 @@ pub fn look_at_lease(cluster: &Cluster, namespace: &str, operator: &str) -> (Fou
     std::thread::sleep(lease::SECOND_LOOK);
     let later = cluster.ask(request()).ok().map(|answer| answer.into_found());
     (first, later.and_then(|later| later.object().cloned()))
+}
+
+/// Who acts as an operator in a cluster, by its Lease. `None` also if that cannot be known.
+///
+/// # Errors
+///
+/// If there is no cluster.
+pub fn acts(connection: &Connection, namespace: &str, operator: &str) -> anyhow::Result<Option<String>> {
+    let cluster = Cluster::connect(connection)?;
+    let (first, later) = look_at_lease(&cluster, namespace, operator);
+    let now = cluster.ask(Request::get("/version".to_owned()))?.time;
+    let leader = first
+        .object()
+        .zip(now)
+        .map(|(seen, now)| lease::leader(seen, later.as_ref(), now));
+    Ok(match leader {
+        Some(Leader::Is(holder)) => Some(holder),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::live::cluster::Embedded;
+    use serde_json::json;
+
+    #[tokio::test]
+    async fn an_operator_that_renews_its_lease_acts() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let embedded = Embedded::start(folder.path()).await.expect("it listens");
+        let connection = Connection {
+            kubeconfig: Some(embedded.kubeconfig().to_owned()),
+            context: None,
+        };
+        let look = async || {
+            let connection = connection.clone();
+            let look = tokio::task::spawn_blocking(move || acts(&connection, "default", "shop"));
+            look.await
+                .expect("it does not panic")
+                .expect("there is a cluster")
+        };
+        assert_eq!(look().await, None);
+        let lease = |holder: &str| {
+            json!({
+                "apiVersion": "coordination.k8s.io/v1",
+                "kind": "Lease",
+                "metadata": {"name": "shop", "namespace": "default"},
+                "spec": {"holderIdentity": holder, "renewTime": format!("{:.6}", jiff::Timestamp::now()), "leaseDurationSeconds": 15},
+            })
+        };
+        embedded.apply(&lease("shop-1_0123")).await.expect("it fits");
+        assert_eq!(look().await.as_deref(), Some("shop-1_0123"));
+        embedded.apply(&lease("")).await.expect("it fits");
+        assert_eq!(look().await, None);
+    }
 }
