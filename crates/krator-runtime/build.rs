@@ -13,10 +13,11 @@ use std::{
 };
 
 /// The attributes of items that are left out.
-const LEFT_OUT: [&str; 4] = [
+const LEFT_OUT: [&str; 5] = [
     "#[cfg(test)]",
     "#[cfg(all(test,",
     "#[cfg(feature = \"faults\")]",
+    "#[cfg(feature = \"simulation\")]",
     "#[cfg(feature = \"source\")]",
 ];
 /// Those of items that are left out of operators that need them not: without webhooks, and with one version of each kind.

@@ -15,7 +15,10 @@ use std::collections::BTreeMap;
 
 /// The user of a token. An error if it is not a token of this server, or not any more.
 pub(crate) fn of_token(state: &State, token: &str) -> Result<User, Refusal> {
-    let known = state.users.find(token).ok_or_else(Refusal::unauthorized)?;
+    let known = state
+        .users
+        .find(token, state.world.now())
+        .ok_or_else(Refusal::unauthorized)?;
     if let Some(account) = &known.account {
         let object = state.store.get(
             &core("serviceaccounts"),
@@ -177,7 +180,7 @@ mod tests {
 
     /// A server where jane may act as some.
     fn state() -> State {
-        let mut state = State::new();
+        let mut state = State::new(std::sync::Arc::default());
         state.rbac = true;
         let rules = json!([
             {"apiGroups": [""], "resources": ["users"], "resourceNames": ["joe"], "verbs": ["impersonate"]},

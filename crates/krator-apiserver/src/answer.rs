@@ -6,7 +6,6 @@ use crate::{
     listing::Listed,
     negotiation::Form,
     object::{at, meta, of_texts},
-    state,
 };
 use krator_schema::Column;
 use serde_json::{Value as Json, json};
@@ -296,7 +295,7 @@ pub(crate) fn version() -> Json {
         "gitVersion": KUBERNETES,
         "gitCommit": "",
         "gitTreeState": "",
-        "buildDate": state::now(),
+        "buildDate": jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         "goVersion": "",
         "compiler": "",
         "platform": "",

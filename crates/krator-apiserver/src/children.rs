@@ -11,7 +11,7 @@ use crate::{
     parameters::Unknown,
     request::Subresource,
     rest::{self, Edit, Options},
-    state::{State, id, lock, now},
+    state::{State, id, lock},
     store::{Key, ResourceId},
     users::User,
 };
@@ -105,6 +105,7 @@ pub(crate) async fn run(state: Weak<Mutex<State>>, children: Children) {
             }
         };
         tokio::select! {
+            biased;
             changed = versions.changed() => if changed.is_err() { return },
             () = due => {}
         }
@@ -129,7 +130,7 @@ fn round(state: &mut State, children: Children, begun: &mut BTreeMap<Child, Begu
             };
             let child = child(workload, &resource, &key, &object);
             let mut now = begun.remove(&child).unwrap_or_else(|| {
-                let status = workload.begun(&object, &self::now());
+                let status = workload.begun(&object, &state.world.time());
                 write(state, workload, &resource, &key, status);
                 Begun {
                     since: Instant::now(),
@@ -141,8 +142,8 @@ fn round(state: &mut State, children: Children, begun: &mut BTreeMap<Child, Begu
                 // The object as it began.
                 let object = state.store.get(&resource, &key).map_or(object, Arc::clone);
                 let status = match fate {
-                    Fate::IsReady => Some(workload.ready(&object, &self::now())),
-                    Fate::Fails => workload.failed(&object, &self::now()),
+                    Fate::IsReady => Some(workload.ready(&object, &state.world.time())),
+                    Fate::Fails => workload.failed(&object, &state.world.time()),
                 };
                 if let Some(status) = status {
                     write(state, workload, &resource, &key, status);

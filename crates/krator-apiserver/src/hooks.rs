@@ -8,7 +8,7 @@ use crate::{
     object::{at, is_deleting, set},
     rbac,
     refusal::{FieldError, Refusal},
-    state::{State, id, now},
+    state::{State, id},
     store::Key,
 };
 use krator_schema::Definition;
@@ -93,12 +93,12 @@ pub(crate) fn admit_delete(kind: &Kind, key: &Key) -> Result<(), Refusal> {
 }
 
 /// Before an object is marked for deletion.
-pub(crate) fn before_delete(kind: &Kind, object: &mut Json) {
+pub(crate) fn before_delete(state: &State, kind: &Kind, object: &mut Json) {
     if is_deleting(object) {
         return;
     }
     if kind.is_definition() {
-        definitions::terminate(object, &now());
+        definitions::terminate(object, &state.world.time());
     }
     if is_namespace(kind) {
         set(object, "status", json!({"phase": "Terminating"}));
@@ -155,7 +155,7 @@ fn settle(state: &mut State, kind: &Kind, object: &Arc<Json>) {
         .iter()
         .map(|other| Json::clone(other))
         .collect();
-    let status = definitions::settled(object, &all, &now());
+    let status = definitions::settled(object, &all, &state.world.time());
     if *at(object, &["status"]) != status {
         let mut settled = Json::clone(object);
         set(&mut settled, "status", status.clone());
@@ -165,7 +165,14 @@ fn settle(state: &mut State, kind: &Kind, object: &Arc<Json>) {
             subresource: "status".to_owned(),
         };
         let ignored = kind.ignored(crate::request::Subresource::Status);
-        let settled = managed::update(Some(object), settled, &kind.types, &by, &now(), &ignored);
+        let settled = managed::update(
+            Some(object),
+            settled,
+            &kind.types,
+            &by,
+            &state.world.time(),
+            &ignored,
+        );
         if state.store.get(&kind.id, &Key::of(object)).is_some() {
             state.store.put(&kind.id, settled);
         }

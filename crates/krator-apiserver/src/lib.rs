@@ -5,6 +5,7 @@
 
 // In the order of the layers, lowest first: each module uses only modules above it in this list.
 mod object;
+mod world;
 pub mod refusal;
 mod selector;
 mod request;

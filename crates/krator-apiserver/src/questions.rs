@@ -1,5 +1,6 @@
 //! What a request asks of webhooks, and what they have answered so far.
 
+use crate::world::World;
 use serde_json::Value as Json;
 use std::{collections::BTreeMap, time::Duration};
 
@@ -68,8 +69,9 @@ impl Session {
         &self.warnings
     }
 
-    pub fn uid(&mut self) -> String {
-        let uid = self.uid.get_or_insert_with(|| uuid::Uuid::new_v4().to_string());
+    /// The uid of the object that the request makes, the same in every attempt.
+    pub fn uid(&mut self, world: &World) -> String {
+        let uid = self.uid.get_or_insert_with(|| world.uid());
         uid.clone()
     }
 }

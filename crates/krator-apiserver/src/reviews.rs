@@ -9,11 +9,11 @@ use crate::{
     rbac::{self, Attributes, Rule},
     refusal::{About, FieldError, Refusal},
     rest::{self, Options, Written},
-    state::{State, core, now},
+    state::{State, core},
     store::Key,
     users::{Account, User},
 };
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 
@@ -48,14 +48,14 @@ pub(crate) fn create(
         object,
         &kind.types,
         &by,
-        &now(),
+        &state.world.time(),
         &kind.ignored(options.subresource),
     );
     let object = match kind.kind.as_str() {
         "SelfSubjectReview" => json!({
             "kind": kind.kind,
             "apiVersion": kind.api_version(),
-            "metadata": {"creationTimestamp": now()},
+            "metadata": {"creationTimestamp": state.world.time()},
             "status": {"userInfo": options.user.info()},
         }),
         "SelfSubjectRulesReview" => rules_review(state, kind, &object, &options.user)?,
@@ -280,14 +280,14 @@ pub(crate) fn create_token(state: &mut State, key: &Key, body: &Json) -> Result<
             &[error],
         ));
     }
-    let until = Timestamp::now() + SignedDuration::from_secs(seconds);
+    let until = state.world.now() + SignedDuration::from_secs(seconds);
     let uid = account.uid.clone();
-    let token = state.users.add_account(account, until);
+    let token = state.users.add_account(account, until, &state.world);
     let metadata = json!({
         "name": key.name,
         "namespace": key.namespace,
         "uid": uid,
-        "creationTimestamp": now(),
+        "creationTimestamp": state.world.time(),
     });
     let object = json!({
         "kind": "TokenRequest",

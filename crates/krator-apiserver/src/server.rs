@@ -25,6 +25,7 @@ use crate::{
     store::Key,
     users::User,
     watching::{self, Watch},
+    world::World,
 };
 use bytes::Bytes;
 use call::Call;
@@ -55,6 +56,7 @@ pub type Body = UnsyncBoxBody<Bytes, Infallible>;
 #[derive(Clone)]
 pub struct Server {
     pub(crate) state: Arc<Mutex<State>>,
+    world: Arc<World>,
     /// The sender of requests without credentials.
     caller: Arc<User>,
     audit: Option<Audit>,
@@ -128,6 +130,7 @@ impl Server {
             Err(refusal) if refusal == Refusal::no_such_path() && !self.has_group(&path) => no_page(),
             Err(refusal) => refused(&refusal),
         };
+        responses::date(&mut response, self.world.now());
         for warning in session.warnings() {
             warn(&mut response, warning);
         }

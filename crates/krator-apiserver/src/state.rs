@@ -8,6 +8,7 @@ use crate::{
     refusal::Refusal,
     store::{Key, ResourceId, Store},
     users::Users,
+    world::World,
 };
 use serde_json::{Value as Json, json};
 use std::{
@@ -19,6 +20,7 @@ use std::{
 /// transaction.
 pub(crate) struct State {
     pub store: Store,
+    pub world: Arc<World>,
     pub kinds: Kinds,
     /// The users that the server knows by their tokens.
     pub users: Users,
@@ -34,9 +36,10 @@ pub(crate) struct State {
 const NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
 impl State {
-    pub fn new() -> Self {
+    pub fn new(world: Arc<World>) -> Self {
         let mut state = Self {
             store: Store::default(),
+            world,
             kinds: Kinds::builtin(),
             users: Users::default(),
             rbac: false,
@@ -51,7 +54,7 @@ impl State {
                 "spec": {"finalizers": ["kubernetes"]},
                 "status": {"phase": "Active"},
             });
-            stamp(&mut namespace);
+            stamp(&mut namespace, &state.world);
             state.store.put(&namespaces(), namespace);
         }
         state
@@ -106,11 +109,6 @@ pub(crate) fn id(group: &str, resource: &str) -> ResourceId {
     }
 }
 
-/// The time as objects have it, to the second.
-pub(crate) fn now() -> String {
-    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
-}
-
 /// Takes the metadata from a new object that only the server may give.
 pub(crate) fn clear(object: &mut Json) {
     for key in [
@@ -125,17 +123,17 @@ pub(crate) fn clear(object: &mut Json) {
 }
 
 /// Gives a new object the metadata that only the server may give.
-pub(crate) fn stamp(object: &mut Json) {
+pub(crate) fn stamp(object: &mut Json, world: &World) {
     clear(object);
-    crate::object::set_meta(object, "creationTimestamp", now().into());
-    crate::object::set_meta(object, "uid", uuid::Uuid::new_v4().to_string().into());
+    crate::object::set_meta(object, "creationTimestamp", world.time().into());
+    crate::object::set_meta(object, "uid", world.uid().into());
 }
 
 /// Completes `generateName` as the API server does: five characters without vowels, which spell nothing.
-pub(crate) fn generated_name(object: &Json) -> String {
+pub(crate) fn generated_name(object: &Json, world: &World) -> String {
     const CHARACTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
     let base: String = meta(object, "generateName").chars().take(58).collect();
-    let random = uuid::Uuid::new_v4().into_bytes();
+    let random = world.uuid().into_bytes();
     let suffix = random[..5]
         .iter()
         .map(|byte| char::from(CHARACTERS[usize::from(*byte) % CHARACTERS.len()]));

@@ -1,6 +1,6 @@
 //! Users and their tokens, after `pkg/authentication` of `k8s.io/apiserver`.
 
-use crate::object::of_texts;
+use crate::{object::of_texts, world::World};
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
@@ -135,9 +135,9 @@ impl Users {
     }
 
     /// Makes a token for a service account, which is of no use after a time.
-    pub fn add_account(&mut self, account: Account, until: Timestamp) -> String {
+    pub fn add_account(&mut self, account: Account, until: Timestamp, world: &World) -> String {
         let token = token();
-        let id = uuid::Uuid::new_v4().to_string();
+        let id = world.uid();
         let known = Known {
             user: User::service_account(&account, &id),
             account: Some(account),
@@ -148,12 +148,9 @@ impl Users {
     }
 
     /// Whom a token stands for now.
-    pub fn find(&self, token: &str) -> Option<&Known> {
+    pub fn find(&self, token: &str, now: Timestamp) -> Option<&Known> {
         let known = self.0.get(token)?;
-        known
-            .until
-            .is_none_or(|until| Timestamp::now() < until)
-            .then_some(known)
+        known.until.is_none_or(|until| now < until).then_some(known)
     }
 }
 

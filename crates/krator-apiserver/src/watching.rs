@@ -243,18 +243,19 @@ impl Watch {
             }
             // Each change wakes all watches; those of other kinds go to sleep again.
             tokio::select! {
+                biased;
+                () = tokio::time::sleep_until(self.ends) => return None,
+                () = tokio::time::sleep_until(self.next_bookmark), if self.bookmarks => {
+                    self.next_bookmark += BOOKMARKS;
+                    let object = answer::bookmark(&self.kind, self.version, false);
+                    self.send("BOOKMARK", &object);
+                }
                 changed = self.versions.changed() => {
                     // The server is gone.
                     changed.ok()?;
                     let news = lock(state).store.news(&self.kind.id, self.version);
                     self.catch_up(&news);
                 }
-                () = tokio::time::sleep_until(self.next_bookmark), if self.bookmarks => {
-                    self.next_bookmark += BOOKMARKS;
-                    let object = answer::bookmark(&self.kind, self.version, false);
-                    self.send("BOOKMARK", &object);
-                }
-                () = tokio::time::sleep_until(self.ends) => return None,
             }
         }
     }

@@ -1,6 +1,9 @@
 //! The cluster: runs machines for the objects of an API server.
 
 // In the order of the layers, lowest first: a module imports only from those above it in this list.
+#[cfg(feature = "simulation")]
+pub mod simulation;
+mod host;
 mod packed;
 mod api;
 #[cfg(feature = "faults")]

@@ -118,6 +118,8 @@ pub use admission::{Doors, Mutate, Operation, Review, Reviewed, Validate, Verdic
 pub use clap;
 #[cfg(feature = "admission")]
 pub use cluster::Admission;
+#[cfg(feature = "simulation")]
+pub use cluster::simulation;
 #[cfg(feature = "kube")]
 pub use cluster::{
     About, ApiCaching, ApiHandles, Concerns, Grants, Handlers, Link, Linked, LookIn, OperatorRuntime, Owns,

@@ -11,7 +11,7 @@ mod seen;
 
 use crate::cluster::{self, Cluster, say};
 use crate::operator::Crate;
-use crate::scripted_operator::{Program, Recipe};
+use crate::scripted_operator::{Program, Recipe, Text};
 use life::Life;
 
 /// The namespace of all objects that are in one. The handlers know it.
@@ -19,27 +19,29 @@ const NAMESPACE: &str = "it-lives";
 
 /// All descriptions but `database`, one of whose kinds has the name of another's.
 const RECIPE: Recipe = Recipe {
-    operator: "lives",
-    cases: &[
-        "analysisrun",
-        "backup",
-        "baremetalhost",
-        "cronjob",
-        "externalsecret",
-        "helmrelease",
-        "karpenter",
-        "memcached",
-        "moose",
-        "order",
-        "postgresql",
-        "rollout",
-        "small-machines",
-        "taskrun",
-    ],
-    // An object whose state times out after a millisecond never rests.
-    // The operator of the contract lives under policies, and requests that policies refuse have cases of their own.
-    more: |_| "",
-    line: |line| line.replace("after: 1ms", "after: 1h"),
+    text: Text {
+        operator: "lives",
+        cases: &[
+            "analysisrun",
+            "backup",
+            "baremetalhost",
+            "cronjob",
+            "externalsecret",
+            "helmrelease",
+            "karpenter",
+            "memcached",
+            "moose",
+            "order",
+            "postgresql",
+            "rollout",
+            "small-machines",
+            "taskrun",
+        ],
+        // An object whose state times out after a millisecond never rests.
+        // The operator of the contract lives under policies, and requests that policies refuse have cases of their own.
+        more: |_| "",
+        line: |line| line.replace("after: 1ms", "after: 1h"),
+    },
     first: offspring::applied,
     // Its clock can be moved forward.
     build: Crate::build_for_development,

@@ -29,6 +29,8 @@ mod moose;
 mod live;
 // What an operator answers to probes.
 mod probes;
+// Replicas of an operator in memory, on a clock that jumps.
+mod sim;
 // Every overload of CEL, with random operands, here and on the API server.
 mod calls;
 // Quantities, as the library of Kubernetes reads them.

@@ -2,15 +2,18 @@
 //! annotation `script` of its object says, or what dice say where there is no script.
 
 mod handlers;
+mod recipe;
 mod route;
+mod scripted;
 
+pub use recipe::Text;
 pub use route::{Action, Route, route};
 
 use crate::cluster::watch::Watch;
 use crate::cluster::{self, Cluster};
 use crate::operator::{Crate, OperatorProcess};
 use crate::yaml::documents;
-use krator::model::{Description, Kind, Scope, State};
+use krator::model::{Description, Kind, ObjectKind, Scope, State};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,33 +21,17 @@ use std::sync::OnceLock;
 
 /// Which operator is built.
 pub struct Recipe {
-    /// The name of the operator and of its crate.
-    pub operator: &'static str,
-    /// The descriptions, by their folders in `testdata/ok/`.
-    pub cases: &'static [&'static str],
-    /// Changes each line of the descriptions.
-    pub line: fn(&str) -> String,
-    /// What the description of a case says besides.
-    pub more: fn(&str) -> &'static str,
+    /// Of what.
+    pub text: Text,
     /// What the handler of a state does first, as Rust statements.
     pub first: fn(&Kind, &State) -> String,
     /// Builds the crate as a binary.
     pub build: fn(&Crate, &Path),
 }
 
-/// The operator of the tests of the contract: five descriptions with short durations, and faults on demand.
+/// The operator of the tests of the contract, with faults on demand.
 const CONTRACT: Recipe = Recipe {
-    operator: "scripted-operator",
-    cases: &["moose", "backup", "postgresql", "order", "helmrelease"],
-    line: with_short_durations,
-    // No write of the operator may be refused, whatever goes wrong.
-    more: |case| match case {
-        // Only the soak deletes releases, and expects that it may be refused.
-        "helmrelease" => {
-            "admission: {status: operator, transitions: true, protect: {states: [Ready, Suspended]}}\n"
-        }
-        _ => "admission: {status: operator, transitions: true}\n",
-    },
+    text: recipe::CONTRACT,
     first: |_, _| String::new(),
     build: Crate::build_with_faults,
 };
@@ -79,14 +66,14 @@ pub fn prepared() -> Option<&'static ScriptedOperator> {
 impl Program {
     /// Generates the operator, and builds it in a folder.
     pub fn build(recipe: &Recipe, folder: &Path) -> (Program, Crate) {
-        let text = joined_descriptions(recipe);
+        let text = recipe.text.joined(crate::common::root());
         let checked = krator::check("krator.yaml", text.as_bytes());
         let description = checked.description.expect("good descriptions are good together");
         let krate = Crate::generate(&text, |dir| handlers::replace(dir, &description, recipe.first));
         let sample = fs::read(krate.dir().join("deploy/sample.yaml")).expect("generated");
         let samples = documents(&sample);
         assert_eq!(samples.len(), description.kinds.len());
-        let binary = folder.join(recipe.operator);
+        let binary = folder.join(recipe.text.operator);
         (recipe.build)(&krate, &binary);
         let program = Program {
             description,
@@ -99,7 +86,9 @@ impl Program {
     /// Installs the operator's kinds, the kinds that it owns or watches, and its rights.
     pub fn install(&self, krate: &Crate, cluster: &Cluster) {
         krate.install(cluster);
-        install_foreign_kinds(cluster, &self.description);
+        for definition in foreign_kinds(&self.description) {
+            cluster.apply(&definition.to_string(), &[]);
+        }
     }
 
     /// An object to be created: the sample of its kind. With a script, its handlers follow that, else they throw dice.
@@ -121,26 +110,7 @@ impl Program {
 
     /// A merge patch of an object's spec, a different one for each number. None for a kind whose spec may not change.
     pub fn change(&self, kind: &Kind, number: usize) -> Option<String> {
-        let spec = match kind.resource.kind.as_str() {
-            "AnalysisRun" => json!({"ttlAfterCompletion": format!("{}h", 1 + number % 100)}),
-            "Backup" => json!({"ttl": format!("{}h", 1 + number % 100)}),
-            "BareMetalHost" => {
-                json!({"bmc": {"address": format!("ipmi://{number}"), "credentialsName": "bmc"}})
-            }
-            "ClusterExternalSecret" => json!({"namespaces": [format!("n{number}")]}),
-            "CronJob" => json!({"startingDeadlineSeconds": number}),
-            "ExternalSecret" => json!({"secretStore": format!("store-{number}")}),
-            "HelmRelease" => json!({"interval": format!("{}m", 1 + number % 50)}),
-            "Memcached" => json!({"size": 2 + number % 2}),
-            "Moose" => json!({"weight": 400 + number % 100}),
-            "NodePool" => json!({"replicas": number}),
-            "Postgresql" => json!({"numberOfInstances": number % 100}),
-            "Rollout" => json!({"revisionHistoryLimit": number}),
-            "TaskRun" => json!({"statusMessage": format!("message {number}")}),
-            _ if kind.resource.group.as_str() == "t.example.com" => json!({"x": number.to_string()}),
-            _ => return None,
-        };
-        Some(json!({"spec": spec}).to_string())
+        change(kind, number)
     }
 
     /// Starts the operator in a cluster for a namespace, with these arguments and environment variables.
@@ -163,58 +133,32 @@ impl Program {
     }
 }
 
-/// The descriptions of an operator in one file.
-fn joined_descriptions(recipe: &Recipe) -> String {
-    let texts = recipe.cases.iter().map(|case| {
-        let path = crate::common::root()
-            .join("testdata/ok")
-            .join(case)
-            .join("spec.yaml");
-        let text = fs::read_to_string(path).expect("a case has a description");
-        // The settings of the process are those of this one.
-        let is_of_one = |line: &str| !(line.starts_with("operator:") || line.starts_with("deploy:"));
-        let lines = text.lines().filter(|line| is_of_one(line)).map(recipe.line);
-        format!(
-            "{}\n{}",
-            lines.collect::<Vec<String>>().join("\n"),
-            (recipe.more)(case)
-        )
-    });
-    let joined = texts.collect::<Vec<String>>().join("---\n");
-    joined.replacen(
-        "krator: 1\n",
-        &format!("krator: 1\noperator: {}\n", recipe.operator),
-        1,
-    )
-}
-
-/// A line of a description, with polls, timeouts and backoffs shortened so that a test need not wait for them. Ten retries
-/// take a small part of a timeout, on a busy machine too: an object that is led by one must not leave by the other.
-fn with_short_durations(line: &str) -> String {
-    let mut quick = line.to_owned();
-    for (key, short) in [
-        ("poll", "500ms"),
-        ("after", "4s"),
-        ("initial", "20ms"),
-        ("max", "50ms"),
-    ] {
-        let Some(at) = quick.find(&format!("{key}: ")) else {
-            continue;
-        };
-        let begin = at + key.len() + 2;
-        let end = quick[begin..]
-            .find([',', '}', ' '])
-            .map_or(quick.len(), |end| begin + end);
-        // Only durations are replaced: a state may be called `initial`, and a period may be read from a field.
-        if krator::model::parse_duration(&quick[begin..end]).is_some() {
-            quick.replace_range(begin..end, short);
+/// A merge patch of an object's spec, a different one for each number. None for a kind whose spec may not change.
+pub fn change(kind: &Kind, number: usize) -> Option<String> {
+    let spec = match kind.resource.kind.as_str() {
+        "AnalysisRun" => json!({"ttlAfterCompletion": format!("{}h", 1 + number % 100)}),
+        "Backup" => json!({"ttl": format!("{}h", 1 + number % 100)}),
+        "BareMetalHost" => {
+            json!({"bmc": {"address": format!("ipmi://{number}"), "credentialsName": "bmc"}})
         }
-    }
-    quick
+        "ClusterExternalSecret" => json!({"namespaces": [format!("n{number}")]}),
+        "CronJob" => json!({"startingDeadlineSeconds": number}),
+        "ExternalSecret" => json!({"secretStore": format!("store-{number}")}),
+        "HelmRelease" => json!({"interval": format!("{}m", 1 + number % 50)}),
+        "Memcached" => json!({"size": 2 + number % 2}),
+        "Moose" => json!({"weight": 400 + number % 100}),
+        "NodePool" => json!({"replicas": number}),
+        "Postgresql" => json!({"numberOfInstances": number % 100}),
+        "Rollout" => json!({"revisionHistoryLimit": number}),
+        "TaskRun" => json!({"statusMessage": format!("message {number}")}),
+        _ if kind.resource.group.as_str() == "t.example.com" => json!({"x": number.to_string()}),
+        _ => return None,
+    };
+    Some(json!({"spec": spec}).to_string())
 }
 
-/// Installs CRDs for the kinds that the operator owns or watches and that neither Kubernetes nor the description defines.
-fn install_foreign_kinds(cluster: &Cluster, description: &Description) {
+/// CRDs for the kinds that the operator owns or watches and that neither Kubernetes nor the description defines.
+pub fn foreign_kinds(description: &Description) -> Vec<Value> {
     let owned = description
         .kinds
         .iter()
@@ -225,13 +169,13 @@ fn install_foreign_kinds(cluster: &Cluster, description: &Description) {
         .iter()
         .flat_map(|kind| &kind.watches)
         .map(|watch| &watch.kind.value);
-    for kind in owned
+    let foreign = owned
         .chain(watched)
-        .filter(|kind| !kind.has_type && kind.described.is_none())
-    {
+        .filter(|kind| !kind.has_type && kind.described.is_none());
+    let definition = |kind: &ObjectKind| {
         let (plural, name) = (kind.plural.as_str(), kind.kind.as_str());
         let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-        let crd = json!({
+        json!({
             "apiVersion": "apiextensions.k8s.io/v1",
             "kind": "CustomResourceDefinition",
             "metadata": {"name": format!("{plural}.{}", kind.group)},
@@ -243,9 +187,9 @@ fn install_foreign_kinds(cluster: &Cluster, description: &Description) {
                     "name": kind.version, "served": true, "storage": true, "schema": {"openAPIV3Schema": schema},
                 }],
             },
-        });
-        cluster.apply(&crd.to_string(), &[]);
-    }
+        })
+    };
+    foreign.map(definition).collect()
 }
 
 impl ScriptedOperator {

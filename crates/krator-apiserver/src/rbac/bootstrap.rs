@@ -5,11 +5,11 @@ use crate::{
     field_set::FieldSet,
     managed::{self, Manager},
     object::{at, meta_mut},
-    state::{State, id, now, stamp},
+    state::{State, id, stamp},
     store::ResourceId,
 };
 use serde_json::Value as Json;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 const ROLES: &str = include_str!("../../data/roles.txt");
 
@@ -17,7 +17,7 @@ const ROLES: &str = include_str!("../../data/roles.txt");
 pub(crate) fn seed(state: &mut State) {
     /// As they are in any server, but for times and uids: this makes servers start ten times as fast.
     static SEEDED: LazyLock<Vec<(ResourceId, Json)>> = LazyLock::new(|| {
-        let mut state = State::new();
+        let mut state = State::new(Arc::default());
         let resources =
             ["clusterroles", "clusterrolebindings", "roles", "rolebindings"].map(|name| id(GROUP, name));
         for line in ROLES.lines() {
@@ -36,10 +36,10 @@ pub(crate) fn seed(state: &mut State) {
             .flat_map(|resource| objects(resource).map(|object| (resource.clone(), object)));
         all.collect()
     });
-    let now = now();
+    let now = state.world.time();
     for (resource, object) in SEEDED.iter() {
         let mut object = object.clone();
-        stamp(&mut object);
+        stamp(&mut object, &state.world);
         if let Some(Json::Array(entries)) = meta_mut(&mut object).get_mut("managedFields") {
             entries
                 .iter_mut()
@@ -61,6 +61,13 @@ fn put(state: &mut State, object: Json) {
     let kind = kind
         .cloned()
         .expect("roles and bindings are kinds of every server");
-    let object = managed::update(None, object, &kind.types, &by, &now(), &FieldSet::default());
+    let object = managed::update(
+        None,
+        object,
+        &kind.types,
+        &by,
+        &state.world.time(),
+        &FieldSet::default(),
+    );
     state.store.put(&kind.id, object);
 }

@@ -11,7 +11,7 @@ use crate::{
     managed,
     object::{meta, set_meta},
     refusal::{FieldError, Refusal},
-    state::{State, clear, generated_name, now, stamp},
+    state::{State, clear, generated_name, stamp},
     store::Key,
 };
 use serde_json::Value as Json;
@@ -43,7 +43,7 @@ pub(crate) fn create(
         object,
         &kind.types,
         &by,
-        &now(),
+        &state.world.time(),
         &kind.ignored(options.subresource),
     );
     let object = insert(state, kind, object, options)?;
@@ -58,7 +58,7 @@ fn generate_name(state: &mut State, kind: &Kind, object: &mut Json) {
     let known = state.session.name.take();
     let mut names = known
         .into_iter()
-        .chain(std::iter::repeat_with(|| generated_name(object)));
+        .chain(std::iter::repeat_with(|| generated_name(object, &state.world)));
     let key = |name: &str| Key::new(meta(object, "namespace"), name);
     let mut name = names.next().unwrap_or_default();
     for other in names.take(NAMES) {
@@ -86,10 +86,10 @@ pub(super) fn insert(
     if meta(&object, "name").is_empty() && !meta(&object, "generateName").is_empty() {
         generate_name(state, kind, &mut object);
     }
-    stamp(&mut object);
-    set_meta(&mut object, "uid", state.session.uid().into());
+    stamp(&mut object, &state.world);
+    set_meta(&mut object, "uid", state.session.uid(&state.world).into());
     crate::hooks::before_create(state, kind, &mut object)?;
-    kind.prepare_create(&mut object, &now());
+    kind.prepare_create(&mut object, &state.world.time());
     let of_metadata = metadata_errors(kind, &object);
     let of_kind = kind.validate_create(&object, &of_metadata)?;
     let errors = kind_errors(kind, &object).into_iter().chain(of_metadata);

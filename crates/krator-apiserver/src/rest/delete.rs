@@ -9,9 +9,10 @@ use crate::{
     parameters,
     refusal::{About, FieldError, Refusal},
     request::Query,
-    state::{State, now},
+    state::State,
     store::Key,
     users::User,
+    world::World,
 };
 use krator_schema::ProblemKind;
 use serde_json::{Value as Json, json};
@@ -199,13 +200,13 @@ pub(crate) fn delete(
     let mut object = Json::clone(&live);
     let wanted = finalizers_of_propagation(kind, &object, options);
     set_finalizers(&mut object, wanted);
-    crate::hooks::before_delete(kind, &mut object);
+    crate::hooks::before_delete(state, kind, &mut object);
     let grace = grace_period(kind, &live, options);
     let waits = waits(&object);
     let ends = grace.is_none_or(|seconds| seconds == 0) && !waits;
     // A pod is marked first even if it ends at once.
     if !ends || grace.is_some() {
-        begin(kind, &mut object, &live, grace.unwrap_or(0));
+        begin(&state.world, kind, &mut object, &live, grace.unwrap_or(0));
     }
     if options.dry_run {
         return Ok((
@@ -343,13 +344,13 @@ fn grace_period(kind: &Kind, live: &Json, options: &DeleteOptions) -> Option<i64
 }
 
 /// Marks an object as one that is being deleted.
-fn begin(kind: &Kind, object: &mut Json, live: &Json, grace: i64) {
+fn begin(world: &World, kind: &Kind, object: &mut Json, live: &Json, grace: i64) {
     if is_deleting(live) {
         return;
     }
-    let end = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(grace);
+    let end = world.now() + jiff::SignedDuration::from_secs(grace);
     let time = if grace == 0 {
-        now()
+        world.time()
     } else {
         end.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
     };

@@ -13,7 +13,7 @@ use crate::{
     object::{at, fields_mut, set_meta},
     patch,
     refusal::{About, FieldError, Refusal},
-    state::{State, now},
+    state::State,
     store::Key,
 };
 use serde_json::Value as Json;
@@ -51,7 +51,7 @@ pub(crate) fn write_scale(
         replicas: replicas_by_version(kind),
     };
     let before = fields.to_scale(&live, &scale_of(kind, &live))?;
-    let after = edited(&before, edit, options)?;
+    let after = edited(&state.world.time(), &before, edit, options)?;
     let about = options.attributes(kind, Operation::Update, key.clone());
     let after = admission::mutate(state, &about, after, Some(&before))?;
     let mut object = fields.to_object(&after, &live)?;
@@ -99,7 +99,7 @@ fn replicas_by_version(kind: &Kind) -> BTreeMap<String, Vec<String>> {
 }
 
 /// The `Scale` that the edit makes, with its field managers.
-fn edited(before: &Json, edit: Edit, options: &Options) -> Result<Json, Refusal> {
+fn edited(time: &str, before: &Json, edit: Edit, options: &Options) -> Result<Json, Refusal> {
     let by = Manager {
         name: options.manager.clone(),
         api_version: VERSION.to_owned(),
@@ -113,16 +113,9 @@ fn edited(before: &Json, edit: Edit, options: &Options) -> Result<Json, Refusal>
         Edit::StrategicPatch(change) => patch::strategic_merge_patch(before, &change, &type_)?,
         Edit::Apply { config, force } => {
             managed::check_kind(&config, VERSION, "Scale")?;
-            return managed::apply(Some(before), &config, &type_, &by, force, &now(), &nothing);
+            return managed::apply(Some(before), &config, &type_, &by, force, time, &nothing);
         }
         Edit::Unreadable { refusal, .. } => return Err(refusal),
     };
-    Ok(managed::update(
-        Some(before),
-        after,
-        &type_,
-        &by,
-        &now(),
-        &nothing,
-    ))
+    Ok(managed::update(Some(before), after, &type_, &by, time, &nothing))
 }

@@ -17,7 +17,7 @@ use crate::{
     patch,
     refusal::{About, FieldError, Refusal},
     request::Subresource,
-    state::{State, now},
+    state::State,
     store::Key,
 };
 use serde_json::Value as Json;
@@ -186,7 +186,15 @@ fn edited(
         Edit::StrategicPatch(patch) => patch::strategic_merge_patch(base, &patch, &kind.types)?,
         Edit::Apply { config, force } => {
             managed::check_kind(&config, &kind.api_version(), &kind.kind)?;
-            managed::apply(live, &config, &kind.types, &by, force, &now(), &ignored)?
+            managed::apply(
+                live,
+                &config,
+                &kind.types,
+                &by,
+                force,
+                &state.world.time(),
+                &ignored,
+            )?
         }
         Edit::Unreadable { refusal, .. } => return Err(refusal),
     };
@@ -205,7 +213,7 @@ fn edited(
         set_meta(&mut object, "managedFields", Json::Array(Vec::new()));
     }
     if !is_tracked {
-        object = managed::update(live, object, &kind.types, &by, &now(), &ignored);
+        object = managed::update(live, object, &kind.types, &by, &state.world.time(), &ignored);
     }
     Ok(object)
 }

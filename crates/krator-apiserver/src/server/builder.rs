@@ -12,7 +12,9 @@ use crate::{
     state::State,
     users::User,
     watching::WATCHES,
+    world::World,
 };
+use jiff::Timestamp;
 use std::{
     io::Write,
     sync::{Arc, Mutex},
@@ -29,6 +31,7 @@ pub struct Builder {
     snapshot: Option<Snapshot>,
     children: Option<Children>,
     convert: Option<Arc<Convert>>,
+    simulated: Option<(Timestamp, u64)>,
 }
 
 impl Builder {
@@ -80,13 +83,24 @@ impl Builder {
         }
     }
 
+    /// Simulates the server: its clock begins at this time and goes on with tokio's, which tests can pause, and its uids and
+    /// generated names are those of the seed. The same requests have the same answers then.
+    pub fn simulated(self, began: Timestamp, seed: u64) -> Self {
+        Self {
+            simulated: Some((began, seed)),
+            ..self
+        }
+    }
+
     /// Starts the server, with the namespaces, roles and bindings that every cluster has.
     ///
     /// # Panics
     ///
     /// Outside of a runtime of tokio, which runs its garbage collector.
     pub fn start(self) -> Server {
-        let mut state = State::new();
+        let world = self.simulated.map(|(began, seed)| World::simulated(began, seed));
+        let world = Arc::new(world.unwrap_or_default());
+        let mut state = State::new(Arc::clone(&world));
         state.kinds.convert = self.convert;
         rbac::seed(&mut state);
         if let Some(snapshot) = self.snapshot {
@@ -101,6 +115,7 @@ impl Builder {
         }
         Server {
             state,
+            world,
             caller: Arc::new(User::admin()),
             audit: self.audit,
             faults: self.faults,

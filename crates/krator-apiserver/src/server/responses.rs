@@ -5,6 +5,7 @@ use crate::{audit, openapi, refusal::Refusal};
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Full};
+use jiff::Timestamp;
 use serde_json::Value as Json;
 
 pub(super) fn warn(response: &mut Response<Body>, warning: &str) {
@@ -37,7 +38,6 @@ pub(super) fn json_response(status: StatusCode, body: Body) -> Response<Body> {
     *response.status_mut() = status;
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, json);
-    date(&mut response);
     response
 }
 
@@ -63,10 +63,8 @@ pub(super) async fn in_yaml(response: Response<Body>) -> Response<Body> {
 }
 
 /// Clients read the time of the server from each answer.
-fn date(response: &mut Response<Body>) {
-    let now = jiff::Timestamp::now()
-        .strftime("%a, %d %b %Y %H:%M:%S GMT")
-        .to_string();
+pub(super) fn date(response: &mut Response<Body>, now: Timestamp) {
+    let now = now.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
     if let Ok(now) = HeaderValue::try_from(now) {
         response.headers_mut().insert(header::DATE, now);
     }

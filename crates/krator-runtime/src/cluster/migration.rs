@@ -31,6 +31,8 @@ use tokio::{
 const PAGE: u32 = 500;
 /// How often an object is written again that others write at the same time.
 const TRIES: usize = 20;
+/// How long the API server is left alone when it has no time.
+const BUSY: Duration = Duration::from_secs(1);
 /// How many objects that the API server refuses are named.
 const NAMED: usize = 10;
 
@@ -102,6 +104,18 @@ pub(in crate::cluster) async fn keep_migrating(
         }
     });
     join_all(each).await;
+}
+
+/// Asks again while the API server has no time. What is asked may be done twice: it changes nothing, or names the version of the
+/// object that it changes.
+async fn patiently<T, A: Future<Output = kube::Result<T>>>(ask: impl Fn() -> A) -> kube::Result<T> {
+    for _ in 1..TRIES {
+        match ask().await {
+            Err(kube::Error::Api(status)) if [429, 503, 504].contains(&status.code) => sleep(BUSY).await,
+            answer => return answer,
+        }
+    }
+    ask().await
 }
 
 /// A kind whose objects are moved.
@@ -250,7 +264,7 @@ impl Migration {
         let all = stored.endpoint.api(self.client.clone(), "");
         let mut page = ListParams::default().limit(PAGE);
         loop {
-            let list = match all.list_metadata(&page).await {
+            let list = match patiently(|| all.list_metadata(&page)).await {
                 // The list has become too old to go on. Objects are listed in the order of their names.
                 Err(kube::Error::Api(status)) if status.code == 410 => {
                     page.continue_token = None;
@@ -309,14 +323,12 @@ impl Migration {
             if let Some(entries) = self.in_one_version(entries, &stored.now) {
                 patch["metadata"]["managedFields"] = json!(entries);
             }
-            let answer = api
-                .patch_metadata(&name, &PatchParams::default(), &Patch::Merge(patch))
-                .await;
-            match answer {
+            let (params, patch) = (PatchParams::default(), Patch::Merge(patch));
+            match patiently(|| api.patch_metadata(&name, &params, &patch)).await {
                 Ok(_) => return Ok(Ok(())),
                 Err(kube::Error::Api(status)) if status.code == 404 => return Ok(Ok(())),
                 Err(kube::Error::Api(status)) if status.code == 409 => {
-                    match api.get_metadata_opt(&name).await? {
+                    match patiently(|| api.get_metadata_opt(&name)).await? {
                         Some(now) => object = now,
                         None => return Ok(Ok(())),
                     }

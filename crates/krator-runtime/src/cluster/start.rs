@@ -10,6 +10,7 @@ use crate::{
     cluster::{
         Election, Handlers, OperatorRuntime,
         api::{apis::Apis, raw::Endpoint},
+        host,
         objects::{Skew, dispatch::Dispatcher, remote::Remote},
         others::{
             links::Linked,
@@ -39,7 +40,7 @@ use connect::{connect, identify};
 use futures::future::{BoxFuture, join_all};
 use kube::{Api, Client, Config, Resource};
 use std::{pin::pin, sync::Arc, time::Duration};
-use tokio::{signal, sync::watch, task::JoinSet};
+use tokio::{sync::watch, task::JoinSet};
 
 /// How long the process may take after its last handler to publish the events that wait.
 const LAST_EVENTS: Duration = Duration::from_secs(2);
@@ -94,7 +95,7 @@ impl OperatorRuntime {
         let selector = selector.map_err(Error::permanent)?;
         let probes = serve::bind(&self.health_probe_bind_address)?;
         let mut config = configured(self.config).await?;
-        let identity = lease::identity(self.name);
+        let identity = lease::identity();
         identify(&mut config, self.name, self.version, &identity);
         let (metrics, clock, health) = (Metrics::new(), Arc::new(Clock::new()), Health::default());
         let (leading, leads) = watch::channel(self.election.is_none());
@@ -150,10 +151,10 @@ impl OperatorRuntime {
         let _migrating = self.migrates.then(|| {
             let migrating =
                 migration::keep_migrating(common.client.clone(), self.stored, common.leads.clone());
-            JoinSet::from_iter([migrating])
+            JoinSet::from_iter([host::own(migrating)])
         });
         let (events, client) = (Arc::clone(&common.events), common.client.clone());
-        let publishing = tokio::spawn(async move { events.run(client, self.name).await });
+        let publishing = tokio::spawn(host::own(async move { events.run(client, self.name).await }));
         let mut shared = SharedWatches::default();
         let kinds = self.kinds.into_iter();
         let kinds: Vec<_> = kinds.map(|start| start(common.clone(), &mut shared)).collect();
@@ -279,15 +280,19 @@ impl Common {
         if elects {
             let (gauge, mut leads) = (self.metrics.leads(self.name), self.leads.clone());
             // A process that no longer leads ends, so the gauge never falls.
-            checks.spawn(async move {
+            checks.spawn(host::own(async move {
                 if leads.wait_for(|leads| *leads).await.is_ok() {
                     gauge.set(1);
                 }
-            });
+            }));
         }
         for name in &self.namespaces {
             let wait = self.health.waits_for(format!("namespace {name}"));
-            checks.spawn(namespaces::wait_for(self.watching.clone(), name.clone(), wait));
+            checks.spawn(host::own(namespaces::wait_for(
+                self.watching.clone(),
+                name.clone(),
+                wait,
+            )));
         }
         #[cfg(feature = "dev")]
         if let Some(inspection) = self.inspection.clone() {
@@ -313,14 +318,16 @@ async fn run_until_stopped(
             }
         });
         tokio::select! {
+            biased;
             _ = &mut kinds => {}
             error = &mut lost => return Err(error),
-            signal = asked_to_stop() => {
+            signal = host::asked_to_stop() => {
                 signal?;
                 tracing::info!("stopping");
                 stopping.send_replace(true);
                 // The lease is renewed until everything has ended that acts.
                 tokio::select! {
+                    biased;
                     _ = async { kinds.await; ended.await } => {}
                     error = lost => return Err(error),
                 }
@@ -402,7 +409,7 @@ where
         let mut comparing = JoinSet::new();
         comparing.spawn({
             let skew = Arc::clone(&skew);
-            async move { skew.watch().await }
+            host::own(async move { skew.watch().await })
         });
         let heartbeat = common.health.watches_loop(endpoint.name());
         let shared = operator.shared_state().await;
@@ -433,18 +440,4 @@ where
             .run(objects, others, common.leads, common.stop, GRACE)
             .await;
     })
-}
-
-/// Waits until the process is asked to end.
-async fn asked_to_stop() -> std::io::Result<()> {
-    #[cfg(unix)]
-    {
-        let mut terminate = signal::unix::signal(signal::unix::SignalKind::terminate())?;
-        tokio::select! {
-            _ = terminate.recv() => Ok(()),
-            interrupted = signal::ctrl_c() => interrupted,
-        }
-    }
-    #[cfg(not(unix))]
-    signal::ctrl_c().await
 }

@@ -31,7 +31,7 @@ pub fn histories(seen: &Seen) -> BTreeMap<String, Vec<String>> {
     }
     let mut events: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     // Controllers of the cluster tell of objects, too.
-    let is_of_operator = |event: &&Value| event["reportingController"] == super::RECIPE.operator;
+    let is_of_operator = |event: &&Value| event["reportingController"] == super::RECIPE.text.operator;
     for event in seen.events.iter().filter(is_of_operator) {
         let about = &event["regarding"];
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

@@ -1,21 +1,63 @@
 //! How failed watches are retried.
-use kube::runtime::{utils::Backoff, watcher::DefaultBackoff};
+use crate::cluster::host;
+use kube::runtime::utils::Backoff;
 use std::time::Duration;
+use tokio::time::Instant;
 
-/// The delays of kube's default: from 0.8 s to 30 s, starting over after two minutes without an error. kube would
-/// also start them over with every event. A listing that the server rejects begins with an event, so it would be
-/// retried about once a second; therefore `reset` does nothing here.
+/// The first delay.
+const FIRST: Duration = Duration::from_millis(800);
+/// The longest delay, without the part that is drawn.
+const LONGEST: Duration = Duration::from_secs(30);
+/// After how long without an error the delays start over.
+const FORGOTTEN: Duration = Duration::from_secs(120);
+
+/// Delays that double from 0.8 s to 30 s, and by a drawn part are up to twice as long, so that those whom a server has turned
+/// away do not come back together. They start over after two minutes without an error.
+///
+/// kube's own are the same, but start over with every event too. A listing that the server rejects begins with an event, so it
+/// would be retried about once a second; therefore `reset` does nothing here.
 #[derive(Default)]
-pub(in crate::cluster) struct WatchBackoff(DefaultBackoff);
+pub(in crate::cluster) struct WatchBackoff {
+    failures: u32,
+    last: Option<Instant>,
+}
 
 impl Iterator for WatchBackoff {
     type Item = Duration;
 
     fn next(&mut self) -> Option<Duration> {
-        self.0.next()
+        let now = Instant::now();
+        if self.last.replace(now).is_some_and(|last| now - last > FORGOTTEN) {
+            self.failures = 0;
+        }
+        let delay = FIRST
+            .saturating_mul(2_u32.saturating_pow(self.failures))
+            .min(LONGEST);
+        self.failures = self.failures.saturating_add(1);
+        Some(delay + delay.mul_f64(f64::from(host::random() as u32) / f64::from(u32::MAX)))
     }
 }
 
 impl Backoff for WatchBackoff {
     fn reset(&mut self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn delays_double_and_start_over_after_two_minutes_of_peace() {
+        let mut delays = WatchBackoff::default();
+        let mut next = || delays.next().expect("there is always one").as_millis();
+        for shortest in [800, 1600, 3200, 6400, 12800, 25600, 30000, 30000] {
+            let delay = next();
+            assert!(
+                (shortest..=2 * shortest).contains(&delay),
+                "{delay} after {shortest}"
+            );
+        }
+        tokio::time::advance(FORGOTTEN + Duration::from_millis(1)).await;
+        assert!(next() <= 1600);
+    }
 }

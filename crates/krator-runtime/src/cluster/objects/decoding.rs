@@ -5,7 +5,7 @@ use super::{
     undecodable::{self, Decoded},
 };
 use crate::{
-    cluster::api::raw::Raw,
+    cluster::{api::raw::Raw, host},
     conditions,
     error::Result,
     graph::Retry,
@@ -58,7 +58,7 @@ where
         F: Future<Output = Result<(), WriteError>> + Send,
     {
         let (world, raw) = (Arc::clone(self), Arc::clone(raw));
-        tokio::spawn(async move {
+        tokio::spawn(host::own(async move {
             for failures in 1.. {
                 let (error, is_final) = match write(Arc::clone(&world), Arc::clone(&raw)).await {
                     Ok(()) | Err(WriteError::Conflict | WriteError::Gone) => return,
@@ -77,7 +77,7 @@ where
                 }
                 tokio::time::sleep(Retry::OF_REQUESTS.delay(failures, world.now().random)).await;
             }
-        });
+        }));
     }
 
     /// Says in the status of an object that it cannot be decoded, unless it says so already.

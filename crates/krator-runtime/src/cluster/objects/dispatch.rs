@@ -9,6 +9,7 @@ use crate::{
     cluster::{
         api::raw::Raw,
         children::Stray,
+        host,
         others::{
             links::{Link, Linked},
             watch_index::{Uid, WatchIndex},
@@ -35,7 +36,7 @@ use futures::{
 use jiff::Timestamp;
 use kube::runtime::watcher;
 use std::{
-    collections::{BTreeSet, HashMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     sync::Arc,
     time::Duration,
 };
@@ -125,7 +126,7 @@ impl<O: Operator> Life<O> {
 
 pub(in crate::cluster) struct Dispatcher<O: Operator> {
     world: Arc<Remote<O>>,
-    slots: HashMap<Uid, Slot<O>>,
+    slots: BTreeMap<Uid, Slot<O>>,
     index: WatchIndex,
     /// How often each watch has listed all objects.
     listings: HashMap<usize, u64>,
@@ -150,7 +151,7 @@ where
     pub fn new(world: Remote<O>, heartbeat: Heartbeat, questions: mpsc::Receiver<Question>) -> Self {
         Self {
             world: Arc::new(world),
-            slots: HashMap::new(),
+            slots: BTreeMap::new(),
             index: WatchIndex::default(),
             listings: HashMap::new(),
             heartbeat,
@@ -271,7 +272,8 @@ where
         while self.settling.try_join_next().is_some() {}
         for stray in strays {
             let world = Arc::clone(&self.world);
-            self.settling.spawn(async move { world.settle(stray).await });
+            self.settling
+                .spawn(host::own(async move { world.settle(stray).await }));
         }
     }
 

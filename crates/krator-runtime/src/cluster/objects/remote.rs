@@ -15,6 +15,7 @@ use crate::{
             turns::Turn,
         },
         children::Stray,
+        host,
         others::reach::Cluster,
         process::{clock::Clock, leadership::Leadership},
         shown::{inspect::History, metrics::KindMetrics, recorder::Recorder},
@@ -37,13 +38,7 @@ use kube::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
-use std::{
-    any::Any,
-    collections::BTreeSet,
-    hash::{BuildHasher as _, RandomState},
-    sync::Arc,
-    time::Duration,
-};
+use std::{any::Any, collections::BTreeSet, sync::Arc, time::Duration};
 use tokio::time::Instant;
 
 /// The action of events that are about no transition.
@@ -292,12 +287,10 @@ where
     ManifestOf<O::Machine>: KubeObject,
 {
     fn now(&self) -> Now {
-        // `RandomState` is seeded anew for each instance.
-        let random = RandomState::new().hash_one(self.clock.elapsed());
         Now {
             elapsed: self.clock.elapsed(),
             time: self.clock.time(),
-            random,
+            random: host::random(),
         }
     }
     fn instant(&self, elapsed: Duration) -> Instant {

@@ -10,6 +10,7 @@ pub(in crate::cluster) use listings::Need;
 use crate::{
     cluster::{
         api::raw::{Endpoint, Labels, Raw},
+        host,
         process::health::Health,
     },
     resource::{Child, Place, Selector},
@@ -189,7 +190,7 @@ impl Kind {
             .into_iter()
             .map(|own| Sink::new(own, here.clone()))
             .collect();
-        tasks.spawn(share(seen, self.caches, sinks));
+        tasks.spawn(host::own(share(seen, self.caches, sinks)));
     }
 }
 

@@ -1,10 +1,16 @@
 //! The clock of the API server, learned from the `Date` header of its answers, so that time stamps in objects do not
 //! depend on the clock of the operator's node.
-use crate::lock::Lock as _;
-use http::{HeaderMap, header::DATE};
+use crate::{cluster::host, lock::Lock as _};
+use futures::{FutureExt as _, future::BoxFuture};
+use http::{HeaderMap, Response, header::DATE};
 use jiff::{SignedDuration, Timestamp};
-use std::{sync::Mutex, time::Duration};
+use std::{
+    sync::{Arc, Mutex},
+    task::{Context, Poll},
+    time::Duration,
+};
 use tokio::time::Instant;
+use tower::{Layer, Service, layer::layer_fn};
 
 /// Monotonic between corrections, and accurate to about a second, the resolution of `Date`.
 #[derive(Debug)]
@@ -21,7 +27,7 @@ impl Clock {
     pub fn new() -> Self {
         Self {
             origin: Instant::now(),
-            began: Mutex::new(Timestamp::now()),
+            began: Mutex::new(host::time()),
             #[cfg(feature = "dev")]
             ahead: Mutex::default(),
         }
@@ -67,18 +73,63 @@ impl Clock {
         Some(sum)
     }
 
-    /// Learns from an answer. Differences of up to two seconds are ignored, because they come from the resolution of
-    /// `Date` and the time that answers take.
-    pub fn learn(&self, headers: &HeaderMap) {
+    /// A layer of a client that learns from the answers to its requests.
+    pub fn layer<S>(self: &Arc<Self>) -> impl Layer<S, Service = Learning<S>> + use<S> {
+        let clock = Arc::clone(self);
+        layer_fn(move |inner| Learning {
+            clock: Arc::clone(&clock),
+            inner,
+        })
+    }
+
+    /// Learns from the answer to a request that was sent at this time since the origin: the server wrote its `Date` between then
+    /// and now, however long the answer was under way. Differences of up to two seconds are ignored, because they come from the
+    /// resolution of `Date`.
+    fn learn(&self, headers: &HeaderMap, sent: Duration) {
+        const IGNORED: SignedDuration = SignedDuration::from_secs(2);
         let date = headers.get(DATE).and_then(|value| value.to_str().ok());
         let Some(date) = date.and_then(|text| jiff::fmt::rfc2822::parse(text).ok()) else {
             return;
         };
-        let server_began = date.timestamp() - self.origin.elapsed();
+        let (earliest, latest) = (date.timestamp() - self.origin.elapsed(), date.timestamp() - sent);
         let mut began = self.began.locked();
-        if began.duration_since(server_began).abs() > SignedDuration::from_secs(2) {
-            *began = server_began;
+        if earliest.duration_since(*began) > IGNORED {
+            *began = earliest;
+        } else if began.duration_since(latest) > IGNORED {
+            *began = latest;
         }
+    }
+}
+
+/// A service of which a clock learns.
+#[derive(Clone, Debug)]
+pub(in crate::cluster) struct Learning<S> {
+    clock: Arc<Clock>,
+    inner: S,
+}
+
+impl<S, R, B> Service<R> for Learning<S>
+where
+    S: Service<R, Response = Response<B>>,
+    S::Future: Send + 'static,
+{
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = BoxFuture<'static, Result<S::Response, S::Error>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: R) -> Self::Future {
+        let (clock, sent) = (Arc::clone(&self.clock), self.clock.origin.elapsed());
+        let answer = self.inner.call(request);
+        async move {
+            let answer = answer.await?;
+            clock.learn(answer.headers(), sent);
+            Ok(answer)
+        }
+        .boxed()
     }
 }
 
@@ -92,13 +143,28 @@ mod tests {
         let time_after = |date: &'static str| {
             let mut headers = HeaderMap::new();
             headers.insert(DATE, http::HeaderValue::from_static(date));
-            clock.learn(&headers);
+            clock.learn(&headers, clock.origin.elapsed());
             clock.time().to_string()
         };
         assert!(time_after("Sun, 06 Nov 2044 08:49:37 GMT").starts_with("2044-11-06T08:49:3"));
         assert!(time_after("Sun, 06 Nov 2044 08:49:36 GMT").starts_with("2044-11-06T08:49:3"));
         assert!(time_after("not a date").starts_with("2044-11-06"));
         assert!(time_after("Sun, 06 Nov 1994 08:49:37 GMT").starts_with("1994-11-06"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_that_was_under_way_for_long_does_not_turn_the_clock_back() {
+        let clock = Clock::new();
+        let (sent, before) = (clock.elapsed(), clock.time());
+        let date = jiff::fmt::rfc2822::to_string(&before.to_zoned(jiff::tz::TimeZone::UTC));
+        let date = http::HeaderValue::try_from(date.expect("a date")).expect("ASCII");
+        let headers = HeaderMap::from_iter([(DATE, date)]);
+        tokio::time::advance(Duration::from_secs(60)).await;
+        let now = clock.time();
+        clock.learn(&headers, sent);
+        assert_eq!(clock.time(), now, "the server may have written it a minute ago");
+        clock.learn(&headers, clock.elapsed());
+        assert_eq!(clock.time(), before, "the server has written it just now");
     }
 
     #[cfg(feature = "dev")]
@@ -124,7 +190,7 @@ mod tests {
         let date = jiff::fmt::rfc2822::to_string(&clock.server_time().to_zoned(jiff::tz::TimeZone::UTC));
         let date = http::HeaderValue::try_from(date.expect("a date")).expect("ASCII");
         headers.insert(DATE, date);
-        clock.learn(&headers);
+        clock.learn(&headers, clock.origin.elapsed());
         assert!(clock.time().duration_since(time) >= SignedDuration::from_hours(1));
         assert_eq!(clock.advance(2 * HOUR, 2 * HOUR), None);
         assert_eq!(clock.ahead(), HOUR, "a refused advance changes nothing");

@@ -1,5 +1,7 @@
 //! The control thread of an operator: what has to go on while a handler blocks the thread that all handlers share. It answers
 //! probes, serves the metrics and renews the lease.
+#[cfg(feature = "simulation")]
+use crate::cluster::{host, simulation};
 use crate::error::Result;
 use futures::future::{self, BoxFuture};
 use std::thread;
@@ -20,6 +22,13 @@ pub(in crate::cluster) struct Running {
 /// If the thread cannot be started.
 pub(in crate::cluster) fn start(name: &str, tasks: Vec<Task>) -> Result<Running> {
     let (until_dropped, dropped) = oneshot::channel::<()>();
+    #[cfg(feature = "simulation")]
+    if simulation::Process::current().is_some() {
+        tokio::spawn(host::own(future::select(future::join_all(tasks), dropped)));
+        return Ok(Running {
+            _until_dropped: until_dropped,
+        });
+    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;

@@ -1,4 +1,5 @@
 //! Until when this process may act. Everything that acts asks immediately before it does.
+use crate::cluster::host;
 use std::{
     sync::{
         Arc,
@@ -11,7 +12,7 @@ use tower::filter::FilterLayer;
 /// The right to act on objects, until a time. All clones are one.
 #[derive(Clone, Debug)]
 pub(crate) struct Leadership {
-    /// Milliseconds on the clock of [`Leadership::now`].
+    /// Milliseconds on the clock of [`host::since_boot`].
     until: Arc<AtomicU64>,
 }
 
@@ -30,24 +31,6 @@ impl Leadership {
         }
     }
 
-    /// The time on a clock that goes on while the machine sleeps, and that nobody sets.
-    pub fn now() -> Duration {
-        #[cfg(target_os = "linux")]
-        {
-            let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-            // The time since the machine was started is not negative.
-            let seconds = u64::try_from(now.tv_sec).unwrap_or_default();
-            let nanos = u32::try_from(now.tv_nsec).unwrap_or_default();
-            Duration::new(seconds, nanos)
-        }
-        #[cfg(not(target_os = "linux"))]
-        {
-            use std::{sync::LazyLock, time::Instant};
-            static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
-            ORIGIN.elapsed()
-        }
-    }
-
     /// Whether this process may act now.
     pub fn holds(&self) -> bool {
         !self.rest().is_zero()
@@ -55,10 +38,10 @@ impl Leadership {
 
     /// How much longer this process may act.
     pub fn rest(&self) -> Duration {
-        Duration::from_millis(self.until.load(Ordering::Acquire)).saturating_sub(Self::now())
+        Duration::from_millis(self.until.load(Ordering::Acquire)).saturating_sub(host::since_boot())
     }
 
-    /// Extends the leadership to this time on the clock of [`Leadership::now`].
+    /// Extends the leadership to this time on the clock of [`host::since_boot`].
     pub fn extend(&self, until: Duration) {
         let until = u64::try_from(until.as_millis()).unwrap_or(u64::MAX);
         self.until.store(until, Ordering::Release);
@@ -97,11 +80,11 @@ mod tests {
             sent.now_or_never().expect("nothing to wait for").is_ok()
         };
         assert!(!send());
-        leadership.extend(Leadership::now() + Duration::from_secs(60));
+        leadership.extend(host::since_boot() + Duration::from_secs(60));
         assert!(send() && leadership.holds());
-        leadership.extend(Leadership::now());
+        leadership.extend(host::since_boot());
         assert!(!send() && !leadership.holds());
-        leadership.extend(Leadership::now() + Duration::from_secs(60));
+        leadership.extend(host::since_boot() + Duration::from_secs(60));
         leadership.end();
         assert!(!send());
         assert!(Leadership::unlimited().holds());

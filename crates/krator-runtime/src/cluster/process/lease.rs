@@ -6,18 +6,17 @@
 //! its last successful renewal. So it has stopped before another replica begins, provided that what it sent before that
 //! arrives within the difference to [`DURATION`].
 use super::{clock::Clock, control, health::Wait, leadership::Leadership};
-use crate::error::{Error, Result};
+use crate::{
+    cluster::host,
+    error::{Error, Result},
+};
 use futures::FutureExt as _;
 use k8s_openapi::{
     api::coordination::v1::{Lease, LeaseSpec},
     apimachinery::pkg::apis::meta::v1::MicroTime,
 };
 use kube::{Api, api::PostParams};
-use std::{
-    hash::{BuildHasher as _, RandomState},
-    sync::Arc,
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 use tokio::{
     select,
     sync::{oneshot, watch},
@@ -36,10 +35,8 @@ const POLL: Duration = Duration::from_secs(2);
 const RETRY: Duration = Duration::from_secs(1);
 
 /// A name for this replica that no other one has: that of its host, which is its pod, with a random number.
-pub(in crate::cluster) fn identity(operator: &str) -> String {
-    let host = hostname::get().unwrap_or_default();
-    let random = RandomState::new().hash_one(operator);
-    format!("{}_{random:016x}", host.to_string_lossy())
+pub(in crate::cluster) fn identity() -> String {
+    format!("{}_{:016x}", host::name(), host::random())
 }
 
 /// A replica that wants to hold the Lease of its operator, in a namespace.
@@ -78,6 +75,7 @@ pub(in crate::cluster) fn elect(
             Err(error) => return drop(report.send(error)),
         };
         let _done = select! {
+            biased;
             error = elector.run(&leads) => return drop(report.send(error)),
             Ok(done) = withdrawn => done,
         };
@@ -247,13 +245,13 @@ impl Elector {
         // The holder knows the version that it wrote, so a renewal is a single request.
         if !led || self.sight.lease.is_none() {
             let lease = self.api.get_opt(self.name).await?;
-            self.sight.see(lease, Leadership::now());
+            self.sight.see(lease, host::since_boot());
         }
-        let free_in = self.sight.free_in(Leadership::now());
+        let free_in = self.sight.free_in(host::since_boot());
         if self.sight.holder() != Some(&self.identity) && !free_in.is_zero() {
             return Ok(Standing::Follows(free_in));
         }
-        let sent = Leadership::now();
+        let sent = host::since_boot();
         match self
             .api
             .replace(self.name, &PostParams::default(), &self.claim())

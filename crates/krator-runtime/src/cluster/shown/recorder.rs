@@ -5,7 +5,7 @@
 mod series;
 
 use crate::{
-    cluster::api::LONGEST_REQUEST,
+    cluster::{api::LONGEST_REQUEST, host},
     error::Error,
     lock::Lock as _,
     machine::Event,
@@ -28,7 +28,7 @@ use prometheus_client::metrics::counter::Counter;
 use serde_json::json;
 use series::{EventLog, EventName, Key, Next};
 use std::{
-    hash::{BuildHasher as _, RandomState},
+    hash::{DefaultHasher, Hash, Hasher as _},
     sync::{
         Mutex,
         atomic::{AtomicBool, Ordering::Relaxed},
@@ -57,7 +57,7 @@ struct Occurrence {
 pub(in crate::cluster) struct Recorder {
     only_warnings: bool,
     log: Mutex<EventLog>,
-    keys: RandomState,
+    salt: u64,
     recorded: Notify,
     closing: AtomicBool,
 }
@@ -69,7 +69,7 @@ impl Recorder {
         Self {
             only_warnings,
             log: Mutex::new(EventLog::new(dropped)),
-            keys: RandomState::new(),
+            salt: host::random(),
             recorded: Notify::new(),
             closing: AtomicBool::new(false),
         }
@@ -80,7 +80,7 @@ impl Recorder {
         if self.only_warnings && !event.warning {
             return;
         }
-        let key = self.keys.hash_one((&about.uid, action, &event));
+        let key = self.hash((&about.uid, action, &event));
         let occurrence = Occurrence {
             about,
             action,
@@ -92,6 +92,12 @@ impl Recorder {
         }
     }
 
+    fn hash(&self, what: impl Hash) -> u64 {
+        let mut hash = DefaultHasher::new();
+        (self.salt, what).hash(&mut hash);
+        hash.finish()
+    }
+
     /// Lets [`run`](Self::run) publish at once what waits for its time, and end.
     pub fn close(&self) {
         self.closing.store(true, Relaxed);
@@ -101,10 +107,10 @@ impl Recorder {
     /// Publishes events until the recorder is closed, with one request at a time.
     pub async fn run(&self, client: Client, controller: &str) {
         // In a pod it is the name of the pod.
-        let host = hostname::get().unwrap_or_default();
-        let instance = match host.to_string_lossy() {
-            host if host.is_empty() => controller.to_owned(),
-            host => cut(&host, LONGEST_REASON).to_owned(),
+        let host = host::name();
+        let instance = match &*host {
+            "" => controller.to_owned(),
+            host => cut(host, LONGEST_REASON).to_owned(),
         };
         loop {
             let closing = self.closing.load(Relaxed);
@@ -133,6 +139,7 @@ impl Recorder {
                     }
                 }
                 Next::Wait(until) => tokio::select! {
+                    biased;
                     () = self.recorded.notified() => {}
                     () = sleep_until(until) => {}
                 },
@@ -147,7 +154,7 @@ impl Recorder {
         let about = &occurrence.about;
         let object = cut(about.name.as_deref().unwrap_or_default(), LONGEST_PREFIX);
         // A series of the same events may follow later.
-        let unique = self.keys.hash_one((key, occurrence.time));
+        let unique = self.hash((key, occurrence.time));
         EventName {
             // Events about objects of the cluster as a whole have to be there.
             namespace: about.namespace.clone().unwrap_or_else(|| "default".to_owned()),

@@ -3,6 +3,7 @@ use super::{Dispatcher, Ended, LONGEST_ECHO, LONGEST_TIMER, Life, Slot, Tracked}
 use crate::{
     actor::Step,
     cluster::{
+        host,
         others::{links::Linked, watch_index::Uid},
         shown::inspect::Viewed,
     },
@@ -123,7 +124,7 @@ where
                 }
             }
         };
-        let task = self.tasks.spawn(apart(task.boxed()));
+        let task = self.tasks.spawn(host::own(apart(task.boxed())));
         self.count();
         Life::Running {
             task: task.id(),

@@ -5,7 +5,7 @@ use super::Occurrence;
 use jiff::Timestamp;
 use prometheus_client::metrics::counter::Counter;
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{BTreeMap, VecDeque},
     time::Duration,
 };
 use tokio::time::Instant;
@@ -73,7 +73,7 @@ pub(super) enum Next {
 /// each request.
 #[derive(Debug, Default)]
 pub(super) struct EventLog {
-    series: HashMap<Key, Series>,
+    series: BTreeMap<Key, Series>,
     /// Events that wait to be created, each with the time at which it was recorded.
     new: VecDeque<(Instant, Key, Box<Occurrence>)>,
     /// How many occurrences are not in the cluster and never will be.

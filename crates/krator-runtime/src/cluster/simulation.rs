@@ -1,0 +1,216 @@
+//! Simulated processes, for tests only: several replicas of an operator in a single thread, whose clocks, chance and network are
+//! those that a test gives them. A test that pauses tokio's clock plays hours in seconds, and the same seed plays them again.
+//!
+//! What a real process has from its machine, the runtime asks of [`host`](super::host), which asks the process in whose future
+//! it is called. Futures that a process spawns are its own as well.
+use crate::{
+    lock::Lock as _,
+    spec_digest::{STEP, mixed},
+};
+use futures::future;
+use http::{Request, Response};
+use jiff::Timestamp;
+use kube::client::{Body, DynBody};
+use std::{
+    cell::RefCell,
+    pin::Pin,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
+use tokio::{sync::watch, time::Instant};
+use tower::{BoxError, Service as _, ServiceExt as _, util::BoxService};
+
+/// The connection of a client to its API server.
+pub type Connection = BoxService<Request<Body>, Response<Box<DynBody>>, BoxError>;
+
+/// A process that is simulated. Clones are the same process.
+#[derive(Clone)]
+pub struct Process(Arc<Inner>);
+
+struct Inner {
+    name: String,
+    /// What its clock shows at a moment. It need not be right.
+    clock: (Timestamp, Instant),
+    seed: u64,
+    drawn: AtomicU64,
+    network: Box<dyn Fn() -> Connection + Send + Sync>,
+    life: Mutex<Life>,
+    stopping: watch::Sender<bool>,
+}
+
+enum Life {
+    Runs,
+    /// With whom to wake when it goes on.
+    Frozen(Vec<Waker>),
+    Killed,
+}
+
+thread_local! {
+    /// The process whose future is polled.
+    static CURRENT: RefCell<Option<Process>> = const { RefCell::new(None) };
+}
+
+impl Process {
+    /// A process on a host of this name, whose clock shows this time now. `connect` makes the connections of its clients.
+    pub fn new(
+        name: impl Into<String>,
+        time: Timestamp,
+        seed: u64,
+        connect: impl Fn() -> Connection + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            name: name.into(),
+            clock: (time, Instant::now()),
+            seed,
+            drawn: AtomicU64::new(0),
+            network: Box::new(connect),
+            life: Mutex::new(Life::Runs),
+            stopping: watch::Sender::new(false),
+        }))
+    }
+
+    /// A future of the process. It is never ready once the process is killed.
+    pub fn run<F: Future>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
+        Own {
+            process: Some(self.clone()),
+            future: Some(Box::pin(future)),
+        }
+    }
+
+    /// Asks the process to end, as by SIGTERM.
+    pub fn stop(&self) {
+        self.0.stopping.send_replace(true);
+    }
+
+    /// Lets nothing of the process go on, although time does, until it is thawed.
+    pub fn freeze(&self) {
+        let mut life = self.0.life.locked();
+        if matches!(*life, Life::Runs) {
+            *life = Life::Frozen(Vec::new());
+        }
+    }
+
+    /// Lets a frozen process go on.
+    pub fn thaw(&self) {
+        let mut life = self.0.life.locked();
+        let wakers = match &mut *life {
+            Life::Frozen(wakers) => std::mem::take(wakers),
+            Life::Runs | Life::Killed => return,
+        };
+        *life = Life::Runs;
+        drop(life);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Ends the process at once: nothing of it is polled any more, and what its destructors send reaches nobody.
+    pub fn kill(&self) {
+        let before = std::mem::replace(&mut *self.0.life.locked(), Life::Killed);
+        // They drop their futures.
+        if let Life::Frozen(wakers) = before {
+            wakers.into_iter().for_each(Waker::wake);
+        }
+    }
+
+    /// Whether the process was killed.
+    pub fn is_killed(&self) -> bool {
+        matches!(*self.0.life.locked(), Life::Killed)
+    }
+
+    /// The process that is polled now.
+    pub(super) fn current() -> Option<Self> {
+        CURRENT.with_borrow(Clone::clone)
+    }
+
+    pub(super) fn name(&self) -> String {
+        self.0.name.clone()
+    }
+
+    /// What its clock shows.
+    pub(super) fn time(&self) -> Timestamp {
+        let (time, at) = self.0.clock;
+        time + at.elapsed()
+    }
+
+    /// The time since the process began.
+    pub(super) fn since_boot(&self) -> Duration {
+        self.0.clock.1.elapsed()
+    }
+
+    pub(super) fn random(&self) -> u64 {
+        let drawn = self.0.drawn.fetch_add(1, Ordering::Relaxed);
+        mixed(mixed(self.0.seed).wrapping_add(drawn.wrapping_mul(STEP)))
+    }
+
+    /// Waits until somebody asks the process to end.
+    pub(super) async fn stopped(&self) {
+        // The process has the sender.
+        let _ = self.0.stopping.subscribe().wait_for(|stops| *stops).await;
+    }
+
+    /// A connection of the process, which ends with it.
+    pub(super) fn connection(&self) -> Connection {
+        let (process, network) = (
+            self.clone(),
+            Arc::new(tokio::sync::Mutex::new((self.0.network)())),
+        );
+        BoxService::new(tower::service_fn(move |request| {
+            let (process, network) = (process.clone(), Arc::clone(&network));
+            async move {
+                if process.is_killed() {
+                    return future::pending().await;
+                }
+                let answer = network.lock().await.ready().await?.call(request);
+                answer.await
+            }
+        }))
+    }
+}
+
+/// A future of a process, if there is one.
+pub(super) struct Own<F> {
+    process: Option<Process>,
+    /// None once the process is killed.
+    future: Option<Pin<Box<F>>>,
+}
+
+impl<F> Own<F> {
+    /// A future of the process that is polled now.
+    pub fn of_current(future: F) -> Self {
+        Self {
+            process: Process::current(),
+            future: Some(Box::pin(future)),
+        }
+    }
+}
+
+impl<F: Future> Future for Own<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let process = self.process.clone();
+        if let Some(process) = &process {
+            match &mut *process.0.life.locked() {
+                Life::Runs => {}
+                Life::Frozen(wakers) => {
+                    wakers.push(cx.waker().clone());
+                    return Poll::Pending;
+                }
+                Life::Killed => {
+                    self.future = None;
+                    return Poll::Pending;
+                }
+            }
+        }
+        let before = CURRENT.replace(process);
+        let poll = match &mut self.future {
+            Some(future) => future.as_mut().poll(cx),
+            None => Poll::Pending,
+        };
+        CURRENT.set(before);
+        poll
+    }
+}

@@ -1,0 +1,46 @@
+//! Renders the operator of the tests of the contract against the runtime of this repository, so that an edit of the runtime costs
+//! one build. Its handlers follow the scripts of their objects.
+
+#[path = "../tests/e2e/scripted_operator/recipe.rs"]
+mod recipe;
+#[path = "../tests/e2e/scripted_operator/scripted.rs"]
+mod scripted;
+
+use krator::render::{self, Runtime};
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+fn main() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=../tests/e2e/scripted_operator");
+    println!("cargo::rerun-if-changed=../../testdata/ok");
+    let text = recipe::CONTRACT.joined(&repository);
+    let checked = krator::check("krator.yaml", text.as_bytes());
+    let description = checked.sound().expect("good descriptions are good together");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    let write = |path: &str, contents: &str| {
+        let path = out.join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder of our own");
+        fs::write(path, contents).expect("a folder of our own");
+    };
+    let plan = render::plan(description, &checked.source, &Runtime::Path(String::new()));
+    for (path, file) in plan.files() {
+        let source = path.strip_prefix("src/");
+        let handler = source.and_then(|source| {
+            scripted::scripted(Path::new(source), &file.contents, description, |_, _| {
+                String::new()
+            })
+        });
+        write(path, &handler.unwrap_or_else(|| file.contents.clone()));
+    }
+    write("src/script.rs", scripted::SCRIPT);
+    // A file that is included has no inner attributes.
+    let library = &plan.get("src/lib.rs").expect("a crate has a library").contents;
+    let lines = library
+        .lines()
+        .filter(|line| !line.starts_with("//!") && !line.starts_with("#!"));
+    let library: String = lines.map(|line| format!("{line}\n")).collect();
+    write("src/lib.rs", &format!("pub mod script;\n{library}"));
+    write("krator.yaml", &text);
+}

@@ -1,0 +1,67 @@
+//! The source of handlers that follow the script of their object. Build scripts share this file with the tests.
+
+use krator::model::{Description, Kind, State};
+use std::path::Path;
+
+/// What the handlers have in common. It is compiled into the operator.
+pub const SCRIPT: &str = include_str!("script.rs");
+
+/// The handler in place of a generated one, below `src`, that does what `first` says, as Rust statements, and then follows the
+/// script of its object. None for files without a handler.
+pub fn scripted(
+    path: &Path,
+    text: &str,
+    description: &Description,
+    first: fn(&Kind, &State) -> String,
+) -> Option<String> {
+    let (_, rest) = text.split_once("impl State for ")?;
+    let name = rest.split(' ').next().unwrap_or_default();
+    let module = path.components().next().expect("a kind's folder");
+    let module = module.as_os_str().to_str().expect("a plain name");
+    let of_module = |kind: &&Kind| {
+        let folder = kind.resource.kind.as_str().to_lowercase();
+        folder == module.replace('_', "")
+    };
+    let kind = description
+        .kinds
+        .iter()
+        .find(of_module)
+        .expect("a folder for each kind");
+    let state = kind.state(kind.state_named(name).expect("a handler for each state"));
+    Some(handler(kind, state, module, &first(kind, state)))
+}
+
+/// The source of a state's handler. `script::next_state` names the state to go to, and the handler turns that into a
+/// transition, whose type names the state; it falls back to staying, the first edge, or being done. `first` is what the
+/// handler does before.
+fn handler(kind: &Kind, state: &State, module: &str, first: &str) -> String {
+    let name = state.name.as_str();
+    let nexts: Vec<&str> = state
+        .next
+        .iter()
+        .map(|next| kind.state(next.to.value).name.as_str())
+        .collect();
+    let arms: Vec<String> = nexts
+        .iter()
+        .map(|next| format!("            Some({next:?}) => Transition::to({next}),\n"))
+        .collect();
+    let rest = match (state.may_stay(), nexts.first()) {
+        (true, _) => "Transition::stay()".to_owned(),
+        (false, Some(next)) => format!("Transition::to({next})"),
+        (false, None) => "Transition::done()".to_owned(),
+    };
+    let kind_of = state.kind.value.as_str();
+    let imports = [&[name], &nexts[..]].concat().join(", ");
+    format!(
+        "use super::{{{imports}}};\nuse crate::{module}::prelude::*;\n\n\
+         impl State for {name} {{\n    \
+             async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {{\n{first}        \
+                 Ok(match crate::script::next_state(cx, {name:?}, {kind_of:?}, &{nexts:?}, {may_stay}).await? {{\n\
+                 {arms}            _ => {rest},\n        \
+                 }})\n    \
+             }}\n\
+         }}\n",
+        may_stay = state.may_stay(),
+        arms = arms.concat(),
+    )
+}
