@@ -63,7 +63,7 @@ fn a_seed_gives_the_same_requests_in_two_processes() {
 #[test]
 fn objects_live_through_faults_and_kills() {
     let mut total = (0, 0, 0);
-    for seed in seeds(6) {
+    for seed in seeds(4) {
         let Played {
             log,
             findings,

@@ -391,6 +391,12 @@ impl Oracle {
     }
 
     fn judge_end(&mut self, past: &History, now: View, problems: &mut Vec<String>) {
+        // A deletion that the API server begins before an object gets its finalizer, it ends without regard to it. The object has
+        // no state then.
+        let was_overtaken = now.has_finalizer(&self.finalizer) && !now.is_deleted();
+        if was_overtaken && now.text("/status/state").is_empty() {
+            return;
+        }
         if past.had_finalizer && self.kind.machine.deletion.is_some() {
             self.judge_release(now, problems);
         }

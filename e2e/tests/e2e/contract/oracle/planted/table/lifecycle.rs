@@ -51,6 +51,22 @@ pub const PLANTED: &[Planted] = &[
         "from an object that is not deleted",
     ),
     (
+        "an object that goes while it gets its finalizer",
+        |_, events| {
+            events[1].deleted = true;
+            events.truncate(2);
+        },
+        "",
+    ),
+    (
+        "an object with a state that goes in spite of its finalizer",
+        |_, events| {
+            events[2].deleted = true;
+            events.truncate(3);
+        },
+        "from an object that is not deleted",
+    ),
+    (
         "an object that is gone before its deletion path has ended",
         |_, events| {
             events[5].deleted = true;
