@@ -94,7 +94,13 @@ fn a_crate_may_take_the_runtime_from_a_registry() {
 fn a_krator_built_from_its_packages_generates_the_same_crate() {
     let work = tempfile::tempdir().expect("a temporary folder");
     pack(
-        &["--workspace", "--exclude", "e2e", "--exclude", "simulated-operator"],
+        &[
+            "--workspace",
+            "--exclude",
+            "e2e",
+            "--exclude",
+            "simulated-operator",
+        ],
         &["krator", "krator-apiserver", "krator-runtime", "krator-schema"],
         work.path(),
     );
