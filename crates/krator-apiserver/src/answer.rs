@@ -6,6 +6,7 @@ use crate::{
     listing::Listed,
     negotiation::Form,
     object::{at, meta, of_texts},
+    world::World,
 };
 use krator_schema::Column;
 use serde_json::{Value as Json, json};
@@ -295,7 +296,7 @@ pub(crate) fn version() -> Json {
         "gitVersion": KUBERNETES,
         "gitCommit": "",
         "gitTreeState": "",
-        "buildDate": jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        "buildDate": World::default().time(),
         "goVersion": "",
         "compiler": "",
         "platform": "",

@@ -5,6 +5,7 @@ use crate::{
     object::fields_mut,
     refusal::{About, Refusal},
     request::{Query, Target},
+    world::{STEP, mixed},
 };
 use http::{Method, Uri};
 use std::{
@@ -76,9 +77,8 @@ impl Plan {
             return Fate::default();
         };
         let nth = self.requests.fetch_add(1, Ordering::Relaxed);
-        let mut chances = Chances(
-            self.faults.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ nth.wrapping_mul(0xd1b5_4a32_d192_ed03),
-        );
+        let mut chances =
+            Chances(self.faults.seed.wrapping_mul(STEP) ^ nth.wrapping_mul(0xd1b5_4a32_d192_ed03));
         let is_watch = target.verb(method, &Query::parse(uri.query().unwrap_or_default())) == "watch";
         let is_change = [Method::PUT, Method::PATCH].contains(method);
         let faults = &self.faults;
@@ -126,11 +126,8 @@ struct Chances(u64);
 
 impl Chances {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0 = self.0.wrapping_add(STEP);
+        mixed(self.0)
     }
 
     /// A number up to `most`.

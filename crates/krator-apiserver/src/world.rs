@@ -60,9 +60,16 @@ impl World {
     }
 }
 
+/// The distance between two places of SplitMix64.
+pub(crate) const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// SplitMix64, of which each number is drawn by its place in the sequence.
 fn mix(place: u64) -> u64 {
-    let mut z = place.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed(place.wrapping_add(1).wrapping_mul(STEP))
+}
+
+/// The number of SplitMix64 at a place.
+pub(crate) fn mixed(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
