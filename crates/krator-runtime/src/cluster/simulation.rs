@@ -1,7 +1,7 @@
 //! Simulated processes, for tests only: several replicas of an operator in a single thread, whose clocks, chance and network are
 //! those that a test gives them. A test that pauses tokio's clock plays hours in seconds, and the same seed plays them again.
 //!
-//! What a real process has from its machine, the runtime asks of [`host`](super::host), which asks the process in whose future
+//! What a real process has from its machine, the runtime asks of `cluster/host.rs`, which asks the process in whose future
 //! it is called. Futures that a process spawns are its own as well.
 use crate::{
     lock::Lock as _,
