@@ -9,13 +9,20 @@
 
 mod network;
 mod play;
+mod run;
+mod world;
 
 use crate::dice::number;
-use play::{Played, play};
+use play::{play, run};
+use run::Run;
 use std::process::{Command, Stdio};
+use std::time::Duration;
+use world::Judged;
 
 /// How many requests about an object are shown with a finding.
 const LAST: usize = 15;
+/// How many runs are tried to find a shorter one.
+const TRIES: usize = 100;
 
 /// How many seeds are played, from which on.
 fn seeds(default: u64) -> std::ops::Range<u64> {
@@ -29,7 +36,7 @@ const LOG: &str = "KRATOR_SIMULATED_LOG";
 #[test]
 fn a_seed_gives_the_same_requests_in_two_processes() {
     if let Some(file) = std::env::var_os(LOG) {
-        let log = play(number("KRATOR_SEED", 0)).log.join("\n");
+        let log = play(&run(number("KRATOR_SEED", 0))).log.join("\n");
         return std::fs::write(file, log).expect("a file of the test");
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -62,29 +69,39 @@ fn a_seed_gives_the_same_requests_in_two_processes() {
 
 #[test]
 fn objects_live_through_faults_and_kills() {
-    let mut total = (0, 0, 0);
-    for seed in seeds(4) {
-        let Played {
-            log,
-            findings,
-            objects,
-            entries,
-        } = play(seed);
-        if let Some(first) = findings.first() {
-            panic!(
-                "{} findings, the first of which is: {first}\n\nthe last requests about it:\n{}\n\nplay it again: \
-                 KRATOR_SEED={seed} KRATOR_SEEDS=1 cargo test -p e2e -- sim::objects",
-                findings.len(),
-                last_requests(&log, first).join("\n")
-            );
+    let (mut requests, mut objects, mut entries, mut length) = (0, 0, 0, Duration::ZERO);
+    let seeds = seeds(8);
+    for seed in seeds.clone() {
+        let judged = play(&run(seed));
+        if !judged.findings.is_empty() {
+            panic!("{}", told(&run(seed), &judged));
         }
-        total = (total.0 + log.len(), total.1 + objects, total.2 + entries);
+        requests += judged.log.len();
+        objects += judged.objects;
+        entries += judged.entries;
+        length += judged.length;
     }
-    let (requests, objects, entries) = total;
     crate::cluster::say(&format!(
-        "simulated: {requests} requests, {objects} objects, {entries} entries of states"
+        "simulated: {} seeds, {length:?}, {requests} requests, {objects} objects, {entries} entries of states",
+        seeds.end - seeds.start
     ));
     assert!(entries > objects);
+}
+
+/// What was found in a run, and a shorter run in which something is found as well.
+fn told(run: &Run, judged: &Judged) -> String {
+    let seed = run.seed;
+    let shrunk = run.clone().shrunk(|run| !play(run).findings.is_empty(), TRIES);
+    let shorter = play(&shrunk);
+    let first = shorter.findings.first().map_or("", String::as_str);
+    format!(
+        "seed {seed}, {} findings: {}\n\nThis is a shorter run, with {} findings: {first}\n{shrunk}\nIts last requests about the \
+         object:\n{}\n\nPlay it again: KRATOR_SEED={seed} KRATOR_SEEDS=1 cargo test -p e2e -- sim::objects",
+        judged.findings.len(),
+        judged.findings[0],
+        shorter.findings.len(),
+        last_requests(&shorter.log, first).join("\n")
+    )
 }
 
 /// The last requests about the object that a finding names, as `Moose it-1: …`.

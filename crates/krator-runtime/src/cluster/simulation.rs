@@ -22,7 +22,7 @@ use std::{
     time::Duration,
 };
 use tokio::{sync::watch, time::Instant};
-use tower::{BoxError, Service as _, ServiceExt as _, util::BoxService};
+use tower::{BoxError, Service, util::BoxService};
 
 /// The connection of a client to its API server.
 pub type Connection = BoxService<Request<Body>, Response<Box<DynBody>>, BoxError>;
@@ -55,7 +55,8 @@ thread_local! {
 }
 
 impl Process {
-    /// A process on a host of this name, whose clock shows this time now. `connect` makes the connections of its clients.
+    /// A process on a host of this name, whose clock shows this time now. `connect` makes the connections of its clients, which are
+    /// always ready.
     pub fn new(
         name: impl Into<String>,
         time: Timestamp,
@@ -153,20 +154,53 @@ impl Process {
 
     /// A connection of the process, which ends with it.
     pub(super) fn connection(&self) -> Connection {
-        let (process, network) = (
-            self.clone(),
-            Arc::new(tokio::sync::Mutex::new((self.0.network)())),
-        );
+        let (process, mut network) = (self.clone(), (self.0.network)());
         BoxService::new(tower::service_fn(move |request| {
-            let (process, network) = (process.clone(), Arc::clone(&network));
+            let sent = (!process.is_killed()).then(|| network.call(request));
             async move {
-                if process.is_killed() {
-                    return future::pending().await;
+                match sent {
+                    Some(answer) => answer.await,
+                    None => future::pending().await,
                 }
-                let answer = network.lock().await.ready().await?.call(request);
-                answer.await
             }
         }))
+    }
+
+    /// What a service does in the process. A client calls its service in a task of its own, which belongs to no process.
+    pub(super) fn service<S>(&self, inner: S) -> Within<S> {
+        Within {
+            process: self.clone(),
+            inner,
+        }
+    }
+}
+
+/// A service of a process.
+pub(super) struct Within<S> {
+    process: Process,
+    inner: S,
+}
+
+impl<S> Within<S> {
+    fn run<T>(&mut self, run: impl FnOnce(&mut S) -> T) -> T {
+        let before = CURRENT.replace(Some(self.process.clone()));
+        let result = run(&mut self.inner);
+        CURRENT.set(before);
+        result
+    }
+}
+
+impl<S: Service<R>, R> Service<R> for Within<S> {
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = S::Future;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.run(|inner| inner.poll_ready(cx))
+    }
+
+    fn call(&mut self, request: R) -> S::Future {
+        self.run(|inner| inner.call(request))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Clients of the API server: who they say they are, what they learn and count, and what they may send.
 #[cfg(feature = "simulation")]
-use crate::cluster::simulation::Process;
+use crate::cluster::simulation::{Process, Within};
 use crate::{
     cluster::{
         api::REQUESTS,
@@ -15,6 +15,8 @@ use kube::{
     client::{Body, ClientBuilder, DynBody},
 };
 use std::sync::Arc;
+#[cfg(feature = "simulation")]
+use tower::util::Either;
 use tower::{BoxError, limit::ConcurrencyLimitLayer, util::BoxService};
 
 /// Tells the API server in each request which replica of which operator makes it, as its audit log shows.
@@ -46,13 +48,26 @@ pub(super) fn connect(
     #[cfg(feature = "faults")]
     let client = client.with_layer(&crate::cluster::faults::Faults::from_env()?);
     let client = client.with_layer(&count).with_layer(&clock.layer());
-    Ok(match acting {
-        None => client.build(),
-        Some(leadership) => client
-            .with_layer(&leadership.layer())
-            .with_layer(&ConcurrencyLimitLayer::new(REQUESTS))
-            .build(),
+    let Some(leadership) = acting else {
+        return Ok(client.with_layer(&of_process()).build());
+    };
+    let acting = client
+        .with_layer(&leadership.layer())
+        .with_layer(&ConcurrencyLimitLayer::new(REQUESTS));
+    Ok(acting.with_layer(&of_process()).build())
+}
+
+/// Above all others: a client runs its layers in a task of its own.
+#[cfg(feature = "simulation")]
+fn of_process<S>() -> impl tower::Layer<S, Service = Either<Within<S>, S>> {
+    tower::layer::layer_fn(|service| match Process::current() {
+        Some(process) => Either::Left(process.service(service)),
+        None => Either::Right(service),
     })
+}
+#[cfg(not(feature = "simulation"))]
+fn of_process() -> tower::layer::util::Identity {
+    tower::layer::util::Identity::new()
 }
 
 /// What is below the layers of the runtime, as kube makes it.

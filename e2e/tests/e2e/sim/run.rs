@@ -1,0 +1,200 @@
+//! What a simulation consists of: decisions that are drawn from a seed, and of which as many as possible are taken away when it
+//! fails.
+
+use super::network::Faults;
+use crate::dice::Dice;
+use std::fmt;
+use std::time::Duration;
+
+/// How an operator runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deployment {
+    /// One replica, which acts at once.
+    Alone,
+    /// So many replicas, of which the holder of a Lease acts.
+    Elected(usize),
+    /// So many replicas that all act, by mistake.
+    Rivals(usize),
+}
+
+impl Deployment {
+    /// How many replicas there are.
+    pub fn replicas(self) -> usize {
+        match self {
+            Deployment::Alone => 1,
+            Deployment::Elected(replicas) | Deployment::Rivals(replicas) => replicas,
+        }
+    }
+}
+
+/// What people do to the objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum People {
+    /// They create, change and delete objects of all kinds, which dice lead from state to state.
+    CreateAndDelete,
+    /// They edit the fields of objects that otherwise rest.
+    Edit,
+}
+
+/// A whole run. The same one has the same requests.
+#[derive(Clone, Debug)]
+pub struct Run {
+    pub seed: u64,
+    pub deployment: Deployment,
+    pub people: People,
+    /// By how many seconds the clock of each replica is off.
+    pub clocks: Vec<i64>,
+    pub faults: Faults,
+    /// In the order of their times.
+    pub steps: Vec<Step>,
+}
+
+/// Something that happens at a time after the beginning.
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub at: Duration,
+    pub act: Act,
+}
+
+/// What happens. A `length` is how long it lasts. Objects are meant by the number of their kind and their own.
+#[derive(Clone, Debug)]
+pub enum Act {
+    Kill { replica: usize, length: Duration },
+    Stop { replica: usize, length: Duration },
+    Freeze { replica: usize, length: Duration },
+    CutOff { replica: usize, length: Duration },
+    RestartServer { length: Duration },
+    Create { kind: usize, object: usize },
+    Delete { kind: usize, object: usize },
+    Change { kind: usize, object: usize, number: usize },
+}
+
+/// Objects of each kind.
+pub const OBJECTS: usize = 3;
+
+impl Run {
+    /// The run of a seed, with objects of so many kinds.
+    pub fn of(seed: u64, kinds: usize) -> Run {
+        let mut dice = Dice::new(seed);
+        let (deployment, people) = match seed % 8 {
+            0 | 1 => (Deployment::Alone, People::CreateAndDelete),
+            2 => (Deployment::Alone, People::Edit),
+            3 => (Deployment::Elected(2), People::Edit),
+            4 | 5 => (Deployment::Elected(2), People::CreateAndDelete),
+            6 => (Deployment::Elected(3), People::CreateAndDelete),
+            _ => (Deployment::Rivals(2), People::CreateAndDelete),
+        };
+        let replicas = deployment.replicas();
+        let off = [0, 0, 3600, -3600, 90, -90, 86_400];
+        let clocks = (0..replicas).map(|_| *dice.among(&off)).collect();
+        let length = match deployment {
+            Deployment::Elected(_) => Duration::from_secs(150),
+            Deployment::Alone | Deployment::Rivals(_) => Duration::from_secs(90),
+        };
+        let mut steps = Vec::new();
+        let mut at = Duration::ZERO;
+        while at < length {
+            at += millis(&mut dice, 2000);
+            let (kind, object) = (dice.below(kinds), dice.below(OBJECTS));
+            let number = dice.below(1000);
+            let act = match (people, dice.below(17)) {
+                (People::Edit, _) | (_, 8..) => Act::Change { kind, object, number },
+                (People::CreateAndDelete, ..=3) => Act::Delete { kind, object },
+                (People::CreateAndDelete, _) => Act::Create { kind, object },
+            };
+            steps.push(Step { at, act });
+        }
+        let mut at = Duration::ZERO;
+        loop {
+            at += Duration::from_secs(1) + millis(&mut dice, 20_000);
+            if at > length {
+                break;
+            }
+            let replica = dice.below(replicas);
+            let act = match dice.below(11) {
+                ..=3 => Act::Kill { replica, length: millis(&mut dice, 5000) },
+                4 => Act::Stop { replica, length: millis(&mut dice, 5000) },
+                5..=7 => Act::Freeze { replica, length: millis(&mut dice, 25_000) },
+                8 | 9 => Act::CutOff { replica, length: millis(&mut dice, 25_000) },
+                _ => Act::RestartServer { length: millis(&mut dice, 4000) },
+            };
+            steps.push(Step { at, act });
+        }
+        steps.sort_by_key(|step| step.at);
+        Run {
+            seed,
+            deployment,
+            people,
+            clocks,
+            faults: Faults {
+                slow: 50,
+                lost: 10,
+                unanswered: 10,
+                refused: 20,
+                failed: 10,
+                cut: 300,
+                gone: 50,
+            },
+            steps,
+        }
+    }
+
+    /// A run that still `fails`, with fewer steps and faults, after so many tries: the simple half of Zeller's delta debugging.
+    pub fn shrunk(mut self, fails: impl Fn(&Run) -> bool, mut tries: usize) -> Run {
+        let mut size = self.steps.len().div_ceil(2);
+        while size > 0 {
+            let mut at = 0;
+            while at < self.steps.len() && tries > 0 {
+                tries -= 1;
+                let mut fewer = self.clone();
+                fewer.steps.drain(at..(at + size).min(self.steps.len()));
+                if fails(&fewer) {
+                    self = fewer;
+                } else {
+                    at += size;
+                }
+            }
+            size /= 2;
+        }
+        let none: [fn(&mut Run); 8] = [
+            |run| run.faults.slow = 0,
+            |run| run.faults.lost = 0,
+            |run| run.faults.unanswered = 0,
+            |run| run.faults.refused = 0,
+            |run| run.faults.failed = 0,
+            |run| run.faults.cut = 0,
+            |run| run.faults.gone = 0,
+            |run| run.clocks.fill(0),
+        ];
+        for none in none {
+            let mut fewer = self.clone();
+            none(&mut fewer);
+            if fails(&fewer) {
+                self = fewer;
+            }
+        }
+        self
+    }
+}
+
+impl fmt::Display for Run {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Run {
+            deployment,
+            people,
+            clocks,
+            faults,
+            steps,
+            ..
+        } = self;
+        writeln!(f, "{deployment:?}, {people:?}, clocks off by {clocks:?} s, {faults:?}")?;
+        for Step { at, act } in steps {
+            writeln!(f, "{:>7.3} s: {act:?}", at.as_secs_f64())?;
+        }
+        Ok(())
+    }
+}
+
+fn millis(dice: &mut Dice, most: usize) -> Duration {
+    Duration::from_millis(dice.below(most) as u64)
+}

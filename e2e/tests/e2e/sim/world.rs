@@ -1,0 +1,424 @@
+//! A simulated cluster: the API server, the replicas of the operator, people, and the oracles that judge what was written.
+
+use super::network::Network;
+use super::run::Deployment;
+use crate::cluster::watch::Event;
+use crate::contract::Oracle;
+use crate::scripted_operator::foreign_kinds;
+use crate::yaml::documents;
+use futures::StreamExt as _;
+use http::Request;
+use http_body_util::{BodyExt as _, Full};
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
+use krator::model::{Description, Kind};
+use krator_apiserver::Server;
+use krator_runtime::simulation::Process;
+use kube::Config;
+use serde_json::{Value, json};
+use simulated_operator::script::STARTS;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep};
+
+/// When each simulation begins.
+const BEGIN: Timestamp = Timestamp::constant(1_767_225_600, 0);
+const NAMESPACE: &str = "simulated";
+/// How long a process may take to end when it is asked to.
+const GRACE: Duration = Duration::from_secs(30);
+/// The start of the paths of the Leases.
+const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces";
+
+/// A cluster that is simulated.
+pub struct World {
+    began: Instant,
+    server: Server,
+    pub network: Network,
+    seed: u64,
+    deployment: Deployment,
+    replicas: Vec<Replica>,
+    oracles: Vec<Oracle>,
+    seen: Seen,
+    holder: Value,
+    samples: Vec<Value>,
+    findings: Vec<String>,
+}
+
+/// What was written, with the time, each by the number of its oracle. Leases have none.
+type Seen = Arc<Mutex<Vec<(Option<usize>, Event, Timestamp)>>>;
+
+/// A replica of the operator, which is started again whenever it has ended.
+struct Replica {
+    /// By how much its clock is off.
+    off: SignedDuration,
+    starts: u64,
+    /// When it is started again.
+    next: Instant,
+    running: Option<Running>,
+}
+
+struct Running {
+    name: String,
+    process: Process,
+    done: JoinHandle<krator_runtime::Result<()>>,
+    /// Until when it has to end.
+    ends: Option<Instant>,
+}
+
+/// What the oracles have seen.
+pub struct Judged {
+    /// The requests that reached the server, in their order.
+    pub log: Vec<String>,
+    pub findings: Vec<String>,
+    pub objects: usize,
+    /// Entries of states.
+    pub entries: usize,
+    /// How much time was simulated.
+    pub length: Duration,
+}
+
+/// The description of the operator.
+pub fn description() -> &'static Description {
+    static DESCRIPTION: OnceLock<Description> = OnceLock::new();
+    DESCRIPTION.get_or_init(|| {
+        let checked = krator::check("krator.yaml", simulated_operator::DESCRIPTION.as_bytes());
+        checked.description.expect("it was rendered")
+    })
+}
+
+/// Runs a simulation on a clock of its own.
+pub fn simulate<T>(simulation: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .expect("a runtime without I/O");
+    STARTS.set(Some(String::new()));
+    runtime.block_on(simulation)
+}
+
+impl World {
+    /// A cluster with the operator, whose replicas have clocks that are off by so many seconds.
+    pub async fn begin(seed: u64, deployment: Deployment, clocks: &[i64]) -> World {
+        let server = Server::builder().rbac(true).simulated(BEGIN, seed).start();
+        let network = Network::new(server.clone(), seed);
+        let description = description();
+        let [rbac, policies, samples] =
+            simulated_operator::MANIFESTS.map(|text| documents(text.as_bytes()));
+        let namespace =
+            |name: &str| json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+        let namespaces = [NAMESPACE, description.namespace.as_str()].map(namespace);
+        let definitions = documents(simulated_operator::ABOUT.crd.as_bytes());
+        let manifests = namespaces
+            .into_iter()
+            .chain(definitions)
+            .chain(foreign_kinds(description));
+        for object in manifests.chain(rbac).chain(policies) {
+            server
+                .apply(&object, "people")
+                .await
+                .expect("manifests are taken");
+        }
+        let began = Instant::now();
+        let seen = Seen::default();
+        for (number, kind) in description.kinds.iter().enumerate() {
+            watch(&server, &path(kind, ""), Some(number), began, &seen).await;
+        }
+        if let Deployment::Elected(_) = deployment {
+            network.elect();
+            let leases = format!("{LEASES}/{}/leases", description.namespace.as_str());
+            watch(&server, &leases, None, began, &seen).await;
+        }
+        let oracle = match deployment {
+            Deployment::Rivals(_) => Oracle::contested,
+            Deployment::Alone | Deployment::Elected(_) => Oracle::new,
+        };
+        let replica = |number| Replica {
+            off: SignedDuration::from_secs(clocks.get(number).copied().unwrap_or_default()),
+            starts: 0,
+            next: began,
+            running: None,
+        };
+        World {
+            began,
+            server,
+            network,
+            seed,
+            deployment,
+            replicas: (0..deployment.replicas()).map(replica).collect(),
+            oracles: description.kinds.iter().map(oracle).collect(),
+            seen,
+            holder: Value::Null,
+            samples,
+            findings: Vec::new(),
+        }
+    }
+
+    /// Waits until a time after the beginning. Replicas that have ended are started again meanwhile.
+    pub async fn wait_until(&mut self, at: Duration) {
+        while self.began.elapsed() < at {
+            self.look_after_replicas();
+            let rest = at.saturating_sub(self.began.elapsed());
+            sleep(rest.min(Duration::from_secs(1))).await;
+        }
+        self.look_after_replicas();
+    }
+
+    /// Waits until something holds, as [`wait_until`](Self::wait_until) does, or for so long. Says whether it holds.
+    pub async fn wait_for(&mut self, most: Duration, holds: impl Fn(&World) -> bool) -> bool {
+        let end = self.began.elapsed() + most;
+        loop {
+            self.follow();
+            if holds(self) {
+                return true;
+            }
+            let now = self.began.elapsed();
+            if now >= end {
+                return false;
+            }
+            self.wait_until(now + Duration::from_secs(1)).await;
+        }
+    }
+
+    /// Ends a replica as by `kill -9`. It is started again after a while.
+    pub fn kill(&mut self, replica: usize, length: Duration) {
+        let replica = &mut self.replicas[replica];
+        replica.next = Instant::now() + length;
+        if let Some(running) = replica.running.take() {
+            running.process.kill();
+        }
+    }
+
+    /// Ends a replica as by SIGTERM. It is started again after a while.
+    pub fn stop(&mut self, replica: usize, length: Duration) {
+        let replica = &mut self.replicas[replica];
+        replica.next = Instant::now() + length;
+        if let Some(running) = &mut replica.running {
+            running.process.stop();
+            running.ends.get_or_insert(Instant::now() + GRACE);
+        }
+    }
+
+    /// Freezes a replica for a while, as by SIGSTOP.
+    pub fn freeze(&self, replica: usize, length: Duration) {
+        let Some(running) = &self.replicas[replica].running else {
+            return;
+        };
+        let process = running.process.clone();
+        process.freeze();
+        tokio::spawn(async move {
+            sleep(length).await;
+            process.thaw();
+        });
+    }
+
+    /// Cuts a replica off from the server for a while.
+    pub fn cut_off(&self, replica: usize, length: Duration) {
+        if let Some(running) = &self.replicas[replica].running {
+            self.network.cut_off(&running.name, length);
+        }
+    }
+
+    /// Creates an object of a kind. It may be there.
+    pub async fn create(&self, kind: &Kind, name: &str, script: Option<&str>) {
+        let mut samples = self.samples.iter();
+        let sample = samples.find(|sample| sample["kind"] == kind.resource.kind.as_str());
+        let mut object = sample.expect("a sample of each kind").clone();
+        object["metadata"] = json!({"name": name, "namespace": NAMESPACE});
+        if let Some(script) = script {
+            object["metadata"]["annotations"] = json!({"script": script});
+        }
+        self.ask(Request::post(path(kind, "")), "application/json", object.to_string())
+            .await;
+    }
+
+    /// Changes an object by a merge patch. It may not be there.
+    pub async fn patch(&self, kind: &Kind, name: &str, patch: String) {
+        self.ask(Request::patch(path(kind, name)), "application/merge-patch+json", patch)
+            .await;
+    }
+
+    /// Deletes an object. It may not be there, or be protected.
+    pub async fn delete(&self, kind: &Kind, name: &str) {
+        self.ask(Request::delete(path(kind, name)), "application/json", String::new())
+            .await;
+    }
+
+    async fn ask(&self, request: http::request::Builder, content_type: &str, body: String) {
+        let request = request.header("content-type", content_type);
+        let request = request.body(Full::<bytes::Bytes>::from(body));
+        self.server.answer(request.expect("a request")).await;
+    }
+
+    /// The oracles, one for each kind of the description.
+    pub fn oracles(&self) -> &[Oracle] {
+        &self.oracles
+    }
+
+    /// The objects of these scripts stay in ready states.
+    pub fn ready_objects_stay(&mut self) {
+        self.oracles.iter_mut().for_each(Oracle::ready_objects_stay);
+    }
+
+    /// The objects that have not come to rest since another operator or leader began.
+    pub fn restless(&self) -> Vec<String> {
+        self.oracles.iter().flat_map(Oracle::restless).collect()
+    }
+
+    /// Ends the replicas, and judges all that was written.
+    pub async fn end(mut self) -> Judged {
+        for number in 0..self.replicas.len() {
+            self.stop(number, GRACE * 10);
+        }
+        let is_down = |world: &World| world.replicas.iter().all(|replica| replica.running.is_none());
+        self.wait_for(GRACE * 2, is_down).await;
+        let starts = STARTS.take().unwrap_or_default();
+        let (mut objects, mut entries) = (0, 0);
+        for oracle in &mut self.oracles {
+            oracle.check_handler_starts(&starts);
+            self.findings.extend(oracle.findings().iter().cloned());
+            objects += oracle.objects();
+            entries += oracle.entries();
+        }
+        self.findings.extend(self.network.findings());
+        Judged {
+            log: self.network.log(),
+            findings: self.findings,
+            objects,
+            entries,
+            length: self.began.elapsed(),
+        }
+    }
+
+    /// Notes what a run should have reached.
+    pub fn find(&mut self, finding: impl Into<String>) {
+        self.findings.push(finding.into());
+    }
+
+    /// Starts replicas that are not there, and looks at those that have ended.
+    fn look_after_replicas(&mut self) {
+        let now = Instant::now();
+        for number in 0..self.replicas.len() {
+            let replica = &mut self.replicas[number];
+            if let Some(running) = &mut replica.running {
+                let has_ended = running.done.is_finished();
+                let name = &running.name;
+                if running.ends.is_some_and(|ends| now > ends) {
+                    self.findings.push(format!("{name} does not end"));
+                    running.process.kill();
+                } else if has_ended && running.ends.is_none() && self.deployment == Deployment::Alone {
+                    self.findings.push(format!("{name} has ended by itself"));
+                } else if !has_ended && !running.process.is_killed() {
+                    continue;
+                }
+                replica.running = None;
+                replica.next = replica.next.max(now + Duration::from_millis(500));
+            } else if replica.next <= now {
+                self.start(number);
+            }
+        }
+    }
+
+    fn start(&mut self, number: usize) {
+        self.follow();
+        let time = BEGIN + self.began.elapsed();
+        if !matches!(self.deployment, Deployment::Elected(_)) {
+            self.another_acts(time);
+        }
+        let description = description();
+        let user = format!(
+            "system:serviceaccount:{}:{}",
+            description.namespace, description.operator.value
+        );
+        let replica = &mut self.replicas[number];
+        replica.starts += 1;
+        let name = format!("replica-{number}-{}", replica.starts);
+        let seed = (self.seed << 16) ^ ((number as u64) << 8) ^ replica.starts;
+        let (network, host) = (self.network.clone(), name.clone());
+        let process = Process::new(&name, time + replica.off, seed, move || {
+            network.connect(&host, &user)
+        });
+        self.network.add(&name, &process);
+        let mut runtime = simulated_operator::runtime()
+            .config(Config::new("http://simulated".parse().expect("a URL")))
+            .namespaces([NAMESPACE]);
+        if let Deployment::Elected(_) = self.deployment {
+            runtime = runtime.leader_election(Some(description.namespace.to_string()));
+        }
+        let (running, ended) = (process.run(runtime.start()), process.clone());
+        let done = tokio::spawn(async move {
+            let result = running.await;
+            // All that it has spawned ends with it.
+            ended.kill();
+            result
+        });
+        replica.running = Some(Running {
+            name,
+            process,
+            done,
+            ends: None,
+        });
+    }
+
+    fn another_acts(&mut self, time: Timestamp) {
+        for oracle in &mut self.oracles {
+            oracle.operator_starts(time);
+        }
+    }
+
+    /// Passes what was written since the last call to the oracles, in the order in which it was written.
+    fn follow(&mut self) {
+        let mut events = std::mem::take(&mut *self.seen.lock().expect("nothing panics with it"));
+        events.sort_by_key(|(_, event, _)| {
+            let version = event.object["metadata"]["resourceVersion"].as_str();
+            version.and_then(|version| version.parse::<u64>().ok())
+        });
+        for (number, event, time) in events {
+            match number {
+                Some(number) => self.oracles[number].see(&event),
+                None => {
+                    let holder = event.object["spec"]["holderIdentity"].clone();
+                    if holder.as_str().is_some_and(|holder| !holder.is_empty()) && holder != self.holder {
+                        self.another_acts(time);
+                    }
+                    self.holder = holder;
+                }
+            }
+        }
+    }
+}
+
+/// The path of an object of a kind, or of all.
+fn path(kind: &Kind, name: &str) -> String {
+    let resource = &kind.resource;
+    let (group, version, plural) = (
+        &resource.group.value,
+        &resource.version.value,
+        &resource.plural.value,
+    );
+    let all = format!("/apis/{group}/{version}/namespaces/{NAMESPACE}/{plural}");
+    match name {
+        "" => all,
+        name => format!("{all}/{name}"),
+    }
+}
+
+/// Follows everything that is written to the objects of a path.
+async fn watch(server: &Server, path: &str, number: Option<usize>, began: Instant, seen: &Seen) {
+    let request = Request::get(format!("{path}?watch=1&timeoutSeconds=100000"));
+    let request = request.body(Full::<bytes::Bytes>::default()).expect("a request");
+    let mut body = server.answer(request).await.into_body().into_data_stream();
+    let sink = Arc::clone(seen);
+    tokio::spawn(async move {
+        // Each frame is a line.
+        while let Some(Ok(line)) = body.next().await {
+            let event: Value = serde_json::from_slice(&line).expect("a server sends JSON");
+            let event = Event {
+                deleted: event["type"] == "DELETED",
+                object: event["object"].clone(),
+            };
+            let time = BEGIN + began.elapsed();
+            sink.lock().expect("nothing panics with it").push((number, event, time));
+        }
+    });
+}
