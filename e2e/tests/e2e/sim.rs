@@ -7,6 +7,7 @@
 //!
 //! The oracle of the contract judges what was written.
 
+mod crash;
 mod network;
 mod play;
 mod run;
@@ -86,6 +87,25 @@ fn objects_live_through_faults_and_kills() {
         seeds.end - seeds.start
     ));
     assert!(entries > objects);
+}
+
+#[test]
+fn a_kill_before_or_after_any_status_write_is_survived() {
+    for seed in seeds(1) {
+        let killed = crash::killed_around_writes(seed);
+        let judged = &killed.judged;
+        if let Some(first) = judged.findings.first() {
+            panic!(
+                "seed {seed}: {first}\nits last requests about the object:\n{}",
+                last_requests(&judged.log, first).join("\n")
+            );
+        }
+        crate::cluster::say(&format!(
+            "killed around writes: {} kills, {} objects, {:?}",
+            killed.kills, judged.objects, judged.length
+        ));
+        assert!(judged.entries > judged.objects);
+    }
 }
 
 /// What was found in a run, and a shorter run in which something is found as well.

@@ -120,7 +120,9 @@ impl Network {
 
     /// Nothing between a process and the server arrives for a while. What was sent then arrives late.
     pub fn cut_off(&self, process: &str, length: Duration) {
-        self.state().cut_off.insert(process.to_owned(), Instant::now() + length);
+        self.state()
+            .cut_off
+            .insert(process.to_owned(), Instant::now() + length);
     }
 
     /// The server is restarted, which takes a while, and has forgotten the history of its objects.
@@ -168,7 +170,11 @@ impl Network {
     ) -> Result<Response<Box<DynBody>>, BoxError> {
         let (mut parts, body) = request.into_parts();
         let body = body.collect().await?.to_bytes();
-        let path = parts.uri.path_and_query().map_or("", |path| path.as_str()).to_owned();
+        let path = parts
+            .uri
+            .path_and_query()
+            .map_or("", |path| path.as_str())
+            .to_owned();
         let what = format!("{process} {} {path}", parts.method);
         let sent: Value = serde_json::from_slice(&body).unwrap_or_default();
         let is_write = parts.method != Method::GET;

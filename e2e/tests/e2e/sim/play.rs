@@ -108,4 +108,3 @@ fn edit(number: usize) -> Value {
     }
     json!({"spec": spec})
 }
-

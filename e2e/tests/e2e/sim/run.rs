@@ -59,14 +59,38 @@ pub struct Step {
 /// What happens. A `length` is how long it lasts. Objects are meant by the number of their kind and their own.
 #[derive(Clone, Debug)]
 pub enum Act {
-    Kill { replica: usize, length: Duration },
-    Stop { replica: usize, length: Duration },
-    Freeze { replica: usize, length: Duration },
-    CutOff { replica: usize, length: Duration },
-    RestartServer { length: Duration },
-    Create { kind: usize, object: usize },
-    Delete { kind: usize, object: usize },
-    Change { kind: usize, object: usize, number: usize },
+    Kill {
+        replica: usize,
+        length: Duration,
+    },
+    Stop {
+        replica: usize,
+        length: Duration,
+    },
+    Freeze {
+        replica: usize,
+        length: Duration,
+    },
+    CutOff {
+        replica: usize,
+        length: Duration,
+    },
+    RestartServer {
+        length: Duration,
+    },
+    Create {
+        kind: usize,
+        object: usize,
+    },
+    Delete {
+        kind: usize,
+        object: usize,
+    },
+    Change {
+        kind: usize,
+        object: usize,
+        number: usize,
+    },
 }
 
 /// Objects of each kind.
@@ -112,11 +136,25 @@ impl Run {
             }
             let replica = dice.below(replicas);
             let act = match dice.below(11) {
-                ..=3 => Act::Kill { replica, length: millis(&mut dice, 5000) },
-                4 => Act::Stop { replica, length: millis(&mut dice, 5000) },
-                5..=7 => Act::Freeze { replica, length: millis(&mut dice, 25_000) },
-                8 | 9 => Act::CutOff { replica, length: millis(&mut dice, 25_000) },
-                _ => Act::RestartServer { length: millis(&mut dice, 4000) },
+                ..=3 => Act::Kill {
+                    replica,
+                    length: millis(&mut dice, 5000),
+                },
+                4 => Act::Stop {
+                    replica,
+                    length: millis(&mut dice, 5000),
+                },
+                5..=7 => Act::Freeze {
+                    replica,
+                    length: millis(&mut dice, 25_000),
+                },
+                8 | 9 => Act::CutOff {
+                    replica,
+                    length: millis(&mut dice, 25_000),
+                },
+                _ => Act::RestartServer {
+                    length: millis(&mut dice, 4000),
+                },
             };
             steps.push(Step { at, act });
         }
@@ -187,7 +225,10 @@ impl fmt::Display for Run {
             steps,
             ..
         } = self;
-        writeln!(f, "{deployment:?}, {people:?}, clocks off by {clocks:?} s, {faults:?}")?;
+        writeln!(
+            f,
+            "{deployment:?}, {people:?}, clocks off by {clocks:?} s, {faults:?}"
+        )?;
         for Step { at, act } in steps {
             writeln!(f, "{:>7.3} s: {act:?}", at.as_secs_f64())?;
         }

@@ -103,8 +103,7 @@ impl World {
         let server = Server::builder().rbac(true).simulated(BEGIN, seed).start();
         let network = Network::new(server.clone(), seed);
         let description = description();
-        let [rbac, policies, samples] =
-            simulated_operator::MANIFESTS.map(|text| documents(text.as_bytes()));
+        let [rbac, policies, samples] = simulated_operator::MANIFESTS.map(|text| documents(text.as_bytes()));
         let namespace =
             |name: &str| json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
         let namespaces = [NAMESPACE, description.namespace.as_str()].map(namespace);
@@ -228,20 +227,32 @@ impl World {
         if let Some(script) = script {
             object["metadata"]["annotations"] = json!({"script": script});
         }
-        self.ask(Request::post(path(kind, "")), "application/json", object.to_string())
-            .await;
+        self.ask(
+            Request::post(path(kind, "")),
+            "application/json",
+            object.to_string(),
+        )
+        .await;
     }
 
     /// Changes an object by a merge patch. It may not be there.
     pub async fn patch(&self, kind: &Kind, name: &str, patch: String) {
-        self.ask(Request::patch(path(kind, name)), "application/merge-patch+json", patch)
-            .await;
+        self.ask(
+            Request::patch(path(kind, name)),
+            "application/merge-patch+json",
+            patch,
+        )
+        .await;
     }
 
     /// Deletes an object. It may not be there, or be protected.
     pub async fn delete(&self, kind: &Kind, name: &str) {
-        self.ask(Request::delete(path(kind, name)), "application/json", String::new())
-            .await;
+        self.ask(
+            Request::delete(path(kind, name)),
+            "application/json",
+            String::new(),
+        )
+        .await;
     }
 
     async fn ask(&self, request: http::request::Builder, content_type: &str, body: String) {
@@ -418,7 +429,9 @@ async fn watch(server: &Server, path: &str, number: Option<usize>, began: Instan
                 object: event["object"].clone(),
             };
             let time = BEGIN + began.elapsed();
-            sink.lock().expect("nothing panics with it").push((number, event, time));
+            sink.lock()
+                .expect("nothing panics with it")
+                .push((number, event, time));
         }
     });
 }

@@ -1,0 +1,163 @@
+//! A process that is killed, as by `kill -9`, once before and once after the write of every state of every kind. The next process
+//! goes on, and the objects show no more of that than the contract allows.
+
+use super::run::Deployment;
+use super::world::{Judged, World, description, simulate};
+use crate::contract::Oracle;
+use crate::scripted_operator::{Action, Route, change, route};
+use krator::model::{Kind, State};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// How long objects may take to come to rest after the last kill. Those that rest for so long without having come where they were sent were led away by
+/// a kill.
+const REST: Duration = Duration::from_secs(60);
+/// A kill in a state with `resume` leads an object away from its route, so another round sends new objects to the states that were
+/// not reached.
+const ROUNDS: usize = 5;
+
+/// The kinds whose states have routes that take seconds.
+const KINDS: [&str; 4] = ["Backup", "Moose", "Order", "Postgresql"];
+
+/// A state around whose write the process has to be killed, and how an object comes there.
+struct Target<'a> {
+    kind: &'a Kind,
+    state: &'a State,
+    route: Route,
+}
+
+impl Target<'_> {
+    /// The points at which the process is killed, as the network names them.
+    fn points(&self) -> [String; 2] {
+        let (kind, state) = (self.kind.resource.kind.as_str(), self.state.name.as_str());
+        ["before", "after"].map(|when| format!("{when} {kind} {state}"))
+    }
+
+    fn is_missing(&self, world: &World) -> bool {
+        let killed = world.network.killed();
+        self.points().iter().any(|point| !killed.contains(point))
+    }
+
+    /// Whether the object that was sent to the state has come there, or will not move on. What people do on the way counts once
+    /// that is `done`.
+    fn has_settled(&self, world: &World, name: &str, done: bool) -> bool {
+        let mut oracles = world.oracles().iter();
+        let oracle = oracles.find(|oracle| oracle.kind().resource.kind == self.kind.resource.kind);
+        !self.is_missing(world)
+            || oracle.is_some_and(|oracle| oracle.has_settled(name, |at| self.route.leaves(at, done)))
+    }
+}
+
+/// What a process was killed around, and what was found.
+pub struct Killed {
+    pub judged: Judged,
+    /// How often it was killed.
+    pub kills: usize,
+}
+
+/// Kills processes around all writes of states to which a route leads.
+pub fn killed_around_writes(seed: u64) -> Killed {
+    simulate(killed(seed))
+}
+
+async fn killed(seed: u64) -> Killed {
+    let states = description()
+        .kinds
+        .iter()
+        .filter(|kind| KINDS.contains(&kind.resource.kind.as_str()))
+        .flat_map(|kind| kind.state_ids().map(move |(id, state)| (kind, id, state)));
+    let targets: Vec<Target> = states
+        .filter_map(|(kind, id, state)| {
+            let route = route(kind, id, |_, _| true)?;
+            Some(Target { kind, state, route })
+        })
+        .collect();
+    let mut world = World::begin(seed, Deployment::Alone, &[]).await;
+    world.network.kill_around_writes();
+    let mut created = 0;
+    for round in 1..=ROUNDS {
+        let missing: Vec<&Target> = targets
+            .iter()
+            .filter(|target| target.is_missing(&world))
+            .collect();
+        if missing.is_empty() {
+            break;
+        }
+        let name = |target: &Target| format!("{}-{round}", target.state.name.as_str().to_lowercase());
+        for target in &missing {
+            let script = target.route.script(target.kind);
+            world.create(target.kind, &name(target), Some(&script)).await;
+        }
+        created += missing.len();
+        let have_settled = |world: &World, done| {
+            missing
+                .iter()
+                .all(|target| target.has_settled(world, &name(target), done))
+        };
+        settle(&mut world, created, |world| have_settled(world, false)).await;
+        for target in &missing {
+            if target.route.has(Action::Change) {
+                let patch = change(target.kind, round).expect("its spec may change");
+                world.patch(target.kind, &name(target), patch).await;
+            }
+            if target.route.has(Action::Delete) {
+                world.delete(target.kind, &name(target)).await;
+            }
+        }
+        settle(&mut world, created, |world| have_settled(world, true)).await;
+    }
+    let missing: Vec<&Target> = targets
+        .iter()
+        .filter(|target| target.is_missing(&world))
+        .collect();
+    for target in missing {
+        world.find(format!("these points are not reached: {:?}", target.points()));
+    }
+    // The oracles compare what kstatus reads with the state, so each state has to have been read.
+    for target in &targets {
+        let of_kind = |oracle: &&Oracle| oracle.kind().resource.kind == target.kind.resource.kind;
+        let oracle = world
+            .oracles()
+            .iter()
+            .find(of_kind)
+            .expect("an oracle of each kind");
+        let read: BTreeSet<_> = oracle.readings().iter().map(|(state, _)| *state).collect();
+        let id = target.kind.state_named(target.state.name.as_str());
+        if !id.is_some_and(|id| read.contains(&id)) {
+            world.find(format!(
+                "{} was never seen in {}",
+                target.kind.resource.kind.as_str(),
+                target.state.name.as_str()
+            ));
+        }
+    }
+    let kills = world.network.killed().len();
+    Killed {
+        judged: world.end().await,
+        kills,
+    }
+}
+
+/// Waits until all objects rest and `have_settled`, or nothing moves any more.
+async fn settle(world: &mut World, objects: usize, have_settled: impl Fn(&World) -> bool) {
+    let rest = |world: &World| {
+        let seen: usize = world.oracles().iter().map(Oracle::objects).sum();
+        world.restless().is_empty() && seen >= objects
+    };
+    loop {
+        let kills = world.network.killed().len();
+        if world
+            .wait_for(REST, |world| rest(world) && have_settled(world))
+            .await
+        {
+            return;
+        }
+        if world.network.killed().len() == kills {
+            break;
+        }
+    }
+    if !rest(world) {
+        let restless = world.restless();
+        world.find(format!("these have not come to rest: {restless:?}"));
+    }
+}
