@@ -268,6 +268,8 @@ impl<'g, M: Machine> Actor<'g, M> {
                 }
                 self.save_and(world, Step::Wait(until)).await
             }
+            // The next process begins with it.
+            Decision::Run if stop && !self.is_claimed() => Step::Wait(None),
             Decision::Run if stop => self.save_and(world, Step::Wait(None)).await,
             Decision::Run => self.run(world, mailbox).await,
             Decision::Finish => self.finish(world).await,

@@ -30,19 +30,16 @@
 //!
 //! So the test itself only asserts that the run was worth something: that the kills happened where they should, that
 //! enough objects were seen, and that the operators ended well. Everything else is judged by the oracles, the same way
-//! for each test: [`by_field`], [`crash`], [`soak`], [`two_operators`], [`leader`] and [`wait`] here, and the tests of `moose`.
+//! for each test: [`real`], [`soak`], [`wait`] and [`annotations`] here, the tests of `moose`, and the simulations in `sim`, which play
+//! in seconds, from a seed, what cannot be played again on a real server: kills, partitions, replicas and lost requests.
 
 mod annotations;
-mod by_field;
-mod crash;
 mod kstatus;
-mod leader;
 mod oracle;
-mod proxy;
+mod real;
 mod refused;
 mod session;
 mod soak;
-mod two_operators;
 mod wait;
 
-pub use oracle::Oracle;
+pub use oracle::{Journal, Oracle};

@@ -7,15 +7,15 @@
 //!
 //! The oracle of the contract judges what was written.
 
-mod crash;
 mod network;
 mod play;
+pub mod routes;
 mod run;
 mod world;
 
 use crate::dice::number;
 use play::{play, run};
-use run::Run;
+use run::{Run, Scenario};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use world::Judged;
@@ -37,7 +37,9 @@ const LOG: &str = "KRATOR_SIMULATED_LOG";
 #[test]
 fn a_seed_gives_the_same_requests_in_two_processes() {
     if let Some(file) = std::env::var_os(LOG) {
-        let log = play(&run(number("KRATOR_SEED", 0))).log.join("\n");
+        let log = play(&run(Scenario::Elected, number("KRATOR_SEED", 0)))
+            .log
+            .join("\n");
         return std::fs::write(file, log).expect("a file of the test");
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -70,30 +72,60 @@ fn a_seed_gives_the_same_requests_in_two_processes() {
 
 #[test]
 fn objects_live_through_faults_and_kills() {
-    let (mut requests, mut objects, mut entries, mut length) = (0, 0, 0, Duration::ZERO);
-    let seeds = seeds(8);
+    played("objects_live_through_faults_and_kills", Scenario::Alone);
+}
+
+#[test]
+fn of_several_replicas_one_acts_and_another_takes_over() {
+    played(
+        "of_several_replicas_one_acts_and_another_takes_over",
+        Scenario::Elected,
+    );
+}
+
+#[test]
+fn an_operator_that_was_frozen_undoes_nothing_that_another_one_did() {
+    played(
+        "an_operator_that_was_frozen_undoes_nothing_that_another_one_did",
+        Scenario::Rivals,
+    );
+}
+
+#[test]
+fn each_edit_is_judged_once_while_the_operator_is_killed() {
+    played(
+        "each_edit_is_judged_once_while_the_operator_is_killed",
+        Scenario::Edited,
+    );
+}
+
+/// Plays the seeds of a scenario.
+fn played(test: &str, scenario: Scenario) {
+    let (mut requests, mut objects, mut length) = (0, 0, Duration::ZERO);
+    let (mut entries, mut judgements) = (0, 0);
+    let seeds = seeds(4);
     for seed in seeds.clone() {
-        let judged = play(&run(seed));
-        if !judged.findings.is_empty() {
-            panic!("{}", told(&run(seed), &judged));
-        }
+        let run = run(scenario, seed);
+        let judged = play(&run);
+        assert!(judged.findings.is_empty(), "{}", told(test, &run, &judged));
         requests += judged.log.len();
         objects += judged.objects;
         entries += judged.entries;
+        judgements += judged.judgements;
         length += judged.length;
     }
     crate::cluster::say(&format!(
-        "simulated: {} seeds, {length:?}, {requests} requests, {objects} objects, {entries} entries of states",
+        "{scenario:?}: {} seeds, {length:?}, {requests} requests, {objects} objects, {entries} entries of states, {judgements} judgements of edits",
         seeds.end - seeds.start
     ));
-    assert!(entries > objects);
+    assert!(entries > objects && judgements > 0);
 }
 
 #[test]
 fn a_kill_before_or_after_any_status_write_is_survived() {
     for seed in seeds(1) {
-        let killed = crash::killed_around_writes(seed);
-        let judged = &killed.judged;
+        let walked = routes::walked(seed, &routes::KINDS, true);
+        let judged = &walked.judged;
         if let Some(first) = judged.findings.first() {
             panic!(
                 "seed {seed}: {first}\nits last requests about the object:\n{}",
@@ -102,21 +134,21 @@ fn a_kill_before_or_after_any_status_write_is_survived() {
         }
         crate::cluster::say(&format!(
             "killed around writes: {} kills, {} objects, {:?}",
-            killed.kills, judged.objects, judged.length
+            walked.kills, judged.objects, judged.length
         ));
         assert!(judged.entries > judged.objects);
     }
 }
 
 /// What was found in a run, and a shorter run in which something is found as well.
-fn told(run: &Run, judged: &Judged) -> String {
+fn told(test: &str, run: &Run, judged: &Judged) -> String {
     let seed = run.seed;
     let shrunk = run.clone().shrunk(|run| !play(run).findings.is_empty(), TRIES);
     let shorter = play(&shrunk);
     let first = shorter.findings.first().map_or("", String::as_str);
     format!(
         "seed {seed}, {} findings: {}\n\nThis is a shorter run, with {} findings: {first}\n{shrunk}\nIts last requests about the \
-         object:\n{}\n\nPlay it again: KRATOR_SEED={seed} KRATOR_SEEDS=1 cargo test -p e2e -- sim::objects",
+         object:\n{}\n\nPlay it again: KRATOR_SEED={seed} KRATOR_SEEDS=1 cargo test -p e2e -- sim::{test}",
         judged.findings.len(),
         judged.findings[0],
         shorter.findings.len(),

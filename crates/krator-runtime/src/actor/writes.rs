@@ -15,12 +15,19 @@ use tracing::Instrument as _;
 impl<M: Machine> Actor<'_, M> {
     /// Sets the finalizer, if the object lacks it. `None` means that the object has what it needs.
     pub(super) async fn claim<W: World<M>>(&mut self, world: &W) -> Option<Step> {
-        let (graph, needs_finalizer) = (self.graph(), !self.manifest.deleting());
-        if !needs_finalizer || !graph.takes_finalizer() || self.manifest.has_finalizer(graph.finalizer) {
+        if self.is_claimed() {
             return None;
         }
-        let written = world.set_finalizer(&self.manifest, graph.finalizer, true).await;
+        let written = world
+            .set_finalizer(&self.manifest, self.graph().finalizer, true)
+            .await;
         Some(self.written(written, world).await)
+    }
+
+    /// Whether nobody can delete the object past its deletion path. No state is stored before.
+    pub(super) fn is_claimed(&self) -> bool {
+        let graph = self.graph();
+        self.manifest.deleting() || !graph.takes_finalizer() || self.manifest.has_finalizer(graph.finalizer)
     }
 
     /// Removes the finalizer if the graph has no deletion path any more, because nothing else would remove it.

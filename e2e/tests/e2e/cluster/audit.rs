@@ -10,8 +10,6 @@ use std::fs;
 pub struct Request {
     /// The same in all lines of the log about one request: a watch has a line for its start and one for its end.
     pub id: String,
-    /// What sent the request, as it says itself.
-    pub agent: String,
     /// get, list, watch, create, patch, …
     pub verb: String,
     /// The path, with its query.
@@ -39,7 +37,6 @@ impl Request {
         let text = |pointer| event.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
         Some(Request {
             id: text("/auditID").unwrap_or_default(),
-            agent: text("/userAgent").unwrap_or_default(),
             verb: text("/verb").unwrap_or_default(),
             uri: text("/requestURI").unwrap_or_default(),
             namespace: text("/objectRef/namespace"),

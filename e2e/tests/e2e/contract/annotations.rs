@@ -1,7 +1,6 @@
 //! Pauses and requests by annotations, as people use them: with kubectl, on a real API server.
 
-use super::crash::resource;
-use super::session::Session;
+use super::session::{Session, resource};
 use crate::cluster::until;
 use crate::scripted_operator::prepared;
 use serde_json::{Value, json};
@@ -10,7 +9,7 @@ use serde_json::{Value, json};
 fn an_object_is_paused_and_run_once_by_annotations() {
     let Some(scripted) = prepared() else { return };
     let kind = scripted.kind("Backup");
-    let mut session = Session::new(scripted, "annotations", &[kind], false);
+    let mut session = Session::new(scripted, "annotations", &[kind]);
     let group = kind.resource.group.as_str();
     let (paused, requested) = (format!("{group}/paused"), format!("{group}/requestedAt"));
     let namespace = session.namespace.clone();

@@ -1,10 +1,13 @@
 //! An oracle: it reads the history of a kind's objects from a watch, and finds what the runtime should not have done by the
 //! graph of the description. It knows the language and nothing of the runtime.
 
+mod journal;
 mod moves;
 mod planted;
 mod spec_changes;
 mod status;
+
+pub use journal::Journal;
 
 use super::kstatus::{Reading, reading};
 use crate::cluster::watch::Event;
@@ -39,6 +42,7 @@ pub struct Oracle {
     findings: Vec<String>,
     /// How many writes have stored that a change of the spec was judged.
     judged: usize,
+    journal: Journal,
 }
 
 /// What is known of one object.
@@ -132,6 +136,7 @@ impl Oracle {
             released_early: BTreeMap::new(),
             findings: Vec::new(),
             judged: 0,
+            journal: Journal::new(),
         }
     }
 
@@ -195,6 +200,7 @@ impl Oracle {
         for problem in problems {
             self.report(now, &problem);
         }
+        self.note(before, now, event.deleted);
         past.last = event.object.clone();
         past.gone = event.deleted;
         self.objects.insert(now.uid().to_owned(), past);

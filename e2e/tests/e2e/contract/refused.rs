@@ -1,7 +1,6 @@
 //! A policy that refuses the writes of the operator: it says so, tries again, and takes nothing for a mistake of a handler.
 
-use super::crash::resource;
-use super::session::Session;
+use super::session::{Session, resource};
 use crate::cluster::until;
 use crate::scripted_operator::prepared;
 use serde_json::json;
@@ -10,7 +9,7 @@ use serde_json::json;
 fn a_refused_write_is_reported_and_tried_again() {
     let Some(scripted) = prepared() else { return };
     let kind = scripted.kind("Backup");
-    let mut session = Session::new(scripted, "refused", &[kind], false);
+    let mut session = Session::new(scripted, "refused", &[kind]);
     let namespace = session.namespace.clone();
     let (group, plural) = (kind.resource.group.as_str(), kind.resource.plural.as_str());
     let admission = "admissionregistration.k8s.io/v1";

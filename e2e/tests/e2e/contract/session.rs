@@ -31,29 +31,15 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session for the objects of these kinds. It is `contested` when several operators work on the same objects.
-    pub fn new(scripted: &'static ScriptedOperator, test: &str, kinds: &[&Kind], contested: bool) -> Session {
+    /// A session for the objects of these kinds.
+    pub fn new(scripted: &'static ScriptedOperator, test: &str, kinds: &[&Kind]) -> Session {
         let namespace = scripted.cluster.namespace(test);
-        let observed = |kind: &&Kind| {
-            let oracle = if contested {
-                Oracle::contested(kind)
-            } else {
-                Oracle::new(kind)
-            };
-            (scripted.watch(kind, &namespace), oracle)
-        };
+        let observed = |kind: &&Kind| (scripted.watch(kind, &namespace), Oracle::new(kind));
         Session {
             kinds: kinds.iter().map(observed).collect(),
             files: Files::new(scripted.cluster, test),
             scripted,
             namespace,
-        }
-    }
-
-    /// The objects follow a script by which the handlers of ready states stay.
-    pub fn ready_objects_stay(&mut self) {
-        for (_, oracle) in &mut self.kinds {
-            oracle.ready_objects_stay();
         }
     }
 
@@ -63,12 +49,12 @@ impl Session {
         self.scripted.start(&self.namespace, &self.files, faults, &[])
     }
 
-    /// Starts a replica of an operator in the namespace, with environment variables. Of all replicas of the process, one acts.
-    pub fn start_replica(&mut self, variables: &[(&str, &str)]) -> OperatorProcess {
+    /// Starts a replica of an operator in the namespace. Of all replicas, one acts.
+    pub fn start_replica(&mut self) -> OperatorProcess {
         let namespace = &*self.scripted.program.description.namespace;
         let arguments = ["--leader-elect", "--leader-elect-resource-namespace", namespace];
         self.scripted
-            .start_with(&self.namespace, &self.files, &arguments, variables)
+            .start_with(&self.namespace, &self.files, &arguments, &[])
     }
 
     /// Tells the oracles that another replica is about to lead, which explains the same moves as a restart.
@@ -89,11 +75,6 @@ impl Session {
     /// The oracles, one for each kind.
     pub fn oracles(&self) -> impl Iterator<Item = &Oracle> {
         self.kinds.iter().map(|(_, oracle)| oracle)
-    }
-
-    /// The objects that still exist and have not come to rest since the last start of an operator.
-    pub fn restless(&self) -> Vec<String> {
-        self.oracles().flat_map(Oracle::restless).collect()
     }
 
     /// Ends the session, after its operators have ended: passes the remaining writes and the starts of handlers to the
@@ -141,4 +122,10 @@ impl Session {
         let args = [args, &["--namespace", &self.namespace]].concat();
         self.scripted.cluster.try_kubectl("admin", &args, "")
     }
+}
+
+/// An object of a kind, as an argument of kubectl.
+pub fn resource(kind: &Kind, name: &str) -> String {
+    let (plural, group) = (kind.resource.plural.as_str(), kind.resource.group.as_str());
+    format!("{plural}.{group}/{name}")
 }

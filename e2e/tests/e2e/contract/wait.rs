@@ -1,9 +1,8 @@
 //! How `kubectl wait` and kstatus read objects: before an operator has seen them, in each kind of state, and after a change
 //! that no operator has seen.
 
-use super::crash::resource;
 use super::kstatus::{Reading, reading};
-use super::session::Session;
+use super::session::{Session, resource};
 use crate::cluster::until;
 use crate::scripted_operator::prepared;
 use serde_json::{Value, json};
@@ -12,7 +11,7 @@ use serde_json::{Value, json};
 fn kubectl_and_kstatus_read_objects_correctly_from_their_creation_on() {
     let Some(scripted) = prepared() else { return };
     let kind = scripted.kind("Backup");
-    let mut session = Session::new(scripted, "wait", &[kind], false);
+    let mut session = Session::new(scripted, "wait", &[kind]);
     let objects = [
         ("ready", "InProgress>Finalizing,"),
         ("failed", "New>FailedValidation,"),

@@ -287,7 +287,11 @@ impl Network {
             sent => format!(" {sent}"),
         };
         let at = self.0.began.elapsed().as_millis();
-        self.state().log.push(format!("{at} {what} -> {code}{text}"));
+        let mut state = self.state();
+        if code == 403 && !what.contains(" GET ") {
+            state.findings.push(format!("{what} was refused: {text}"));
+        }
+        state.log.push(format!("{at} {what} -> {code}{text}"));
     }
 
     /// A replica writes nothing once its last renewal is too old.

@@ -1,6 +1,6 @@
 //! Plays a run.
 
-use super::run::{Act, OBJECTS, People, Run, Step};
+use super::run::{Act, OBJECTS, People, Run, Scenario, Step};
 use super::world::{Judged, World, description, simulate};
 use crate::contract::Oracle;
 use crate::dice::Dice;
@@ -18,15 +18,15 @@ const EDITED: &str = "Postgresql";
 const TO_REST: &str = "Validating>Creating,Creating>Running,Updating>Running,Running>stay,";
 
 /// The kinds whose objects a run has.
-pub fn kinds(people: People) -> Vec<&'static Kind> {
+fn kinds(people: People) -> Vec<&'static Kind> {
     let all = description().kinds.iter();
     let edited = |kind: &&Kind| people != People::Edit || kind.resource.kind.as_str() == EDITED;
     all.filter(edited).collect()
 }
 
-/// The run of a seed.
-pub fn run(seed: u64) -> Run {
-    Run::of(seed, description().kinds.len())
+/// The run of a scenario and a seed.
+pub fn run(scenario: Scenario, seed: u64) -> Run {
+    Run::of(scenario, seed, description().kinds.len())
 }
 
 /// Plays a run. The same one gives the same requests.

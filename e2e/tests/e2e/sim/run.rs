@@ -36,6 +36,19 @@ pub enum People {
     Edit,
 }
 
+/// What a test simulates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scenario {
+    /// One replica, whose objects people create, change and delete.
+    Alone,
+    /// Two or three replicas, of which one acts.
+    Elected,
+    /// Two replicas that both act.
+    Rivals,
+    /// Objects that rest, until their spec is edited.
+    Edited,
+}
+
 /// A whole run. The same one has the same requests.
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -97,16 +110,16 @@ pub enum Act {
 pub const OBJECTS: usize = 3;
 
 impl Run {
-    /// The run of a seed, with objects of so many kinds.
-    pub fn of(seed: u64, kinds: usize) -> Run {
+    /// The run of a scenario and a seed, with objects of so many kinds.
+    pub fn of(scenario: Scenario, seed: u64, kinds: usize) -> Run {
         let mut dice = Dice::new(seed);
-        let (deployment, people) = match seed % 8 {
-            0 | 1 => (Deployment::Alone, People::CreateAndDelete),
-            2 => (Deployment::Alone, People::Edit),
-            3 => (Deployment::Elected(2), People::Edit),
-            4 | 5 => (Deployment::Elected(2), People::CreateAndDelete),
-            6 => (Deployment::Elected(3), People::CreateAndDelete),
-            _ => (Deployment::Rivals(2), People::CreateAndDelete),
+        let elected = Deployment::Elected(2 + dice.below(2));
+        let (deployment, people) = match scenario {
+            Scenario::Alone => (Deployment::Alone, People::CreateAndDelete),
+            Scenario::Elected => (elected, People::CreateAndDelete),
+            Scenario::Rivals => (Deployment::Rivals(2), People::CreateAndDelete),
+            Scenario::Edited if dice.one_in(2) => (Deployment::Alone, People::Edit),
+            Scenario::Edited => (elected, People::Edit),
         };
         let replicas = deployment.replicas();
         let off = [0, 0, 3600, -3600, 90, -90, 86_400];

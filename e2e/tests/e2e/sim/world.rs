@@ -73,6 +73,8 @@ pub struct Judged {
     pub objects: usize,
     /// Entries of states.
     pub entries: usize,
+    /// How many writes have stored that a change of the spec was judged.
+    pub judgements: usize,
     /// How much time was simulated.
     pub length: Duration,
 }
@@ -284,12 +286,13 @@ impl World {
         let is_down = |world: &World| world.replicas.iter().all(|replica| replica.running.is_none());
         self.wait_for(GRACE * 2, is_down).await;
         let starts = STARTS.take().unwrap_or_default();
-        let (mut objects, mut entries) = (0, 0);
+        let (mut objects, mut entries, mut judgements) = (0, 0, 0);
         for oracle in &mut self.oracles {
             oracle.check_handler_starts(&starts);
             self.findings.extend(oracle.findings().iter().cloned());
             objects += oracle.objects();
             entries += oracle.entries();
+            judgements += oracle.judged();
         }
         self.findings.extend(self.network.findings());
         Judged {
@@ -297,6 +300,7 @@ impl World {
             findings: self.findings,
             objects,
             entries,
+            judgements,
             length: self.began.elapsed(),
         }
     }

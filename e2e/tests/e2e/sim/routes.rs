@@ -1,9 +1,9 @@
-//! A process that is killed, as by `kill -9`, once before and once after the write of every state of every kind. The next process
-//! goes on, and the objects show no more of that than the contract allows.
+//! Objects that are sent to every state of every kind. A process may be killed, as by `kill -9`, once before and once after the write
+//! of each of these states. The next process goes on, and the objects show no more of that than the contract allows.
 
 use super::run::Deployment;
 use super::world::{Judged, World, description, simulate};
-use crate::contract::Oracle;
+use crate::contract::{Journal, Oracle};
 use crate::scripted_operator::{Action, Route, change, route};
 use krator::model::{Kind, State};
 use std::collections::BTreeSet;
@@ -17,16 +17,23 @@ const REST: Duration = Duration::from_secs(60);
 const ROUNDS: usize = 5;
 
 /// The kinds whose states have routes that take seconds.
-const KINDS: [&str; 4] = ["Backup", "Moose", "Order", "Postgresql"];
+pub const KINDS: [&str; 4] = ["Backup", "Moose", "Order", "Postgresql"];
+/// Those of them whose objects come to rest. A moose never does.
+pub const RESTING: [&str; 3] = ["Backup", "Order", "Postgresql"];
 
-/// A state around whose write the process has to be killed, and how an object comes there.
-struct Target<'a> {
-    kind: &'a Kind,
-    state: &'a State,
-    route: Route,
+/// A state to which an object is sent, and how it comes there.
+pub struct Target {
+    pub kind: &'static Kind,
+    pub state: &'static State,
+    pub route: Route,
 }
 
-impl Target<'_> {
+impl Target {
+    /// The name of the object that is sent there in a round.
+    pub fn name(&self, round: usize) -> String {
+        format!("{}-{round}", self.state.name.as_str().to_lowercase())
+    }
+
     /// The points at which the process is killed, as the network names them.
     fn points(&self) -> [String; 2] {
         let (kind, state) = (self.kind.resource.kind.as_str(), self.state.name.as_str());
@@ -48,34 +55,42 @@ impl Target<'_> {
     }
 }
 
-/// What a process was killed around, and what was found.
-pub struct Killed {
+/// What a walk has shown.
+pub struct Walked {
     pub judged: Judged,
-    /// How often it was killed.
+    /// How often a process was killed.
     pub kills: usize,
+    /// What was written to each object.
+    pub journal: Journal,
 }
 
-/// Kills processes around all writes of states to which a route leads.
-pub fn killed_around_writes(seed: u64) -> Killed {
-    simulate(killed(seed))
+/// The states of kinds to which routes lead.
+pub fn targets(kinds: &[&str]) -> Vec<Target> {
+    let all = description().kinds.iter();
+    let meant = all.filter(|kind| kinds.contains(&kind.resource.kind.as_str()));
+    let states = meant.flat_map(|kind| kind.state_ids().map(move |(id, state)| (kind, id, state)));
+    let sent = states.filter_map(|(kind, id, state)| {
+        let route = route(kind, id, |_, _| true)?;
+        Some(Target { kind, state, route })
+    });
+    sent.collect()
 }
 
-async fn killed(seed: u64) -> Killed {
-    let states = description()
-        .kinds
-        .iter()
-        .filter(|kind| KINDS.contains(&kind.resource.kind.as_str()))
-        .flat_map(|kind| kind.state_ids().map(move |(id, state)| (kind, id, state)));
-    let targets: Vec<Target> = states
-        .filter_map(|(kind, id, state)| {
-            let route = route(kind, id, |_, _| true)?;
-            Some(Target { kind, state, route })
-        })
-        .collect();
+/// Sends objects to all states of kinds, and kills processes around all writes of them if they are to be `killed`.
+pub fn walked(seed: u64, kinds: &[&str], killed: bool) -> Walked {
+    simulate(walk(seed, targets(kinds), killed))
+}
+
+async fn walk(seed: u64, targets: Vec<Target>, killed: bool) -> Walked {
     let mut world = World::begin(seed, Deployment::Alone, &[]).await;
-    world.network.kill_around_writes();
+    let rounds = if killed {
+        world.network.kill_around_writes();
+        ROUNDS
+    } else {
+        1
+    };
     let mut created = 0;
-    for round in 1..=ROUNDS {
+    for round in 1..=rounds {
         let missing: Vec<&Target> = targets
             .iter()
             .filter(|target| target.is_missing(&world))
@@ -83,7 +98,7 @@ async fn killed(seed: u64) -> Killed {
         if missing.is_empty() {
             break;
         }
-        let name = |target: &Target| format!("{}-{round}", target.state.name.as_str().to_lowercase());
+        let name = |target: &Target| target.name(round);
         for target in &missing {
             let script = target.route.script(target.kind);
             world.create(target.kind, &name(target), Some(&script)).await;
@@ -108,7 +123,7 @@ async fn killed(seed: u64) -> Killed {
     }
     let missing: Vec<&Target> = targets
         .iter()
-        .filter(|target| target.is_missing(&world))
+        .filter(|target| killed && target.is_missing(&world))
         .collect();
     for target in missing {
         world.find(format!("these points are not reached: {:?}", target.points()));
@@ -132,9 +147,11 @@ async fn killed(seed: u64) -> Killed {
         }
     }
     let kills = world.network.killed().len();
-    Killed {
+    let journal = world.oracles().iter().flat_map(Oracle::journal).collect();
+    Walked {
         judged: world.end().await,
         kills,
+        journal,
     }
 }
 

@@ -1,0 +1,148 @@
+//! What simulations play, once in short on a real API server: the same objects see the same writes, a replica takes over from one
+//! that ends, and a process that is killed is survived.
+
+use super::oracle::Oracle;
+use super::session::{Session, resource};
+use crate::cluster::{say, until};
+use crate::operator::OperatorProcess;
+use crate::scripted_operator::{Action, prepared};
+use crate::sim::routes::{RESTING, Target, targets, walked};
+use krator::model::Kind;
+use serde_json::{Value, json};
+
+/// How many handlers an operator starts in each part of a test.
+const STARTS: usize = 60;
+
+#[test]
+fn objects_have_the_same_history_as_simulated_ones() {
+    let Some(scripted) = prepared() else { return };
+    let kinds = RESTING.map(|name| scripted.kind(name));
+    let (targets, simulated) = (targets(&RESTING), walked(0, &RESTING, false));
+    let mut session = Session::new(scripted, "real", &kinds);
+    let objects: Vec<Value> = targets
+        .iter()
+        .map(|target| {
+            let script = target.route.script(target.kind);
+            scripted
+                .program
+                .object(target.kind, &session.namespace, &target.name(1), Some(&script))
+        })
+        .collect();
+    scripted.create(&objects);
+    let first = session.start_replica();
+    for done in [false, true] {
+        until("objects come where they are sent", || {
+            session.follow();
+            let has_settled = |target: &Target| {
+                let oracle = session.oracles().find(|oracle| is_of(oracle, target));
+                oracle.is_some_and(|oracle| {
+                    oracle.has_settled(&target.name(1), |at| target.route.leaves(at, done))
+                })
+            };
+            targets.iter().all(has_settled).then_some(())
+        });
+        for target in targets.iter().filter(|_| !done) {
+            let object = resource(target.kind, &target.name(1));
+            if target.route.has(Action::Change) {
+                let change = scripted
+                    .program
+                    .change(target.kind, 1)
+                    .expect("its spec may change");
+                let patch = ["patch", &object, "--type=merge", "--patch", &change];
+                session.kubectl(&patch).expect("it is there");
+            }
+            if target.route.has(Action::Delete) {
+                session
+                    .kubectl(&["delete", "--wait=false", &object])
+                    .expect("it is there");
+            }
+        }
+    }
+    assert_eq!(simulated.judged.findings, Vec::<String>::new());
+    let journal: Vec<_> = session.oracles().flat_map(Oracle::journal).collect();
+    for (object, writes) in &journal {
+        assert_eq!(Some(writes), simulated.journal.get(object), "{object}");
+    }
+    assert_eq!(journal.len(), simulated.journal.len());
+
+    // The one that ends in order releases the Lease, so the other one need not wait until it expires.
+    let second = session.start_replica();
+    session.leader_changes();
+    assert_eq!(first.terminate().code(), Some(0));
+    let names = kinds.map(|kind| {
+        format!(
+            "{}.{}",
+            kind.resource.plural.as_str(),
+            kind.resource.group.as_str()
+        )
+    });
+    let names = names.join(",");
+    session
+        .kubectl(&["delete", "--all", "--wait=false", &names])
+        .expect("they are there");
+    until("the other replica has ended every object", || {
+        let left = session.kubectl(&["get", &names, "--output=name"]).ok()?;
+        left.trim().is_empty().then_some(())
+    });
+    assert_eq!(second.terminate().code(), Some(0));
+    let totals = session.judge();
+    say(&format!("real: {totals:?} as simulated"));
+    assert_eq!(totals.objects, targets.len());
+}
+
+fn is_of(oracle: &Oracle, target: &Target) -> bool {
+    oracle.kind().resource.kind == target.kind.resource.kind
+}
+
+#[test]
+fn a_process_that_is_killed_is_survived() {
+    let Some(scripted) = prepared() else { return };
+    let kinds: Vec<&Kind> = scripted.program.description.kinds.iter().collect();
+    let mut session = Session::new(scripted, "killed", &kinds);
+    // Dice move these objects for ever.
+    let objects = kinds
+        .iter()
+        .flat_map(|kind| (0..3).map(move |number| (kind, number)));
+    let objects: Vec<Value> = objects
+        .map(|(kind, number)| {
+            let name = format!("it-{number}");
+            scripted.program.object(kind, &session.namespace, &name, None)
+        })
+        .collect();
+    scripted.create(&objects);
+    let killed = session.start(&json!({}));
+    acts(&session, &killed);
+    killed.kill();
+    let next = session.start(&json!({}));
+    acts(&session, &next);
+    // The policies, which refuse nothing that the operator writes, are in force.
+    let lost = json!({
+        "apiVersion": "animals.com/v1", "kind": "Moose", "status": {"state": "Nowhere"},
+        "metadata": {"name": "it-0", "namespace": session.namespace},
+    });
+    until("a policy refuses a state without an edge", || {
+        let dry = ["--force-conflicts", "--dry-run=server"];
+        let refused = scripted.cluster.try_apply_status(&lost.to_string(), &dry).err()?;
+        refused.contains("no edge of the machine").then_some(())
+    });
+    until("a policy protects a release", || {
+        let releases = "helmreleases.helm.toolkit.fluxcd.io";
+        let delete = ["delete", releases, "--all", "--dry-run=server"];
+        let refused = session.kubectl(&delete).err()?;
+        refused.contains("is protected in the state").then_some(())
+    });
+    assert_eq!(next.terminate().code(), Some(0));
+    let totals = session.judge();
+    assert!(
+        totals.objects == objects.len() && totals.entries > totals.objects,
+        "{totals:?}"
+    );
+}
+
+/// Waits until an operator has started as many handlers as it starts in one part of a test.
+fn acts(session: &Session, operator: &OperatorProcess) {
+    let before = session.files.starts_of(operator.id());
+    until("an operator starts handlers", || {
+        (session.files.starts_of(operator.id()) >= before + STARTS).then_some(())
+    });
+}
