@@ -32,7 +32,7 @@ fn edit(dice: &mut Dice) -> Value {
 
 #[test]
 fn each_edit_is_judged_once_while_the_operator_is_killed() {
-    let Some(scripted) = prepared() else { return };
+    let Some(scripted) = &prepared() else { return };
     let (edits, seed) = (number("KRATOR_EDITS", 120), number("KRATOR_SEED", 27));
     let mut dice = Dice::new(seed);
     let kind = scripted.kind("Postgresql");

@@ -42,7 +42,7 @@ struct Dying {
 }
 
 impl Dying {
-    fn new(scripted: &'static ScriptedOperator, mut session: Session) -> Dying {
+    fn new(scripted: &ScriptedOperator, mut session: Session) -> Dying {
         let file = scripted.cluster.dir().join("crash.points");
         let faults = json!({"crashes": file});
         Dying {
@@ -104,7 +104,7 @@ fn is_sure(state: &State, action: Action) -> bool {
 
 #[test]
 fn a_kill_before_or_after_any_status_write_is_survived() {
-    let Some(scripted) = prepared() else { return };
+    let Some(scripted) = &prepared() else { return };
     let kinds = ["Backup", "Postgresql", "Moose"].map(|name| scripted.kind(name));
     let targets: Vec<Target> = kinds
         .iter()

@@ -39,7 +39,7 @@ fn faketime() -> Option<PathBuf> {
 
 #[test]
 fn of_several_replicas_one_acts_and_another_takes_over() {
-    let Some(scripted) = prepared() else { return };
+    let Some(scripted) = &prepared() else { return };
     let kinds = ["Moose", "Backup", "Order"].map(|kind| scripted.kind(kind));
     let mut session = Session::new(scripted, "leader", &kinds, false);
     // Dice move these objects for ever.

@@ -28,7 +28,7 @@ const SLOW: [(&str, &str, &str); 5] = [
 
 #[test]
 fn an_operator_that_was_frozen_undoes_nothing_that_another_one_did() {
-    let Some(scripted) = prepared() else { return };
+    let Some(scripted) = &prepared() else { return };
     let kinds = SLOW.map(|(kind, ..)| scripted.kind(kind));
     let mut session = Session::new(scripted, "two-operators", &kinds, true);
     let mut objects = Vec::new();
