@@ -325,6 +325,7 @@ pub fn until<T>(what: &str, mut probe: impl FnMut() -> Option<T>) -> T {
 pub fn until_ok<T, E: Debug>(what: &str, mut probe: impl FnMut() -> Result<T, E>) -> T {
     let deadline = Instant::now() + DEADLINE;
     loop {
+        let begun = Instant::now();
         match probe() {
             Ok(found) => return found,
             Err(missing) => assert!(
@@ -332,7 +333,9 @@ pub fn until_ok<T, E: Debug>(what: &str, mut probe: impl FnMut() -> Result<T, E>
                 "{what}: not within {DEADLINE:?}: {missing:?}"
             ),
         }
-        std::thread::sleep(Duration::from_millis(50));
+        // A probe that runs kubectl takes much of a processor, which what it waits for may need.
+        let pause = (2 * begun.elapsed()).clamp(Duration::from_millis(50), Duration::from_millis(500));
+        std::thread::sleep(pause);
     }
 }
 
