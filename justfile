@@ -20,8 +20,12 @@ update WHAT='1' FILTER='':
 lint:
     cargo fmt --all
     cargo clippy --workspace --all-targets --all-features -- -D warnings
-    RUSTDOCFLAGS='-D warnings' cargo doc --workspace --all-features --no-deps
+    RUSTDOCFLAGS='-D warnings' cargo doc --workspace --all-features --no-deps --lib --examples
 
 # Run everything that has to hold before a change is merged.
 ci:
     .ci/run
+
+# Run what is thorough and takes hours, or its parts that have WORD in their names; target/nightly.log has the last results.
+nightly WORD='':
+    .ci/nightly "{{WORD}}"

@@ -6,13 +6,14 @@ mod rules;
 
 use crate::cluster::{self, Cluster};
 use crate::descriptions::{cases, crate_of};
+use crate::joint::Joint;
 use crate::regenerate::write;
 use crate::yaml::documents;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::Arc;
 
 /// How many objects that break their schema are tried of each description, at least.
 const BROKEN: usize = 10;
@@ -49,17 +50,17 @@ impl AppliedCase {
 
 /// An API server to which the manifests of all good descriptions were applied, as a person would do it. It is not the
 /// shared one, because operators of other tests would work on the samples.
-fn prepared() -> Option<&'static (Cluster, Vec<AppliedCase>)> {
-    static PREPARED: OnceLock<(Cluster, Vec<AppliedCase>)> = OnceLock::new();
+fn prepared() -> Option<Arc<(Cluster, Vec<AppliedCase>)>> {
+    static PREPARED: Joint<(Cluster, Vec<AppliedCase>)> = Joint::new();
     let assets = cluster::assets()?;
-    Some(PREPARED.get_or_init(|| {
+    PREPARED.get(|| {
         let cluster = Cluster::start(&assets);
         let cases: Vec<AppliedCase> = cases()
             .into_iter()
             .map(|(name, folder)| apply(&cluster, name, &folder))
             .collect();
-        (cluster, cases)
-    }))
+        Some((cluster, cases))
+    })
 }
 
 fn apply(cluster: &Cluster, name: String, folder: &Path) -> AppliedCase {
@@ -108,9 +109,8 @@ fn apply(cluster: &Cluster, name: String, folder: &Path) -> AppliedCase {
 
 #[test]
 fn the_api_server_accepts_and_keeps_what_was_written() {
-    let Some((cluster, cases)) = prepared() else {
-        return;
-    };
+    let Some(prepared) = prepared() else { return };
+    let (cluster, cases) = &*prepared;
     for case in cases {
         for file in [
             "namespace.yaml",
@@ -189,9 +189,8 @@ fn added(schema: &Value, written: &Value, stored: &Value, at: &str) -> Vec<Strin
 
 #[test]
 fn objects_that_break_the_schema_are_refused_with_the_place_of_the_defect() {
-    let Some((cluster, cases)) = prepared() else {
-        return;
-    };
+    let Some(prepared) = prepared() else { return };
+    let (cluster, cases) = &*prepared;
     for case in cases {
         let mut tried = 0;
         for (schema, sample) in case.kinds() {
@@ -216,9 +215,8 @@ fn objects_that_break_the_schema_are_refused_with_the_place_of_the_defect() {
 
 #[test]
 fn every_validation_rule_of_a_description_refuses_an_object() {
-    let Some((cluster, cases)) = prepared() else {
-        return;
-    };
+    let Some(prepared) = prepared() else { return };
+    let (cluster, cases) = &*prepared;
     let mut untried = BTreeSet::new();
     for case in cases {
         for (schema, sample) in case.kinds() {

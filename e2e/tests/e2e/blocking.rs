@@ -54,7 +54,7 @@ const OTHERS: usize = 100;
 
 #[test]
 fn handlers_that_block_hold_up_nothing_but_their_state() {
-    let Some(cluster) = cluster::own(&[]) else { return };
+    let Some(cluster) = &cluster::own(&[]) else { return };
     let krate = Crate::generate(DESCRIPTION, |dir: &Path| {
         let states = dir.join("src/visitor/states");
         fs::write(states.join("come.rs"), COME).expect("a crate of our own");

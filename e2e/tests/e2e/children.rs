@@ -172,10 +172,10 @@ fn children_can_be_tested_without_a_cluster() {
 }
 
 /// A cluster with the manifests of the operator, and the binary of the operator.
-fn installed() -> Option<(&'static Cluster, PathBuf)> {
+fn installed() -> Option<(Cluster, PathBuf)> {
     let cluster = cluster::own(&[])?;
     let krate = generated(edit);
-    krate.install(cluster);
+    krate.install(&cluster);
     let binary = cluster.dir().join("memcached");
     krate.build(&binary);
     Some((cluster, binary))
@@ -183,7 +183,7 @@ fn installed() -> Option<(&'static Cluster, PathBuf)> {
 
 #[test]
 fn an_object_that_cannot_be_decoded_is_marked_and_does_not_stop_the_others() {
-    let Some((cluster, binary)) = installed() else {
+    let Some((cluster, binary)) = &installed() else {
         return;
     };
     let namespace = cluster.namespace("unreadable");
@@ -206,7 +206,7 @@ fn an_object_that_cannot_be_decoded_is_marked_and_does_not_stop_the_others() {
     });
 
     let log = cluster.dir().join("memcached.log");
-    let operator = OperatorProcess::start(cluster, &binary, &here, &log);
+    let operator = OperatorProcess::start(cluster, binary, &here, &log);
     cluster.apply(&memcached("readable", 1), &here);
     let ready = [
         "wait",
@@ -278,13 +278,13 @@ fn an_object_that_cannot_be_decoded_is_marked_and_does_not_stop_the_others() {
 
 #[test]
 fn children_are_applied_corrected_and_not_adopted_from_others() {
-    let Some((cluster, binary)) = installed() else {
+    let Some((cluster, binary)) = &installed() else {
         return;
     };
     let namespace = cluster.namespace("children");
     let here = ["--namespace", namespace.as_str()];
     let log = cluster.dir().join("memcached.log");
-    let operator = OperatorProcess::start(cluster, &binary, &here, &log);
+    let operator = OperatorProcess::start(cluster, binary, &here, &log);
 
     cluster.apply(&memcached("cache", 2), &here);
     let ready = [

@@ -1,12 +1,13 @@
 //! A real Kubernetes API server, which most tests of a run share, and the embedded one for tests that need just any.
 //!
-//! Each test creates a namespace and leaves it behind, because the whole control plane is thrown away at the end. There
-//! are two users: `admin`, as whom tests act, and `operator`, as whom operators run and who has no rights at first.
+//! Each test creates a namespace and leaves it behind, because the whole control plane is thrown away at the end: that of a test's
+//! own with the test, the shared one with the process. At most three real ones run at any time. There are two users: `admin`, as whom tests act, and `operator`, as whom operators run and who has no rights at first.
 
 pub mod audit;
 mod embedded;
 pub mod process_guard;
 mod server;
+mod slots;
 pub mod watch;
 
 use embedded::Embedded;
@@ -14,12 +15,13 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use process_guard::ProcessGuard;
 use server::Server;
+use slots::Slot;
 use std::fmt::Debug;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// The deadline of everything that tests wait for. Nothing takes nearly as long, unless the machine is very busy.
@@ -28,13 +30,38 @@ pub const DEADLINE: Duration = Duration::from_secs(180);
 /// The prefix of the namespaces of tests, which distinguishes them from others.
 pub const NAMESPACE_PREFIX: &str = "it-";
 
-/// A control plane, and the folder with its kubeconfigs and logs.
+/// A control plane, and the folder with its kubeconfigs and logs. It ends when it is dropped, or else with this process.
 pub struct Cluster {
+    kubectl: Kubectl,
+    plane: Plane,
+    /// Operators and watches hold it too: what they have started ends with them, and the folder with the last of them.
+    guard: Arc<ProcessGuard>,
+    /// Another server may start when this one has ended.
+    _slot: Option<Slot>,
+}
+
+/// How kubectl is run.
+#[derive(Clone)]
+struct Kubectl {
     /// The folder with kubectl, and with the binaries of a real server.
     assets: PathBuf,
+    /// The folder with the kubeconfigs.
     dir: PathBuf,
-    plane: Plane,
-    guard: ProcessGuard,
+}
+
+impl Kubectl {
+    fn command(&self, user: &str, args: &[&str]) -> Command {
+        let mut command = Command::new(self.assets.join("kubectl"));
+        command.arg("--kubeconfig").arg(self.kubeconfig(user));
+        // Without this kubectl would write to the home of whoever runs the tests.
+        command.arg("--cache-dir").arg(self.dir.join("kubectl-cache"));
+        command.args(args);
+        command
+    }
+
+    fn kubeconfig(&self, user: &str) -> PathBuf {
+        self.dir.join(format!("{user}.kubeconfig"))
+    }
 }
 
 /// What answers the requests.
@@ -46,26 +73,25 @@ enum Plane {
     },
 }
 
-/// The API server that tests share, which the first of them starts. None when [`assets`] has no binaries.
+/// The API server that tests share, which the first of them starts. It ends with this process. None when [`assets`] has no
+/// binaries.
 pub fn shared() -> Option<&'static Cluster> {
     static SHARED: OnceLock<Cluster> = OnceLock::new();
     let assets = assets()?;
-    Some(SHARED.get_or_init(|| Cluster::start(&assets)))
+    Some(SHARED.get_or_init(|| Cluster::run(&assets, &[], None)))
 }
 
 /// An API server of a test's own, with admission plugins that are off by default: where the rights of its operator must not
-/// be added to those of others, or all its requests are counted. It ends with this process. None when [`assets`] has no
-/// binaries.
-pub fn own(plugins: &[&str]) -> Option<&'static Cluster> {
-    let cluster = Cluster::with_plugins(&assets()?, plugins);
-    Some(Box::leak(Box::new(cluster)))
+/// be added to those of others, or all its requests are counted. None when [`assets`] has no binaries.
+pub fn own(plugins: &[&str]) -> Option<Cluster> {
+    Some(Cluster::with_plugins(&assets()?, plugins))
 }
 
 /// The embedded API server, of a test's own, behind the same interface: for tests that need an API server but not the real
 /// one. Beside a real server's admission plugins it lacks only what its README lists; controllers that delete dependents are
 /// part of it. None, and a line that says that the test is skipped, when kubectl is neither in `KUBEBUILDER_ASSETS` nor
 /// installed.
-pub fn embedded() -> Option<&'static Cluster> {
+pub fn embedded() -> Option<Cluster> {
     let assets = std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let with_kubectl = assets
@@ -77,14 +103,14 @@ pub fn embedded() -> Option<&'static Cluster> {
         return None;
     };
     let dir = tempfile::tempdir().expect("a temporary folder").keep();
-    let guard = ProcessGuard::new(&dir);
+    let guard = Arc::new(ProcessGuard::new(&dir));
     let server = Embedded::start(&dir);
-    Some(Box::leak(Box::new(Cluster {
-        assets,
-        dir,
+    Some(Cluster {
+        kubectl: Kubectl { assets, dir },
         plane: Plane::Embedded { _server: server },
         guard,
-    })))
+        _slot: None,
+    })
 }
 
 /// The folder with the binaries of an API server. None when `KUBEBUILDER_ASSETS` is not set; then a line of the output
@@ -111,21 +137,26 @@ pub fn say(line: &str) {
 }
 
 impl Cluster {
-    /// Starts a control plane with the binaries in `assets`. It ends when it is dropped, or else with this process.
+    /// Starts a control plane with the binaries in `assets`, as soon as there are not too many of others.
     pub fn start(assets: &Path) -> Cluster {
         Cluster::with_plugins(assets, &[])
     }
 
     /// Starts a control plane as above, with admission plugins that are off by default.
     pub fn with_plugins(assets: &Path, plugins: &[&str]) -> Cluster {
+        Cluster::run(assets, plugins, Some(Slot::wait()))
+    }
+
+    fn run(assets: &Path, plugins: &[&str], slot: Option<Slot>) -> Cluster {
         let dir = tempfile::tempdir().expect("a temporary folder").keep();
-        let guard = ProcessGuard::new(&dir);
+        let guard = Arc::new(ProcessGuard::new(&dir));
         let server = Server::start(assets, &dir, plugins, &guard);
+        let assets = assets.to_owned();
         Cluster {
-            assets: assets.to_owned(),
-            dir,
+            kubectl: Kubectl { assets, dir },
             plane: Plane::Real(Box::new(server)),
             guard,
+            _slot: slot,
         }
     }
 
@@ -158,7 +189,8 @@ impl Cluster {
     pub fn start_controllers(&mut self, controllers: &[&str]) {
         // The embedded server has those that it needs.
         if let Plane::Real(server) = &mut self.plane {
-            server.start_controllers(controllers, &self.assets, &self.dir, &self.guard);
+            let Kubectl { assets, dir } = &self.kubectl;
+            server.start_controllers(controllers, assets, dir, &self.guard);
         }
     }
 
@@ -220,7 +252,7 @@ impl Cluster {
     /// Runs kubectl as `user` with `input`, and returns all of its output: it may succeed for some objects and fail for
     /// others.
     pub fn kubectl_output(&self, user: &str, args: &[&str], input: &str) -> Output {
-        let mut command = self.kubectl_command(user, args);
+        let mut command = self.kubectl.command(user, args);
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -238,37 +270,28 @@ impl Cluster {
 
     /// Runs `kubectl edit` as `user`, with this command in place of a person.
     pub fn kubectl_edit(&self, user: &str, args: &[&str], editor: &str) -> Output {
-        let mut command = self.kubectl_command(user, &[&["edit"], args].concat());
+        let mut command = self.kubectl.command(user, &[&["edit"], args].concat());
         let output = command.env("KUBE_EDITOR", editor).stdin(Stdio::null()).output();
         output.expect("kubectl starts")
     }
 
-    fn kubectl_command(&self, user: &str, args: &[&str]) -> Command {
-        let mut command = Command::new(self.assets.join("kubectl"));
-        command.arg("--kubeconfig").arg(self.kubeconfig(user));
-        // Without this kubectl would write to the home of whoever runs the tests.
-        command.arg("--cache-dir").arg(self.dir.join("kubectl-cache"));
-        command.args(args);
-        command
-    }
-
     /// The kubeconfig of `admin` or `operator`.
     pub fn kubeconfig(&self, user: &str) -> PathBuf {
-        self.dir.join(format!("{user}.kubeconfig"))
+        self.kubectl.kubeconfig(user)
     }
 
     /// The folder with the binaries of the server and with kubectl.
     pub fn assets(&self) -> &Path {
-        &self.assets
+        &self.kubectl.assets
     }
 
     /// A folder in which tests may write; it is removed with the cluster.
     pub fn dir(&self) -> &Path {
-        &self.dir
+        &self.kubectl.dir
     }
 
     /// Ends the processes that it holds, together with the cluster.
-    pub fn process_guard(&self) -> &ProcessGuard {
+    pub fn process_guard(&self) -> &Arc<ProcessGuard> {
         &self.guard
     }
 }
@@ -302,6 +325,7 @@ pub fn until<T>(what: &str, mut probe: impl FnMut() -> Option<T>) -> T {
 pub fn until_ok<T, E: Debug>(what: &str, mut probe: impl FnMut() -> Result<T, E>) -> T {
     let deadline = Instant::now() + DEADLINE;
     loop {
+        let begun = Instant::now();
         match probe() {
             Ok(found) => return found,
             Err(missing) => assert!(
@@ -309,7 +333,9 @@ pub fn until_ok<T, E: Debug>(what: &str, mut probe: impl FnMut() -> Result<T, E>
                 "{what}: not within {DEADLINE:?}: {missing:?}"
             ),
         }
-        std::thread::sleep(Duration::from_millis(50));
+        // A probe that runs kubectl takes much of a processor, which what it waits for may need.
+        let pause = (2 * begun.elapsed()).clamp(Duration::from_millis(50), Duration::from_millis(500));
+        std::thread::sleep(pause);
     }
 }
 

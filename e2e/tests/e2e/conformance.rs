@@ -15,6 +15,7 @@ mod versions;
 pub mod webhook;
 
 use crate::cluster::{self, Cluster};
+use crate::joint::Joint;
 use cases::Case;
 use client::Target;
 use futures::StreamExt as _;
@@ -39,26 +40,29 @@ const CONTROLLERS: [&str; 3] = [
     "persistentvolumeclaim-protection-controller",
 ];
 
-/// The real server, which one test at a time has to itself. It ends with this process.
-struct RealCluster(MutexGuard<'static, Option<Cluster>>);
+/// The real server, which one test at a time has to itself.
+struct RealCluster {
+    cluster: Arc<Cluster>,
+    _turn: MutexGuard<'static, ()>,
+}
 
 impl std::ops::Deref for RealCluster {
     type Target = Cluster;
 
     fn deref(&self) -> &Cluster {
-        self.0.as_ref().expect("`real_cluster` has started it")
+        &self.cluster
     }
 }
 
 /// The real server, when its turn has come. None when there are no binaries for it.
 fn real_cluster() -> Option<RealCluster> {
-    static SHARED: Mutex<Option<Cluster>> = Mutex::new(None);
+    static SHARED: Joint<Cluster> = Joint::new();
+    static TURN: Mutex<()> = Mutex::new(());
+    // Those who wait for their turn have it, too, so that it goes on.
+    let cluster = SHARED.get(|| Cluster::with_controllers(&CONTROLLERS))?;
     // A test that has failed leaves it as it is.
-    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-    if shared.is_none() {
-        *shared = Cluster::with_controllers(&CONTROLLERS);
-    }
-    shared.is_some().then_some(RealCluster(shared))
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    Some(RealCluster { cluster, _turn: turn })
 }
 
 async fn real(cluster: &Cluster) -> Client {

@@ -87,7 +87,7 @@ fn a_database_lives_on_a_real_api_server() {
         "garbage-collector-controller",
         "persistentvolumeclaim-protection-controller",
     ]);
-    let cluster: &'static Cluster = Box::leak(Box::new(cluster));
+    let cluster = &cluster;
     let log = cluster.dir().join("database.log");
     let _shown = ShownOnPanic(&log);
     let start = || OperatorProcess::start(cluster, program, &[], &log);

@@ -35,8 +35,8 @@ versions:
 const CRD: &str = "grocers.grocers.example.com";
 
 /// A crate, installed in a cluster, and a kubelet's and a controller's share of what is there while it runs.
-struct Grocery {
-    cluster: &'static Cluster,
+struct Grocery<'a> {
+    cluster: &'a Cluster,
     krate: Crate,
     /// The address of this machine that is not the loopback one, which the API server refuses to call.
     address: String,
@@ -45,7 +45,7 @@ struct Grocery {
 /// What krator said: the failed checks, each with its faults and what to do.
 type Failed = BTreeMap<String, String>;
 
-impl Grocery {
+impl Grocery<'_> {
     /// Runs `krator doctor` in the crate, and returns its exit code and what has failed.
     fn doctor(&self, args: &[&str], variables: &[(&str, &Path)]) -> (i32, Failed) {
         let output = Command::new(crate::KRATOR)
@@ -177,7 +177,7 @@ fn named((code, failed): &(i32, Failed), check: &str, says: &[&str]) {
 /// An API server leaves out what says nothing and fills defaults in, and none of that is a difference.
 #[test]
 fn the_crd_of_every_description_is_the_same_once_it_is_stored() {
-    let Some(cluster) = cluster::own(&[]) else { return };
+    let Some(cluster) = &cluster::own(&[]) else { return };
     let good = cases().into_iter().map(|(name, folder)| {
         let text = fs::read_to_string(folder.join("spec.yaml")).expect("a case has a description");
         (name, text)
@@ -217,7 +217,7 @@ fn the_crd_of_every_description_is_the_same_once_it_is_stored() {
 
 #[test]
 fn nothing_is_reported_while_all_is_well_and_each_planted_fault_is_named() {
-    let Some(cluster) = cluster::own(&[]) else { return };
+    let Some(cluster) = &cluster::own(&[]) else { return };
     let krate = Crate::generate(DESCRIPTION, |_: &Path| {});
     let folder = tempfile::tempdir().expect("a temporary folder");
     let binary: PathBuf = folder.path().join("grocer");

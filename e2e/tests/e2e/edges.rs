@@ -67,7 +67,7 @@ impl State for Over {
 
 #[test]
 fn nothing_that_a_server_stores_ends_the_process() {
-    let Some(cluster) = cluster::own(&[]) else { return };
+    let Some(cluster) = &cluster::own(&[]) else { return };
     let krate = Crate::generate(DESCRIPTION, |dir: &Path| {
         for (file, name) in [("held", "Held"), ("over", "Over"), ("kept", "Kept")] {
             let handler = OVER.replace("Over", name);

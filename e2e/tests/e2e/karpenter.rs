@@ -32,10 +32,10 @@ fn description() -> String {
 
 /// An API server with the manifests of the operator. It is not the shared one, because the kinds are cluster-scoped, and
 /// other tests look there too.
-fn prepared() -> Option<(&'static Cluster, PathBuf)> {
+fn prepared() -> Option<(Cluster, PathBuf)> {
     let cluster = cluster::own(&[])?;
     let krate = Crate::generate(&description(), |_| ());
-    krate.install(cluster);
+    krate.install(&cluster);
     let binary = cluster.dir().join("karpenter");
     krate.build(&binary);
     Some((cluster, binary))
@@ -69,7 +69,7 @@ fn walked(events: &[Event], names: &[&str], path: &[&str]) -> bool {
 
 #[test]
 fn both_machines_of_a_description_run_in_one_process() {
-    let Some((cluster, binary)) = prepared() else {
+    let Some((cluster, binary)) = &prepared() else {
         return;
     };
     let claims = Watch::start(cluster, "/apis/karpenter.sh/v1/nodeclaims");
@@ -80,7 +80,7 @@ fn both_machines_of_a_description_run_in_one_process() {
         watch.wait("the objects are created", |events| events.len() == count);
     }
     let log = cluster.dir().join("karpenter.log");
-    let mut operator = OperatorProcess::start(cluster, &binary, &["run"], &log);
+    let mut operator = OperatorProcess::start(cluster, binary, &["run"], &log);
     let _log = ShownOnPanic(&log);
     let mut wait = |watch: &Watch, what: &str, enough: &dyn Fn(&[Event]) -> bool| {
         watch.wait_while(what, enough, || operator.is_running())

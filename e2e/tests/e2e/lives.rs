@@ -59,17 +59,16 @@ fn every_operator_lives_its_life_on_the_embedded_server_as_on_a_real_one() {
     let Some(mut real) = Cluster::for_controllers() else {
         return;
     };
-    let embedded = cluster::embedded().expect("there is kubectl where there are servers");
+    let embedded = &cluster::embedded().expect("there is kubectl where there are servers");
     let (program, krate) = Program::build(&RECIPE, real.dir());
     program.install(&krate, &real);
     program.install(&krate, embedded);
     // The garbage collector has to know the kinds at its start.
     real.start_controllers(&CONTROLLERS);
-    let real: &'static Cluster = Box::leak(Box::new(real));
     let lives: Vec<Life> = program.description.kinds.iter().flat_map(Life::all).collect();
 
     let on_embedded = seen::histories(&run::lead(embedded, &program, &lives));
-    let on_real = seen::histories(&run::lead(real, &program, &lives));
+    let on_real = seen::histories(&run::lead(&real, &program, &lives));
 
     let names = |histories: &std::collections::BTreeMap<String, Vec<String>>| -> Vec<String> {
         histories.keys().cloned().collect()

@@ -18,6 +18,8 @@ const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 // Not tests, but what tests need: a real API server, and watches of it.
 mod cluster;
+// What several tests use together.
+mod joint;
 // Installed and running operators.
 mod operator;
 // Operators whose handlers do what a test wants.

@@ -74,7 +74,7 @@ struct Probed {
 
 impl Probed {
     /// Starts it for a namespace, with these arguments beside.
-    fn start(cluster: &'static Cluster, binary: &Path, namespace: &str, more: &[&str], log: &Path) -> Probed {
+    fn start(cluster: &Cluster, binary: &Path, namespace: &str, more: &[&str], log: &Path) -> Probed {
         let probes = format!("{PROBES}=127.0.0.1:0");
         let args = [&["--namespace", namespace, &probes], more].concat();
         let operator = OperatorProcess::start(cluster, binary, &args, log);
@@ -97,7 +97,7 @@ impl Probed {
 #[test]
 fn an_operator_is_ready_when_nothing_is_missing_and_says_what_is() {
     // The operator has no rights there, and nothing is installed.
-    let Some(cluster) = cluster::own(&[]) else { return };
+    let Some(cluster) = &cluster::own(&[]) else { return };
     let krate = Crate::generate(DESCRIPTION, |dir| {
         fs::write(dir.join("src/moose/states/roam.rs"), BLOCKING).expect("a crate of our own");
         let main = dir.join("src/main.rs");

@@ -196,7 +196,7 @@ fn create(cluster: &Cluster, name: &str) {
 
 #[test]
 fn every_right_is_used_and_no_request_lacks_one() {
-    let Some(cluster) = cluster::own(&["OwnerReferencesPermissionEnforcement"]) else {
+    let Some(cluster) = &cluster::own(&["OwnerReferencesPermissionEnforcement"]) else {
         return;
     };
     let krate = Crate::generate(DESCRIPTION, |dir: &Path| {

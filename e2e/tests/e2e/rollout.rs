@@ -211,7 +211,7 @@ fn stored<'w>(
 /// `KRATOR_ROLLOUT` is the number of objects.
 #[test]
 fn a_rollout_to_another_description_and_back_loses_nothing() {
-    let Some(cluster) = cluster::own(&[]) else { return };
+    let Some(cluster) = &cluster::own(&[]) else { return };
     let count = number("KRATOR_ROLLOUT", 30) as usize;
     let seen = "cx.status_mut().seen = Some(stage);";
     let noted = "let level = cx.manifest().spec.level.clone();

@@ -11,13 +11,14 @@ pub use route::{Action, Route, route};
 
 use crate::cluster::watch::Watch;
 use crate::cluster::{self, Cluster};
+use crate::joint::Joint;
 use crate::operator::{Crate, OperatorProcess};
 use crate::yaml::documents;
 use krator::model::{Description, Kind, ObjectKind, Scope, State};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::Arc;
 
 /// Which operator is built.
 pub struct Recipe {
@@ -46,21 +47,19 @@ pub struct Program {
 /// The scripted operator and where its objects live: a control plane that has its kinds, the kinds that it watches, and its
 /// rights.
 pub struct ScriptedOperator {
-    pub cluster: &'static Cluster,
+    pub cluster: Cluster,
     pub program: Program,
 }
 
-/// The scripted operator of the contract, which is built once in a test run. Its control plane ends with this process. None
-/// without an API server.
-pub fn prepared() -> Option<&'static ScriptedOperator> {
-    static PREPARED: OnceLock<ScriptedOperator> = OnceLock::new();
-    cluster::assets()?;
-    Some(PREPARED.get_or_init(|| {
-        let cluster = cluster::own(&[]).expect("there are binaries");
+/// The scripted operator of the contract, which the tests share that run at the same time. None without an API server.
+pub fn prepared() -> Option<Arc<ScriptedOperator>> {
+    static PREPARED: Joint<ScriptedOperator> = Joint::new();
+    PREPARED.get(|| {
+        let cluster = cluster::own(&[])?;
         let (program, krate) = Program::build(&CONTRACT, cluster.dir());
-        program.install(&krate, cluster);
-        ScriptedOperator { cluster, program }
-    }))
+        program.install(&krate, &cluster);
+        Some(ScriptedOperator { cluster, program })
+    })
 }
 
 impl Program {
@@ -116,7 +115,7 @@ impl Program {
     /// Starts the operator in a cluster for a namespace, with these arguments and environment variables.
     pub fn start(
         &self,
-        cluster: &'static Cluster,
+        cluster: &Cluster,
         namespace: &str,
         files: &Files,
         arguments: &[&str],
@@ -213,7 +212,7 @@ impl ScriptedOperator {
         let (group, version) = (kind.resource.group.as_str(), kind.resource.version.as_str());
         let plural = kind.resource.plural.as_str();
         Watch::start(
-            self.cluster,
+            &self.cluster,
             &format!("/apis/{group}/{version}/namespaces/{namespace}/{plural}"),
         )
     }
@@ -244,7 +243,7 @@ impl ScriptedOperator {
         variables: &[(&str, &str)],
     ) -> OperatorProcess {
         self.program
-            .start(self.cluster, namespace, files, arguments, variables)
+            .start(&self.cluster, namespace, files, arguments, variables)
     }
 }
 

@@ -95,7 +95,7 @@ fn patch_definition(cluster: &Cluster, patch: &Value) {
 }
 
 /// Starts the operator, and has the API server ask it for conversions at its address instead of the Service.
-fn open(cluster: &'static Cluster, binary: &Path, log: &Path) -> OperatorProcess {
+fn open(cluster: &Cluster, binary: &Path, log: &Path) -> OperatorProcess {
     let _ = fs::remove_file(log);
     let args = [
         "--webhook-bind-address=127.0.0.1:0",
@@ -118,7 +118,7 @@ fn open(cluster: &'static Cluster, binary: &Path, log: &Path) -> OperatorProcess
 /// `KRATOR_OBJECTS` sets how many objects are written, and `KRATOR_SEED` what is written and how it is edited.
 #[test]
 fn what_is_written_in_one_version_is_read_in_all() {
-    let Some(cluster) = cluster::own(&[]) else {
+    let Some(cluster) = &cluster::own(&[]) else {
         return;
     };
     let krate = Crate::untouched(DESCRIPTION);
@@ -242,11 +242,7 @@ fn no_change_is_missed(list: impl Fn() -> Option<BTreeMap<String, Value>>) {
 
 /// A write while the API server cannot convert would leave `managedFields` without any entry. The operator that leads from then on
 /// is returned.
-fn a_finalizer_waits_for_conversions(
-    cluster: &'static Cluster,
-    binary: &Path,
-    log: &Path,
-) -> OperatorProcess {
+fn a_finalizer_waits_for_conversions(cluster: &Cluster, binary: &Path, log: &Path) -> OperatorProcess {
     // The operator converts and does nothing else as long as somebody else leads.
     let lease = json!({
         "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",

@@ -81,7 +81,7 @@ fn watched(api_version: &str, kind: &str, name: &str, rest: &Value) -> String {
 
 #[test]
 fn every_form_of_watch_wakes_the_objects_that_it_concerns() {
-    let Some(cluster) = cluster::own(&[]) else { return };
+    let Some(cluster) = &cluster::own(&[]) else { return };
     let krate = Crate::generate(DESCRIPTION, |dir: &Path| {
         fs::write(dir.join("src/lookout/states/looking.rs"), LOOKING).expect("a generated folder");
     });

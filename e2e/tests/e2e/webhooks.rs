@@ -70,14 +70,14 @@ impl Mutate for Moose {
 "#;
 
 /// A server, an operator that answers its webhooks, and the script's namespace.
-struct Zoo {
-    cluster: &'static Cluster,
+struct Zoo<'a> {
+    cluster: &'a Cluster,
     binary: PathBuf,
     log: PathBuf,
 }
 
-impl Zoo {
-    fn new(cluster: &'static Cluster, krate: &Crate, binary: &Path) -> Self {
+impl<'a> Zoo<'a> {
+    fn new(cluster: &'a Cluster, krate: &Crate, binary: &Path) -> Self {
         krate.install(cluster);
         cluster.kubectl(&["create", "namespace", "it-zoo"]);
         // Somebody who may do everything with moose, but is no administrator.
@@ -266,7 +266,7 @@ const SEEN: &str = include_str!("webhooks/seen.txt");
 
 #[test]
 fn both_servers_show_the_same_at_the_door_to_everybody() {
-    let (Some(real), Some(embedded)) = (cluster::own(&[]), cluster::embedded()) else {
+    let (Some(real), Some(embedded)) = &(cluster::own(&[]), cluster::embedded()) else {
         return;
     };
     let (krate, binary) = built();

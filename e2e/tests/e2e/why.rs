@@ -36,7 +36,7 @@ impl State for Feed {
 
 #[test]
 fn what_an_operator_does_with_an_object_is_told() {
-    let Some(cluster) = cluster::own(&[]) else { return };
+    let Some(cluster) = &cluster::own(&[]) else { return };
     let krate = Crate::generate(DESCRIPTION, |dir: &Path| {
         std::fs::write(dir.join("src/elk/states/feed.rs"), HANDLER).expect("a generated folder");
     });

@@ -3,11 +3,12 @@
 
 use super::get;
 use crate::cluster::{Cluster, until};
+use crate::joint::Joint;
 use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::Arc;
 
 /// A herd has a ConfigMap and a calf for each name in its spec. `Calf` is a kind of the operator itself and has its
 /// finalizer; without a color its spec is empty. A herd that gives up is lost for good.
@@ -84,8 +85,8 @@ fn edit(dir: &Path) {
 }
 
 /// A cluster with the manifests of the operator and with a garbage collector that knows them, and the operator.
-fn installed() -> Option<&'static (&'static Cluster, PathBuf)> {
-    static INSTALLED: OnceLock<Option<(&'static Cluster, PathBuf)>> = OnceLock::new();
+fn installed() -> Option<Arc<(Cluster, PathBuf)>> {
+    static INSTALLED: Joint<(Cluster, PathBuf)> = Joint::new();
     let install = || {
         let mut cluster = Cluster::for_controllers()?;
         let krate = Crate::generate(DESCRIPTION, edit);
@@ -93,10 +94,9 @@ fn installed() -> Option<&'static (&'static Cluster, PathBuf)> {
         cluster.start_controllers(&["garbage-collector-controller"]);
         let binary = cluster.dir().join("herds");
         krate.build(&binary);
-        // It ends with this process.
-        Some((&*Box::leak(Box::new(cluster)), binary))
+        Some((cluster, binary))
     };
-    INSTALLED.get_or_init(install).as_ref()
+    INSTALLED.get(install)
 }
 
 fn herd(name: &str, calves: &[&str], color: Option<&str>) -> Value {
@@ -116,9 +116,10 @@ pub fn is_ready(object: &Value) -> bool {
 
 #[test]
 fn what_a_handler_leaves_out_of_its_children_goes_away() {
-    let Some((cluster, binary)) = installed() else {
+    let Some(installed) = installed() else {
         return;
     };
+    let (cluster, binary) = &*installed;
     let namespace = cluster.namespace("leaving-out");
     let here = ["--namespace", namespace.as_str()];
     let log = cluster.dir().join("leaving-out.log");
@@ -192,9 +193,10 @@ fn what_a_handler_leaves_out_of_its_children_goes_away() {
 #[test]
 fn an_object_that_is_created_again_gets_children_of_its_own() {
     const TOGETHER: usize = 5;
-    let Some((cluster, binary)) = installed() else {
+    let Some(installed) = installed() else {
         return;
     };
+    let (cluster, binary) = &*installed;
     let times =
         std::env::var("KRATOR_RECREATE").map_or(2 * TOGETHER, |times| times.parse().expect("a number"));
     let namespace = cluster.namespace("created-again");

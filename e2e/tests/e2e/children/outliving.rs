@@ -10,7 +10,7 @@ use vault::{Cascade, FORMS, Form, LABEL, Vaults, installed, metadata};
 
 #[test]
 fn children_go_as_the_description_says_however_their_owner_is_deleted() {
-    let Some(installed) = installed() else { return };
+    let Some(installed) = &installed() else { return };
     let vaults = Vaults::new(installed, "outliving", 0);
     let _operator = vaults.start();
     for cascade in Cascade::ALL {
@@ -96,7 +96,7 @@ fn children_go_as_the_description_says_however_their_owner_is_deleted() {
 
 #[test]
 fn what_is_left_behind_is_ended_when_the_operator_sees_it() {
-    let Some(installed) = installed() else { return };
+    let Some(installed) = &installed() else { return };
     let vaults = Vaults::new(installed, "left-behind", 0);
     let operator = vaults.start();
     // Somebody removes the finalizer by hand: while the operator runs, and while it does not.
@@ -175,7 +175,7 @@ fn what_is_left_behind_is_ended_when_the_operator_sees_it() {
 
 #[test]
 fn a_changed_deletion_reaches_the_children_that_are_there_and_nothing_of_others() {
-    let Some(installed) = installed() else { return };
+    let Some(installed) = &installed() else { return };
     let mut vaults = Vaults::new(installed, "changed", 0);
     let operator = vaults.start();
     vaults.create("one", &["one"], false);
@@ -229,7 +229,7 @@ fn a_changed_deletion_reaches_the_children_that_are_there_and_nothing_of_others(
 
 #[test]
 fn a_kill_around_each_write_loses_no_child_and_leaves_none() {
-    let Some(installed) = installed() else { return };
+    let Some(installed) = &installed() else { return };
     let vaults = Vaults::new(installed, "kills", 0);
     let points = installed.cluster.dir().join("outliving.points");
     let faults = json!({"crashes": points, "everyWrite": true}).to_string();

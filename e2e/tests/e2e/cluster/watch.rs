@@ -2,7 +2,8 @@
 //!
 //! Where a list shows only the current objects, a watch shows each write since it was started.
 
-use super::{Cluster, DEADLINE};
+use super::process_guard::ProcessGuard;
+use super::{Cluster, DEADLINE, Kubectl};
 use serde_json::Value;
 use std::io::BufReader;
 use std::process::{Child, ChildStdout, Stdio};
@@ -38,12 +39,13 @@ fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
         .unwrap_or_default()
 }
 
-#[derive(Default)]
 struct Seen {
     events: Mutex<Vec<Event>>,
     news: Condvar,
+    kubectl: Kubectl,
+    guard: Arc<ProcessGuard>,
     /// kubectl, while it watches.
-    kubectl: Mutex<Option<Child>>,
+    watching: Mutex<Option<Child>>,
     ended: AtomicBool,
 }
 
@@ -55,20 +57,24 @@ pub struct Watch {
 impl Watch {
     /// Watches the objects of a path such as `/api/v1/namespaces/default/configmaps`. Objects that exist already come first,
     /// as they are.
-    pub fn start(cluster: &'static Cluster, path: &str) -> Watch {
+    pub fn start(cluster: &Cluster, path: &str) -> Watch {
         let list: Value = serde_json::from_str(&cluster.kubectl(&["get", "--raw", path])).expect("a list");
         let version = text(&list, "/metadata/resourceVersion").to_owned();
         let there = list["items"].as_array().expect("a list has items");
-        let seen = Arc::<Seen>::default();
-        *seen.events.lock().expect("just made") = there
-            .iter()
-            .map(|object| Event {
-                deleted: false,
-                object: object.clone(),
-            })
-            .collect();
+        let there = there.iter().map(|object| Event {
+            deleted: false,
+            object: object.clone(),
+        });
+        let seen = Arc::new(Seen {
+            events: Mutex::new(there.collect()),
+            news: Condvar::new(),
+            kubectl: cluster.kubectl.clone(),
+            guard: Arc::clone(cluster.process_guard()),
+            watching: Mutex::new(None),
+            ended: AtomicBool::new(false),
+        });
         let (writer, path) = (seen.clone(), path.to_owned());
-        std::thread::spawn(move || writer.follow(cluster, &path, version));
+        std::thread::spawn(move || writer.follow(&path, version));
         Watch { seen }
     }
 
@@ -123,8 +129,8 @@ impl Watch {
 impl Seen {
     /// Records what is written after `version`. A server may end a watch at any time, for example when it is busy. Then the
     /// next watch begins where that one ended, so that nothing is lost.
-    fn follow(&self, cluster: &Cluster, path: &str, mut version: String) {
-        while let Some(stream) = self.watch(cluster, path, &version) {
+    fn follow(&self, path: &str, mut version: String) {
+        while let Some(stream) = self.watch(path, &version) {
             // The stream may end in the middle of an event when the watch is dropped.
             let stream = serde_json::Deserializer::from_reader(stream).into_iter::<Value>();
             for event in stream.map_while(Result::ok) {
@@ -142,43 +148,48 @@ impl Seen {
                     .push(Event { deleted, object });
                 self.news.notify_all();
             }
-            self.end(cluster);
+            self.end();
         }
     }
 
     /// Starts kubectl, unless the watch was dropped.
-    fn watch(&self, cluster: &Cluster, path: &str, version: &str) -> Option<BufReader<ChildStdout>> {
-        let mut kubectl = self.kubectl.lock().expect("nobody panics with the lock");
+    fn watch(&self, path: &str, version: &str) -> Option<BufReader<ChildStdout>> {
+        let mut watching = self.watching.lock().expect("nobody panics with the lock");
         if self.ended.load(Ordering::Relaxed) {
             return None;
         }
         let path = format!("{path}?watch=true&resourceVersion={version}");
-        let command = &mut cluster.kubectl_command("admin", &["get", "--raw", &path]);
+        let command = &mut self.kubectl.command("admin", &["get", "--raw", &path]);
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
             .expect("kubectl starts");
-        cluster.process_guard().hold(&child);
+        self.guard.hold(&child);
         let stream = child.stdout.take().expect("a pipe was asked for");
-        *kubectl = Some(child);
+        *watching = Some(child);
         Some(BufReader::new(stream))
     }
 
     /// Kills kubectl; the thread that reads its output notices that.
     fn cut(&self) {
-        if let Some(child) = self.kubectl.lock().expect("nobody panics with the lock").as_mut() {
+        if let Some(child) = self
+            .watching
+            .lock()
+            .expect("nobody panics with the lock")
+            .as_mut()
+        {
             // Killing a process that has ended already fails, which does not matter here.
             let _ = child.kill();
         }
     }
 
-    fn end(&self, cluster: &Cluster) {
-        if let Some(mut child) = self.kubectl.lock().expect("nobody panics with the lock").take() {
+    fn end(&self) {
+        if let Some(mut child) = self.watching.lock().expect("nobody panics with the lock").take() {
             // Killing a process that has ended already fails, which does not matter here.
             let _ = child.kill();
             let _ = child.wait();
-            cluster.process_guard().free(&child);
+            self.guard.free(&child);
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 #[test]
 fn an_object_is_paused_and_run_once_by_annotations() {
-    let Some(scripted) = prepared() else { return };
+    let Some(scripted) = &prepared() else { return };
     let kind = scripted.kind("Backup");
     let mut session = Session::new(scripted, "annotations", &[kind]);
     let group = kind.resource.group.as_str();

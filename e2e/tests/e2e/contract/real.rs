@@ -15,7 +15,7 @@ const STARTS: usize = 60;
 
 #[test]
 fn objects_have_the_same_history_as_simulated_ones() {
-    let Some(scripted) = prepared() else { return };
+    let Some(scripted) = &prepared() else { return };
     let kinds = RESTING.map(|name| scripted.kind(name));
     let (targets, simulated) = (targets(&RESTING), walked(0, &RESTING, false));
     let mut session = Session::new(scripted, "real", &kinds);
@@ -96,7 +96,7 @@ fn is_of(oracle: &Oracle, target: &Target) -> bool {
 
 #[test]
 fn a_process_that_is_killed_is_survived() {
-    let Some(scripted) = prepared() else { return };
+    let Some(scripted) = &prepared() else { return };
     let kinds: Vec<&Kind> = scripted.program.description.kinds.iter().collect();
     let mut session = Session::new(scripted, "killed", &kinds);
     // Dice move these objects for ever.

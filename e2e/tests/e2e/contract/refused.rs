@@ -7,7 +7,7 @@ use serde_json::json;
 
 #[test]
 fn a_refused_write_is_reported_and_tried_again() {
-    let Some(scripted) = prepared() else { return };
+    let Some(scripted) = &prepared() else { return };
     let kind = scripted.kind("Backup");
     let mut session = Session::new(scripted, "refused", &[kind]);
     let namespace = session.namespace.clone();

@@ -9,6 +9,7 @@ use crate::scripted_operator::{Files, ScriptedOperator};
 use k8s_openapi::jiff::Timestamp;
 use krator::model::Kind;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// The name of the objects that are created last, to mark the end of each watch.
 const LAST: &str = "last";
@@ -24,7 +25,7 @@ pub struct Totals {
 /// The objects of some kinds in a namespace of their own. Each kind has a watch, which records every write, and an
 /// oracle, which judges them.
 pub struct Session {
-    scripted: &'static ScriptedOperator,
+    scripted: Arc<ScriptedOperator>,
     pub namespace: String,
     pub files: Files,
     kinds: Vec<(Watch, Oracle)>,
@@ -32,13 +33,13 @@ pub struct Session {
 
 impl Session {
     /// A session for the objects of these kinds.
-    pub fn new(scripted: &'static ScriptedOperator, test: &str, kinds: &[&Kind]) -> Session {
+    pub fn new(scripted: &Arc<ScriptedOperator>, test: &str, kinds: &[&Kind]) -> Session {
         let namespace = scripted.cluster.namespace(test);
         let observed = |kind: &&Kind| (scripted.watch(kind, &namespace), Oracle::new(kind));
         Session {
             kinds: kinds.iter().map(observed).collect(),
-            files: Files::new(scripted.cluster, test),
-            scripted,
+            files: Files::new(&scripted.cluster, test),
+            scripted: Arc::clone(scripted),
             namespace,
         }
     }

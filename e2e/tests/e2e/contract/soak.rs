@@ -9,6 +9,7 @@ use crate::scripted_operator::{ScriptedOperator, prepared};
 use krator::model::Kind;
 use serde_json::{Value, json};
 use std::fs;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Objects of each of the five kinds, for each of the two operators.
@@ -35,7 +36,7 @@ struct Half {
 }
 
 impl Half {
-    fn new(scripted: &'static ScriptedOperator, name: &str, seed: u64) -> Half {
+    fn new(scripted: &Arc<ScriptedOperator>, name: &str, seed: u64) -> Half {
         let kinds: Vec<&Kind> = scripted.program.description.kinds.iter().collect();
         let mut session = Session::new(scripted, name, &kinds);
         for kind in kinds {
@@ -104,7 +105,7 @@ impl Half {
 #[test]
 #[ignore = "minutes of a real server, for memory and for what no simulation has: `just nightly`"]
 fn a_thousand_objects_live_through_faults_and_kills() {
-    let Some(scripted) = prepared() else { return };
+    let Some(scripted) = &prepared() else { return };
     let length = Duration::from_secs(60 * number("KRATOR_SOAK_MINUTES", 1));
     let mut dice = Dice::new(SEED);
     let mut killed = Half::new(scripted, "soak-killed", 1000);

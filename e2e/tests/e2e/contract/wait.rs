@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 #[test]
 fn kubectl_and_kstatus_read_objects_correctly_from_their_creation_on() {
-    let Some(scripted) = prepared() else { return };
+    let Some(scripted) = &prepared() else { return };
     let kind = scripted.kind("Backup");
     let mut session = Session::new(scripted, "wait", &[kind]);
     let objects = [

@@ -123,6 +123,10 @@ fn the_crates_of_all_descriptions_pass_their_own_checks() {
     }
     // Each check runs even where one has failed, because they find different mistakes.
     let failed = CHECKS.iter().filter(|arguments| !passes(arguments)).count();
+    // The programs have no tests, but cargo would link each of them for the tests beside it. Other tests run programs.
+    for name in &crates {
+        fs::remove_file(folder().join(name).join("src/main.rs")).expect("generated");
+    }
     write_handlers(&folder());
     let failed = failed + usize::from(!passes(TESTS));
     assert_eq!(failed, 0, "the crates are in {}", folder().display());

@@ -11,6 +11,56 @@ use serde_json::Value;
 /// One sample for this many descriptions of the other tests: each needs a kind of its own in the API server.
 const SHARE: u64 = 50;
 
+/// How many descriptions are installed at once. A server needs seconds until it serves new kinds, one or many, and the more
+/// kinds it has, the longer each change of them takes.
+const BATCH: u64 = 20;
+
+/// A description, as the server has it.
+struct Attempt {
+    text: String,
+    is_warned: bool,
+    definitions: Vec<Value>,
+    samples: Vec<Value>,
+}
+
+impl Attempt {
+    /// The random description of this number. None if it has errors, or is refused for another reason than its sample.
+    fn draw(number: u64) -> Option<Attempt> {
+        let mut documents_of = Documents::random(&mut dice(number), Size::SMALL);
+        // Kinds of different descriptions must not meet in the API server.
+        for document in &mut documents_of.0 {
+            document["resource"]["group"] = format!("sample{number}.example.com").into();
+        }
+        let text = documents_of.text();
+        let checked = krator::check("krator.yaml", text.as_bytes());
+        let is_warned = |rule: &str| checked.findings.iter().any(|finding| finding.rule.name == rule);
+        let description = checked.sound().filter(|_| !is_warned("costly-rule"))?;
+        let definitions = krator::render::crd::crd(description);
+        let samples = documents(krator::render::sample::sample(description).as_bytes());
+        let samples = definitions.iter().zip(samples).map(|(definition, mut sample)| {
+            if definition["spec"]["scope"] == "Namespaced" {
+                sample["metadata"]["namespace"] = "default".into();
+            }
+            sample
+        });
+        Some(Attempt {
+            is_warned: is_warned("refused-sample"),
+            samples: samples.collect(),
+            definitions,
+            text,
+        })
+    }
+}
+
+/// The names of the kinds as kubectl has them.
+fn names(batch: &[Attempt]) -> Vec<String> {
+    let definitions = batch.iter().flat_map(|attempt| &attempt.definitions);
+    let name = |definition: &Value| definition["metadata"]["name"].as_str().map(str::to_owned);
+    definitions
+        .map(|definition| format!("crd/{}", name(definition).expect("a CRD has a name")))
+        .collect()
+}
+
 #[test]
 fn samples_are_accepted_or_a_finding_says_why_not() {
     let Some(cluster) = cluster::shared() else {
@@ -18,45 +68,36 @@ fn samples_are_accepted_or_a_finding_says_why_not() {
     };
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let judge = runtime.block_on(Judge::of(cluster));
-    let (mut tried, mut warned, mut false_alarms, mut attempt) = (0, 0, 0, 0);
+    let (mut tried, mut warned, mut false_alarms) = (0, 0, 0);
     let mut refused = Vec::new();
+    let mut drawn = (1..).filter_map(Attempt::draw);
     while tried < count() / SHARE {
-        attempt += 1;
-        let mut documents_of = Documents::random(&mut dice(attempt), Size::SMALL);
-        // Kinds of different descriptions must not meet in the API server.
-        for document in &mut documents_of.0 {
-            document["resource"]["group"] = format!("sample{attempt}.example.com").into();
-        }
-        let text = documents_of.text();
-        let checked = krator::check("krator.yaml", text.as_bytes());
-        let is_warned = |rule: &str| checked.findings.iter().any(|finding| finding.rule.name == rule);
-        let Some(description) = checked.sound().filter(|_| !is_warned("costly-rule")) else {
-            continue;
-        };
-        tried += 1;
-        warned += u64::from(is_warned("refused-sample"));
-        let definitions = krator::render::crd::crd(description);
+        let wanted = BATCH.min(count() / SHARE - tried);
+        let batch: Vec<Attempt> = drawn.by_ref().take(wanted as usize).collect();
+        tried += wanted;
+        let definitions = batch.iter().flat_map(|attempt| &attempt.definitions);
         let manifests: Vec<String> = definitions
-            .iter()
             .map(|definition| format!("---\n{definition}\n"))
             .collect();
         cluster.apply(&manifests.concat(), &[]);
-        let samples = documents(krator::render::sample::sample(description).as_bytes());
-        for (definition, mut sample) in definitions.iter().zip(samples) {
-            let name = definition["metadata"]["name"].as_str().expect("a CRD has a name");
-            cluster.wait_established(&["crd", name]);
-            if definition["spec"]["scope"] == "Namespaced" {
-                sample["metadata"]["namespace"] = "default".into();
-            }
-            let verdict = runtime
-                .block_on(judge.verdicts(&resource(definition), &[sample]))
-                .remove(0);
-            match verdict {
-                Err(causes) if !is_warned("refused-sample") => refused.push(format!("{causes:#?}\n{text}")),
-                Ok(_) if is_warned("refused-sample") => false_alarms += 1,
-                _ => {}
+        let names = names(&batch);
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        cluster.wait_established(&names);
+        for attempt in batch {
+            let is_warned = attempt.is_warned;
+            warned += u64::from(is_warned);
+            for (definition, sample) in attempt.definitions.iter().zip(attempt.samples) {
+                let verdict = runtime
+                    .block_on(judge.verdicts(&resource(definition), &[sample]))
+                    .remove(0);
+                match verdict {
+                    Err(causes) if !is_warned => refused.push(format!("{causes:#?}\n{}", attempt.text)),
+                    Ok(_) if is_warned => false_alarms += 1,
+                    _ => {}
+                }
             }
         }
+        cluster.kubectl(&[&["delete", "--wait=false"], &names[..]].concat());
     }
     say(&format!(
         "{tried} samples, {warned} with a finding, of which {false_alarms} are accepted"

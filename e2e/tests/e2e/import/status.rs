@@ -48,7 +48,7 @@ fn former() -> Value {
 
 #[test]
 fn a_status_of_other_types_is_written_over_once() {
-    let Some(cluster) = cluster::own(&[]) else { return };
+    let Some(cluster) = &cluster::own(&[]) else { return };
     let namespace = cluster.namespace("foreign-status");
     let here = ["--namespace", namespace.as_str()];
     cluster.apply(&former().to_string(), &[]);

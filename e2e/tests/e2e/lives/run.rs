@@ -27,7 +27,7 @@ pub struct Seen {
 }
 
 /// Leads all lives in a cluster, from the creation of the objects until all of them and their children are gone.
-pub fn lead(cluster: &'static Cluster, program: &Program, lives: &[Life]) -> Seen {
+pub fn lead(cluster: &Cluster, program: &Program, lives: &[Life]) -> Seen {
     cluster.kubectl(&["create", "namespace", NAMESPACE]);
     let kinds = &program.description.kinds;
     let owned = kinds.iter().flat_map(|kind| &kind.owns);

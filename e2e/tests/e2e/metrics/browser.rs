@@ -3,10 +3,12 @@
 //! The DevTools protocol is spoken over two pipes, which Chromium has as the descriptors 3 and 4: JSON with a zero byte at
 //! the end of each message.
 
+use crate::cluster::process_guard::ProcessGuard;
 use crate::cluster::{Cluster, say, until};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Arc;
 use tempfile::TempDir;
 
 /// The name of the browser. None if it is not installed; then a line of the output says what is skipped.
@@ -22,7 +24,7 @@ pub fn chromium() -> Option<&'static str> {
 
 /// An open page.
 pub struct Page {
-    cluster: &'static Cluster,
+    guard: Arc<ProcessGuard>,
     browser: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
@@ -33,7 +35,7 @@ pub struct Page {
 
 impl Page {
     /// Opens a page. It ends with the test run at the latest.
-    pub fn open(cluster: &'static Cluster, chromium: &str, url: &str) -> Page {
+    pub fn open(cluster: &Cluster, chromium: &str, url: &str) -> Page {
         let profile = tempfile::tempdir().expect("a temporary folder");
         let mut browser = Command::new("sh")
             .args(["-c", r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#])
@@ -52,7 +54,7 @@ impl Page {
         cluster.process_guard().hold(&browser);
         let (to, from) = (browser.stdin.take(), browser.stdout.take());
         let mut page = Page {
-            cluster,
+            guard: Arc::clone(cluster.process_guard()),
             browser,
             to: to.expect("a pipe"),
             from: BufReader::new(from.expect("a pipe")),
@@ -155,7 +157,7 @@ impl Drop for Page {
         // It fails if Chromium has ended already, which does not matter here.
         let _ = self.browser.kill();
         let _ = self.browser.wait();
-        self.cluster.process_guard().free(&self.browser);
+        self.guard.free(&self.browser);
     }
 }
 

@@ -1,10 +1,12 @@
 //! An operator as a process that runs as the user `operator`.
 
 use super::run;
+use crate::cluster::process_guard::ProcessGuard;
 use crate::cluster::{Cluster, DEADLINE, tail, until};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 
 /// The argument with the address at which an operator answers probes.
 pub const PROBES: &str = "--health-probe-bind-address";
@@ -12,20 +14,20 @@ pub const PROBES: &str = "--health-probe-bind-address";
 /// A running operator.
 pub struct OperatorProcess {
     process: Child,
-    cluster: &'static Cluster,
+    guard: Arc<ProcessGuard>,
     log: PathBuf,
 }
 
 impl OperatorProcess {
     /// Runs `binary` as the user `operator`. Its output is appended to `log`. It answers probes only if `args` say so,
     /// because many operators run on one machine.
-    pub fn start(cluster: &'static Cluster, binary: &Path, args: &[&str], log: &Path) -> OperatorProcess {
+    pub fn start(cluster: &Cluster, binary: &Path, args: &[&str], log: &Path) -> OperatorProcess {
         OperatorProcess::start_with(cluster, binary, args, log, &[])
     }
 
     /// Runs `binary` as above, with environment variables.
     pub fn start_with(
-        cluster: &'static Cluster,
+        cluster: &Cluster,
         binary: &Path,
         args: &[&str],
         log: &Path,
@@ -52,7 +54,7 @@ impl OperatorProcess {
         cluster.process_guard().hold(&process);
         OperatorProcess {
             process,
-            cluster,
+            guard: Arc::clone(cluster.process_guard()),
             log: log.to_owned(),
         }
     }
@@ -103,7 +105,7 @@ impl Drop for OperatorProcess {
         // Killing a process that has ended already fails, which does not matter here.
         let _ = self.process.kill();
         let _ = self.process.wait();
-        self.cluster.process_guard().free(&self.process);
+        self.guard.free(&self.process);
     }
 }
 

@@ -60,7 +60,7 @@ fn versions_stored(cluster: &Cluster) -> String {
 /// `KRATOR_OBJECTS` sets how many objects are moved.
 #[test]
 fn objects_move_to_the_version_that_is_stored_now() {
-    let Some(cluster) = cluster::own(&[]) else {
+    let Some(cluster) = &cluster::own(&[]) else {
         return;
     };
     let first = DESCRIPTION.replace(

@@ -126,7 +126,7 @@ impl Release {
         cluster.kubectl(&["apply", "--server-side", "--force-conflicts", "-f", rbac]);
     }
 
-    fn replica(&self, cluster: &'static Cluster, log: &Path, service: &Service) -> OperatorProcess {
+    fn replica(&self, cluster: &Cluster, log: &Path, service: &Service) -> OperatorProcess {
         let from = fs::read_to_string(log).unwrap_or_default().len();
         let mut args = vec![
             "--leader-elect",
@@ -150,13 +150,7 @@ impl Release {
     }
 
     /// Replaces the replicas of another release, one after the other.
-    fn roll(
-        &self,
-        cluster: &'static Cluster,
-        log: &Path,
-        service: &Service,
-        replicas: &mut Vec<OperatorProcess>,
-    ) {
+    fn roll(&self, cluster: &Cluster, log: &Path, service: &Service, replicas: &mut Vec<OperatorProcess>) {
         for _ in 0..REPLICAS {
             replicas.push(self.replica(cluster, log, service));
             if replicas.len() > REPLICAS {
@@ -236,7 +230,7 @@ impl Clients {
 /// `KRATOR_OBJECTS` sets how many objects there are.
 #[test]
 fn a_second_version_comes_and_goes() {
-    let Some(cluster) = cluster::own(&[]) else {
+    let Some(cluster) = &cluster::own(&[]) else {
         return;
     };
     let folder = tempfile::tempdir().expect("a temporary folder");

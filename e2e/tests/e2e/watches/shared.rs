@@ -106,7 +106,7 @@ fn watches(cluster: &Cluster, namespaces: &[&str], since: usize) -> BTreeMap<Str
 
 #[test]
 fn kinds_of_a_process_share_one_watch_for_each_kind_and_namespace() {
-    let Some(cluster) = cluster::own(&[]) else { return };
+    let Some(cluster) = &cluster::own(&[]) else { return };
     let krate = Crate::generate(DESCRIPTION, |dir: &Path| {
         for (file, text) in [
             ("src/maker/states/making.rs", MAKING),

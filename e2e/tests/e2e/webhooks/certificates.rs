@@ -9,7 +9,7 @@ use std::fs;
 
 #[test]
 fn what_is_damaged_heals() {
-    let Some(cluster) = cluster::own(&[]) else { return };
+    let Some(cluster) = &cluster::own(&[]) else { return };
     let (krate, binary) = built();
     let zoo = Zoo::new(cluster, &krate, &binary);
     let _log = ShownOnPanic(&zoo.log);
@@ -101,11 +101,10 @@ fn what_is_damaged_heals() {
 
 #[test]
 fn nothing_is_left_that_blocks_in_whatever_order_it_is_uninstalled() {
-    let Some(cluster) = Cluster::with_controllers(&["garbage-collector-controller", "namespace-controller"])
+    let Some(cluster) = &Cluster::with_controllers(&["garbage-collector-controller", "namespace-controller"])
     else {
         return;
     };
-    let cluster: &'static Cluster = Box::leak(Box::new(cluster));
     let (krate, binary) = built();
     let zoo = Zoo::new(cluster, &krate, &binary);
     let _log = ShownOnPanic(&zoo.log);

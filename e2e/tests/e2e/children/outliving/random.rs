@@ -313,7 +313,7 @@ impl Sequence {
 /// `KRATOR_OUTLIVING` says how many sequences there are, and `KRATOR_SEED` the seed of the first one.
 #[test]
 fn random_sequences_leave_nothing_and_take_nothing() {
-    let Some(installed) = installed() else { return };
+    let Some(installed) = &installed() else { return };
     let number = |name: &str, default: u64| {
         std::env::var(name).map_or(default, |text| text.parse().expect("a number"))
     };

@@ -3,11 +3,12 @@
 
 use super::text;
 use crate::cluster::{Cluster, until};
+use crate::joint::Joint;
 use crate::operator::{Crate, OperatorProcess};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::Arc;
 
 /// The label that stands for an owner reference.
 pub const LABEL: &str = "last.example.com/vaults";
@@ -141,7 +142,7 @@ fn edit(dir: &Path) {
 
 /// A cluster with a garbage collector, and the operators.
 pub struct Installed {
-    pub cluster: &'static Cluster,
+    pub cluster: Cluster,
     binaries: Vec<PathBuf>,
 }
 
@@ -161,8 +162,8 @@ fn description(rotation: usize) -> String {
     format!("{DESCRIPTION}{}", owns.concat())
 }
 
-pub fn installed() -> Option<&'static Installed> {
-    static INSTALLED: OnceLock<Option<Installed>> = OnceLock::new();
+pub fn installed() -> Option<Arc<Installed>> {
+    static INSTALLED: Joint<Installed> = Joint::new();
     let install = || {
         let mut cluster = Cluster::for_controllers()?;
         let mut binaries = Vec::new();
@@ -176,16 +177,14 @@ pub fn installed() -> Option<&'static Installed> {
             binaries.push(binary);
         }
         cluster.start_controllers(&["garbage-collector-controller"]);
-        // It ends with this process.
-        let cluster = &*Box::leak(Box::new(cluster));
         Some(Installed { cluster, binaries })
     };
-    INSTALLED.get_or_init(install).as_ref()
+    INSTALLED.get(install)
 }
 
 /// The vaults of a namespace.
 pub struct Vaults {
-    installed: &'static Installed,
+    installed: Arc<Installed>,
     pub namespace: String,
     /// Which of the operators runs.
     pub rotation: usize,
@@ -193,9 +192,9 @@ pub struct Vaults {
 }
 
 impl Vaults {
-    pub fn new(installed: &'static Installed, test: &str, rotation: usize) -> Vaults {
+    pub fn new(installed: &Arc<Installed>, test: &str, rotation: usize) -> Vaults {
         Vaults {
-            installed,
+            installed: Arc::clone(installed),
             namespace: installed.cluster.namespace(test),
             rotation,
             log: installed.cluster.dir().join(format!("vaults-{test}.log")),
@@ -213,7 +212,7 @@ impl Vaults {
     pub fn start_with(&self, variables: &[(&str, &str)]) -> OperatorProcess {
         let here = ["--namespace", &self.namespace];
         let binary = &self.installed.binaries[self.rotation];
-        OperatorProcess::start_with(self.installed.cluster, binary, &here, &self.log, variables)
+        OperatorProcess::start_with(&self.installed.cluster, binary, &here, &self.log, variables)
     }
 
     pub fn kubectl(&self, args: &[&str]) -> String {
