@@ -14,12 +14,14 @@ use std::time::Duration;
 const REST: Duration = Duration::from_secs(60);
 /// A kill in a state with `resume` leads an object away from its route, so another round sends new objects to the states that were
 /// not reached.
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 10;
 
 /// The kinds whose states have routes that take seconds.
 pub const KINDS: [&str; 4] = ["Backup", "Moose", "Order", "Postgresql"];
 /// Those of them whose objects come to rest. A moose never does.
 pub const RESTING: [&str; 3] = ["Backup", "Order", "Postgresql"];
+/// The number of a change that differs from the samples.
+pub const CHANGED: usize = 7;
 
 /// A state to which an object is sent, and how it comes there.
 pub struct Target {
@@ -34,6 +36,14 @@ impl Target {
         format!("{}-{round}", self.state.name.as_str().to_lowercase())
     }
 
+    /// What was written to the object of a round until it came there; `None` if it has not.
+    pub fn way<'a>(&self, journal: &'a Journal, round: usize) -> Option<&'a [String]> {
+        let object = format!("{} {}", self.kind.resource.kind.as_str(), self.name(round));
+        let writes = journal.get(&object)?;
+        let comes = |write: &String| write.split(' ').any(|word| word == self.state.name.as_str());
+        Some(&writes[..=writes.iter().position(comes)?])
+    }
+
     /// The points at which the process is killed, as the network names them.
     fn points(&self) -> [String; 2] {
         let (kind, state) = (self.kind.resource.kind.as_str(), self.state.name.as_str());
@@ -45,13 +55,17 @@ impl Target {
         self.points().iter().any(|point| !killed.contains(point))
     }
 
-    /// Whether the object that was sent to the state has come there, or will not move on. What people do on the way counts once
-    /// that is `done`.
-    fn has_settled(&self, world: &World, name: &str, done: bool) -> bool {
-        let mut oracles = world.oracles().iter();
-        let oracle = oracles.find(|oracle| oracle.kind().resource.kind == self.kind.resource.kind);
-        !self.is_missing(world)
-            || oracle.is_some_and(|oracle| oracle.has_settled(name, |at| self.route.leaves(at, done)))
+    /// Whether an object of a round that was sent to the state has come there, or will not move on. What people do on the way
+    /// counts once that is `done`.
+    pub fn has_settled(&self, oracle: &Oracle, round: usize, done: bool) -> bool {
+        self.way(oracle.journal(), round).is_some()
+            || oracle.has_settled(&self.name(round), |at| self.route.leaves(at, done))
+    }
+
+    /// The oracle that judges objects of the kind.
+    pub fn oracle<'a>(&self, mut oracles: impl Iterator<Item = &'a Oracle>) -> &'a Oracle {
+        let found = oracles.find(|oracle| oracle.kind().resource.kind == self.kind.resource.kind);
+        found.expect("an oracle of each kind")
     }
 }
 
@@ -105,14 +119,20 @@ async fn walk(seed: u64, targets: Vec<Target>, killed: bool) -> Walked {
         }
         created += missing.len();
         let have_settled = |world: &World, done| {
-            missing
-                .iter()
-                .all(|target| target.has_settled(world, &name(target), done))
+            missing.iter().all(|target| {
+                let oracle = target.oracle(world.oracles().iter());
+                if killed {
+                    let leaves = |at| target.route.leaves(at, done);
+                    !target.is_missing(world) || oracle.has_settled(&name(target), leaves)
+                } else {
+                    target.has_settled(oracle, round, done)
+                }
+            })
         };
         settle(&mut world, created, |world| have_settled(world, false)).await;
         for target in &missing {
             if target.route.has(Action::Change) {
-                let patch = change(target.kind, round).expect("its spec may change");
+                let patch = change(target.kind, CHANGED).expect("its spec may change");
                 world.patch(target.kind, &name(target), patch).await;
             }
             if target.route.has(Action::Delete) {
@@ -130,12 +150,7 @@ async fn walk(seed: u64, targets: Vec<Target>, killed: bool) -> Walked {
     }
     // The oracles compare what kstatus reads with the state, so each state has to have been read.
     for target in &targets {
-        let of_kind = |oracle: &&Oracle| oracle.kind().resource.kind == target.kind.resource.kind;
-        let oracle = world
-            .oracles()
-            .iter()
-            .find(of_kind)
-            .expect("an oracle of each kind");
+        let oracle = target.oracle(world.oracles().iter());
         let read: BTreeSet<_> = oracle.readings().iter().map(|(state, _)| *state).collect();
         let id = target.kind.state_named(target.state.name.as_str());
         if !id.is_some_and(|id| read.contains(&id)) {
@@ -147,7 +162,10 @@ async fn walk(seed: u64, targets: Vec<Target>, killed: bool) -> Walked {
         }
     }
     let kills = world.network.killed().len();
-    let journal = world.oracles().iter().flat_map(Oracle::journal).collect();
+    let journals = world.oracles().iter().flat_map(Oracle::journal);
+    let journal = journals
+        .map(|(object, writes)| (object.clone(), writes.clone()))
+        .collect();
     Walked {
         judged: world.end().await,
         kills,

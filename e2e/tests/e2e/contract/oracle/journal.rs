@@ -8,8 +8,8 @@ pub type Journal = BTreeMap<String, Vec<String>>;
 
 impl Oracle {
     /// What was written to each object.
-    pub fn journal(&self) -> Journal {
-        self.journal.clone()
+    pub fn journal(&self) -> &Journal {
+        &self.journal
     }
 
     /// Notes a write, if anything of what is noted has changed.
