@@ -49,12 +49,16 @@ pub(super) fn connect(
     let client = client.with_layer(&crate::cluster::faults::Faults::from_env()?);
     let client = client.with_layer(&count).with_layer(&clock.layer());
     let Some(leadership) = acting else {
-        return Ok(client.with_layer(&of_process()).build());
+        #[cfg(feature = "simulation")]
+        let client = client.with_layer(&of_process());
+        return Ok(client.build());
     };
     let acting = client
         .with_layer(&leadership.layer())
         .with_layer(&ConcurrencyLimitLayer::new(REQUESTS));
-    Ok(acting.with_layer(&of_process()).build())
+    #[cfg(feature = "simulation")]
+    let acting = acting.with_layer(&of_process());
+    Ok(acting.build())
 }
 
 /// Above all others: a client runs its layers in a task of its own.
@@ -64,10 +68,6 @@ fn of_process<S>() -> impl tower::Layer<S, Service = Either<Within<S>, S>> {
         Some(process) => Either::Left(process.service(service)),
         None => Either::Right(service),
     })
-}
-#[cfg(not(feature = "simulation"))]
-fn of_process() -> tower::layer::util::Identity {
-    tower::layer::util::Identity::new()
 }
 
 /// What is below the layers of the runtime, as kube makes it.
