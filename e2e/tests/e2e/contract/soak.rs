@@ -102,8 +102,8 @@ impl Half {
     }
 }
 
-#[test]
 #[ignore = "minutes of a real server, for memory and for what no simulation has: `just nightly`"]
+#[test]
 fn a_thousand_objects_live_through_faults_and_kills() {
     let Some(scripted) = &prepared() else { return };
     let length = Duration::from_secs(60 * number("KRATOR_SOAK_MINUTES", 1));
