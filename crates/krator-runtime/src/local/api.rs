@@ -3,11 +3,7 @@
 mod controllers;
 mod objects;
 mod request;
-mod tried;
 
-pub(crate) use objects::Key;
-
-use super::Trial;
 use crate::{
     error::Result,
     lock::Lock as _,
@@ -16,7 +12,7 @@ use crate::{
 use http::Response;
 use jiff::Timestamp;
 use kube::{Client, Resource, ResourceExt as _, client::Body};
-use objects::Objects;
+use objects::{Key, Objects};
 use std::{
     convert::Infallible,
     fmt,
@@ -30,8 +26,6 @@ pub(crate) struct InMemoryApi {
     objects: Mutex<Objects>,
     client: OnceLock<Client>,
     began: (Timestamp, Instant),
-    /// Lets requests go wrong.
-    trial: Option<Arc<Trial>>,
 }
 
 impl Default for InMemoryApi {
@@ -40,7 +34,6 @@ impl Default for InMemoryApi {
             objects: Mutex::default(),
             client: OnceLock::new(),
             began: (Timestamp::now(), Instant::now()),
-            trial: None,
         }
     }
 }
@@ -74,7 +67,7 @@ impl InMemoryApi {
                 let api = api.upgrade();
                 async move {
                     let answer = match api {
-                        Some(api) => api.answer(request).await,
+                        Some(api) => request::answer(&api, request).await,
                         None => Err(objects::refusal(503, "ServiceUnavailable", "the test is over")),
                     };
                     let (code, body) = match answer {

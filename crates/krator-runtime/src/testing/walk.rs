@@ -3,14 +3,14 @@ use super::{
     case::{Case, Goal, field_values},
     judge::{self, Disturbance},
     recorder::{Note, Recorder},
-    script::Script,
+    script::{Fault, Script},
     scripted::{Scripted, TestObject, TestSpec, stored_digests},
     witness::{self, Witnessed},
 };
 use crate::{
     actor::{Actor, Step},
     graph::{Graph, StateId},
-    local::{FOREVER, Fault, LocalStatus},
+    local::{FOREVER, LocalStatus},
     machine::{Edit, Object as _},
     status::{EntryId, MachineStatus},
     world::World as _,

@@ -1,8 +1,6 @@
 //! What the runtime promises for one object, checked without Kubernetes and on a paused clock.
 
 mod annotations;
-#[cfg(feature = "kube")]
-mod crashes;
 mod kept;
 mod order;
 #[cfg(feature = "kube")]

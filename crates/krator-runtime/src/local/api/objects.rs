@@ -14,7 +14,7 @@ pub(super) fn refusal(code: u16, reason: &str, message: &str) -> Box<Status> {
 
 /// Identifies an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Key {
+pub(super) struct Key {
     /// Where the objects of its kind are listed.
     pub collection: String,
     pub namespace: String,
@@ -38,8 +38,6 @@ pub(super) struct Objects {
     kinds: BTreeMap<String, Served>,
     /// The latest resource version. As in a cluster, no object has the first one.
     version: u64,
-    /// Each version of each object, in a trial.
-    history: Option<Vec<(Key, Value)>>,
 }
 
 impl Default for Objects {
@@ -49,7 +47,6 @@ impl Default for Objects {
             applied: BTreeMap::new(),
             kinds: BTreeMap::new(),
             version: 1,
-            history: None,
         }
     }
 }
@@ -71,33 +68,6 @@ const SET_BY_SERVER: [&str; 5] = [
 ];
 
 impl Objects {
-    /// No objects yet. Each version of those to come is remembered, and versions begin after this one.
-    pub fn remembering(version: u64) -> Self {
-        Self {
-            version: version + 1,
-            history: Some(Vec::new()),
-            ..Self::default()
-        }
-    }
-
-    /// All objects.
-    pub fn left(&self) -> Vec<(Key, Value)> {
-        let each = self.stored.iter();
-        each.map(|(key, object)| (key.clone(), object.clone())).collect()
-    }
-
-    /// Each version of each object that was remembered.
-    pub fn history(&self) -> Vec<(Key, Value)> {
-        self.history.clone().unwrap_or_default()
-    }
-
-    fn insert(&mut self, key: Key, object: Value) {
-        if let Some(history) = &mut self.history {
-            history.push((key.clone(), object.clone()));
-        }
-        self.stored.insert(key, object);
-    }
-
     /// The latest resource version.
     pub fn version(&self) -> String {
         self.version.to_string()
@@ -147,7 +117,7 @@ impl Objects {
     /// Stores an object as it is, with the next resource version.
     pub fn put(&mut self, key: Key, mut object: Value) {
         object["metadata"]["resourceVersion"] = self.next_version();
-        self.insert(key, object);
+        self.stored.insert(key, object);
     }
 
     pub fn remove(&mut self, key: &Key) {
@@ -186,7 +156,7 @@ impl Objects {
             .get(&key.collection)
             .map(|served| served.status.clone());
         set(&mut object, "status", status.unwrap_or_default());
-        self.insert(key, object.clone());
+        self.stored.insert(key, object.clone());
         Ok(object)
     }
 
@@ -235,7 +205,7 @@ impl Objects {
             .as_array()
             .is_some_and(|all| !all.is_empty());
         if metadata["deletionTimestamp"].is_null() || is_held {
-            self.insert(key, object);
+            self.stored.insert(key, object);
         } else {
             self.remove(&key);
         }
