@@ -1,7 +1,8 @@
 //! A real Kubernetes API server, which most tests of a run share, and the embedded one for tests that need just any.
 //!
 //! Each test creates a namespace and leaves it behind, because the whole control plane is thrown away at the end: that of a test's
-//! own with the test, the shared one with the process. At most three real ones run at any time. There are two users: `admin`, as whom tests act, and `operator`, as whom operators run and who has no rights at first.
+//! own with the test, the shared one with the process. At most three real ones run at any time. There are two users: `admin`, as whom
+//! tests act, and `operator`, as whom operators run and who has no rights at first.
 
 pub mod audit;
 mod embedded;

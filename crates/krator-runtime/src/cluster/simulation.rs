@@ -54,6 +54,14 @@ thread_local! {
     static CURRENT: RefCell<Option<Process>> = const { RefCell::new(None) };
 }
 
+/// Does something in a process, or in none.
+fn within<T>(process: Option<Process>, run: impl FnOnce() -> T) -> T {
+    let before = CURRENT.replace(process);
+    let result = run();
+    CURRENT.set(before);
+    result
+}
+
 impl Process {
     /// A process on a host of this name, whose clock shows this time now. `connect` makes the connections of its clients, which are
     /// always ready.
@@ -181,26 +189,17 @@ pub(super) struct Within<S> {
     inner: S,
 }
 
-impl<S> Within<S> {
-    fn run<T>(&mut self, run: impl FnOnce(&mut S) -> T) -> T {
-        let before = CURRENT.replace(Some(self.process.clone()));
-        let result = run(&mut self.inner);
-        CURRENT.set(before);
-        result
-    }
-}
-
 impl<S: Service<R>, R> Service<R> for Within<S> {
     type Response = S::Response;
     type Error = S::Error;
     type Future = S::Future;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
-        self.run(|inner| inner.poll_ready(cx))
+        within(Some(self.process.clone()), || self.inner.poll_ready(cx))
     }
 
     fn call(&mut self, request: R) -> S::Future {
-        self.run(|inner| inner.call(request))
+        within(Some(self.process.clone()), || self.inner.call(request))
     }
 }
 
@@ -239,12 +238,9 @@ impl<F: Future> Future for Own<F> {
                 }
             }
         }
-        let before = CURRENT.replace(process);
-        let poll = match &mut self.future {
-            Some(future) => future.as_mut().poll(cx),
+        match &mut self.future {
+            Some(future) => within(process, || future.as_mut().poll(cx)),
             None => Poll::Pending,
-        };
-        CURRENT.set(before);
-        poll
+        }
     }
 }
