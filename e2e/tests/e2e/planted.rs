@@ -133,7 +133,23 @@ fn files() -> BTreeMap<PathBuf, String> {
 
 #[test]
 fn a_defect_of_the_runtime_turns_generated_tests_red() {
-    let (krate, files) = (PlantedCrate::take(), files());
+    let files = files();
+    let defects: Vec<_> = case_files("planted", &["right", "planted", "red"])
+        .into_iter()
+        .map(|case| (case.name().to_owned(), Defect::of(&case)))
+        .collect();
+    // All of them before the first is compiled, which takes a minute.
+    for (name, defect) in &defects {
+        let whole = files.get(&defect.file).expect("a file of the runtime");
+        assert_eq!(
+            whole.matches(&defect.right).count(),
+            1,
+            "{name}: what is right has to be in {} exactly once",
+            defect.file.display()
+        );
+    }
+
+    let krate = PlantedCrate::take();
     for (path, contents) in &files {
         krate.write(path, contents);
     }
@@ -144,15 +160,8 @@ fn a_defect_of_the_runtime_turns_generated_tests_red() {
     assert!(passes, "the tests fail without a defect:\n{output}");
 
     let mut green = Vec::new();
-    for case in case_files("planted", &["right", "planted", "red"]) {
-        let (name, defect) = (case.name(), Defect::of(&case));
-        let whole = files.get(&defect.file).expect("a file of the runtime");
-        assert_eq!(
-            whole.matches(&defect.right).count(),
-            1,
-            "{name}: what is right has to be in {} exactly once",
-            defect.file.display()
-        );
+    for (name, defect) in &defects {
+        let whole = &files[&defect.file];
         krate.write(&defect.file, &whole.replace(&defect.right, &defect.planted));
         let (passes, output) = krate.test();
         krate.write(&defect.file, whole);
