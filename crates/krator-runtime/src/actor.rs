@@ -201,6 +201,10 @@ impl<'g, M: Machine> Actor<'g, M> {
     pub fn object_mut(&mut self) -> Option<&mut M::ObjectState> {
         self.retained.object.as_mut()
     }
+    /// Whether a handler or a request has failed and is to be tried again.
+    pub fn is_failing(&self) -> bool {
+        self.failures > 0 || self.engine.attempt() > 1
+    }
     fn graph(&self) -> &'g Graph<'g> {
         self.engine.graph()
     }

@@ -1,22 +1,35 @@
 //! Machines without Kubernetes: one object in memory, on tokio's clock, which a test may pause.
 #[cfg(feature = "kube")]
 mod api;
+mod fault;
 mod fixture;
 mod memory;
 mod object;
 #[cfg(feature = "kube")]
 mod others;
+mod trial;
+mod tried;
 
 #[cfg(feature = "kube")]
-pub(crate) use api::{InMemoryApi, collection};
+pub(crate) use api::{InMemoryApi, Key, collection};
 /// Without Kubernetes there are no other kinds.
 #[cfg(not(feature = "kube"))]
 #[derive(Debug, Default)]
 pub(crate) struct InMemoryApi;
+#[cfg(not(feature = "kube"))]
+impl InMemoryApi {
+    pub fn tried(_: &Arc<Trial>) -> Self {
+        Self
+    }
+}
+pub(crate) use fault::{Fault, FaultKind, with_fault};
 pub use fixture::Fixture;
 pub use memory::Handle;
 pub(crate) use memory::{Hooks, Memory};
 pub use object::{LocalObject, LocalStatus};
+use trial::Rest;
+pub(crate) use trial::{Access, Noted, Point, Trial};
+use tried::{Process, Tried};
 
 use crate::{
     actor::{Actor, Step},
@@ -66,24 +79,34 @@ const LISTED: usize = 20;
 /// due, and which states it has entered.
 pub struct Local<M: Machine> {
     actor: Actor<'static, M>,
-    world: Memory<M>,
+    world: Memory<M, Tried<M>>,
     trace: Vec<(Duration, M)>,
     /// Whether a step was taken. Until then the first state of the trace counts as entered by the next one.
     began: bool,
     over: bool,
+    /// Makes the memory of the next process; `None` if there is only one.
+    process: Option<Process<M>>,
 }
 
 impl<M: Machine> Local<M> {
     /// An object as stored: a new one, or one with a status, which is then resumed as after a restart of the
     /// operator. `object` and `shared` are what its handlers find in memory.
     pub fn new(manifest: ManifestOf<M>, object: M::ObjectState, shared: Arc<SharedOf<M>>) -> Self {
-        let world = Memory::<M>::new(
+        let world = Memory::new(
             manifest.clone(),
+            Arc::default(),
             shared,
             M::GRAPH.finalizer,
             Timestamp::now(),
-            |_| (),
+            |outside| Tried {
+                trial: None,
+                outside: outside.clone(),
+            },
         );
+        Self::of(world, manifest, object)
+    }
+
+    fn of(world: Memory<M, Tried<M>>, manifest: ManifestOf<M>, object: M::ObjectState) -> Self {
         let actor = Actor::new(M::GRAPH, Arc::new(manifest), Some(object), world.now());
         let mut local = Self {
             actor,
@@ -91,6 +114,7 @@ impl<M: Machine> Local<M> {
             trace: Vec::new(),
             began: false,
             over: false,
+            process: None,
         };
         local.record(None);
         local
@@ -147,7 +171,15 @@ impl<M: Machine> Local<M> {
     ///
     /// On a paused clock, if a handler does not end.
     pub async fn run_until_idle(&mut self) {
-        while let Some(None) = self.step(&|| "never rested".to_owned()).await {}
+        let mut waits = 0;
+        while let Some(wait) = self.step(&|| "never rested".to_owned()).await {
+            let Some(until) = wait else { continue };
+            if !self.is_behind(waits) || !self.wait(until).await {
+                break;
+            }
+            waits += 1;
+        }
+        self.note_rest();
     }
 
     /// Runs the machine until the object enters a state for which `stop` is true, or is gone. The handler of that
@@ -176,7 +208,9 @@ impl<M: Machine> Local<M> {
         if !self.began && arrived(&self.trace) {
             return;
         }
-        for _ in 0..MANY_STEPS {
+        let mut steps = 0;
+        while steps < self.note_step() {
+            steps += 1;
             let before = self.trace.len();
             let Some(wait) = self.step(&missed).await else {
                 return;
@@ -187,6 +221,7 @@ impl<M: Machine> Local<M> {
             if let Some(until) = wait
                 && !self.wait(until).await
             {
+                self.give_up().await;
                 let watch = self.state().map_or(&[][..], |state| state.policy().wait.watch);
                 let wakes = match watch {
                     [] => String::new(),
@@ -198,10 +233,8 @@ impl<M: Machine> Local<M> {
                 panic!("{}", self.report(&rests, &missed(), &wakes));
             }
         }
-        let circles = format!(
-            "took {MANY_STEPS} steps, is in {} with more due, and",
-            self.name()
-        );
+        self.give_up().await;
+        let circles = format!("took {steps} steps, is in {} with more due, and", self.name());
         panic!("{}", self.report(&circles, &missed(), ""));
     }
 
@@ -215,9 +248,13 @@ impl<M: Machine> Local<M> {
         let step = tokio::select! {
             biased;
             step = self.actor.step(&self.world, &self.world.handle.0.mailbox) => Some(step),
+            () = Self::death(self.world.hooks.trial.as_ref()) => {
+                Some(if self.restart() { Step::Again } else { Step::Over })
+            }
             () = sleep(FOREVER) => None,
         };
         let Some(step) = step else {
+            self.give_up().await;
             let hangs = format!(
                 "is in {}, whose handler waits for something that never happens; nothing else is due, and it",
                 self.name()

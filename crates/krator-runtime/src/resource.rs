@@ -10,7 +10,7 @@ pub(crate) use selector::Selector;
 use crate::{
     error::{Error, Result},
     machine::{Edit, Object},
-    status::ObjectStatus,
+    status::{MachineStatus, ObjectStatus},
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
 use kube::{
@@ -84,7 +84,12 @@ impl Place for ClusterResourceScope {
 
 impl<K> Object for K
 where
-    K: Resource<DynamicType = ()> + HasStatus<Status: ObjectStatus> + Clone + Send + Sync + 'static,
+    K: Resource<DynamicType = ()>
+        + HasStatus<Status: ObjectStatus + Serialize>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
 {
     type Status = <K as HasStatus>::Status;
 
@@ -119,6 +124,11 @@ where
     }
     fn status(&self) -> Option<&Self::Status> {
         HasStatus::status(self)
+    }
+    fn status_fields(&self) -> Option<String> {
+        let mut status = HasStatus::status(self)?.clone();
+        *status.machine_mut() = MachineStatus::default();
+        serde_json::to_string(&status).ok()
     }
     fn edit(&mut self, edit: Edit<'_, Self::Status>) {
         let meta = self.meta_mut();

@@ -7,9 +7,12 @@
 //! Each edge is taken once without faults, and then again with each fault at each of its writes: the process dies
 //! before or after the write, the write fails, its answer is lost, or another client writes first. Each time the
 //! object must arrive, and a judge checks everything that was stored on the way.
+//!
+//! [`crashes`] does the same to your handlers.
 mod case;
 #[cfg(feature = "versions")]
 mod conversions;
+mod crashes;
 mod edges;
 mod judge;
 mod recorder;
@@ -22,12 +25,14 @@ mod witness;
 
 use crate::{
     graph::{Exit, Graph, StateId},
+    local::Fault,
     machine::{Final, Machine, MayStay, Node, Stay, Transition, TransitionTo},
 };
 use case::Case;
 pub use case::Cause;
 #[cfg(feature = "versions")]
 pub use conversions::conversions;
+pub use crashes::{Surroundings, crashes};
 use std::{collections::BTreeSet, future::Future, pin::Pin};
 
 /// A test of one edge, to be run on tokio's paused clock. It returns everything that is wrong.
@@ -178,7 +183,7 @@ pub async fn drive(graph: &Graph<'_>, from: StateId, cause: Cause, to: Option<St
         wrong.extend(plain.wrong);
         if wrong.is_empty() {
             let is_hasty = case.is_hasty(graph);
-            let faults = (0..plain.writes).flat_map(script::Fault::at);
+            let faults = (0..plain.writes).flat_map(Fault::at);
             for fault in faults.filter(|fault| !(is_hasty && fault.delays())) {
                 wrong.extend(walk::walk(graph, &case, Some(fault)).await.wrong);
             }

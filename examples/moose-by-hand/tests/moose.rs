@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use krator_runtime::testing::crashes;
 use krator_runtime::{Fixture, Local};
 use moose_by_hand::{Friendships, Moose, MooseMachine, MooseMemory, MooseSpec};
 
@@ -51,6 +52,29 @@ async fn a_moose_roams_eats_sleeps_and_is_released() {
         ["manfred"],
         "a moose that is gone has no friendships"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_moose_lives_on_in_each_new_process() {
+    crashes::<MooseMachine>(async |surroundings| {
+        let spec = MooseSpec {
+            height: 1.9,
+            weight: 500.0,
+            antlers: true,
+        };
+        let moose = Moose::new("melissa", spec);
+        let memory = {
+            let moose = moose.clone();
+            move || (MooseMemory::of(&moose), Arc::default())
+        };
+        let mut melissa = surroundings.local(moose, memory);
+        melissa.run_until(|state| state == MooseMachine::Sleep).await;
+        melissa.run_until_idle().await;
+        melissa.handle().delete();
+        melissa.run().await;
+        melissa
+    })
+    .await;
 }
 
 #[tokio::test]

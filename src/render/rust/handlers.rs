@@ -187,7 +187,7 @@ pub(crate) fn machine_test(description: &Description, kind: &Kind) -> String {
     let ignored = path.iter().any(|state| state.has_work());
     let rest = path.last().map_or("", |state| state.name.value.as_str());
     Template::MachineTest.render(&json!({
-        "imports": import(&from, &mut vec![&machine, &memory]),
+        "imports": import(&from, &mut vec![name, &machine, &memory]),
         "kind": name,
         "memory": memory,
         "acts_of_others": acts_of_others(kind),

@@ -3,7 +3,11 @@
 mod controllers;
 mod objects;
 mod request;
+mod tried;
 
+pub(crate) use objects::Key;
+
+use super::Trial;
 use crate::{
     error::Result,
     lock::Lock as _,
@@ -12,7 +16,7 @@ use crate::{
 use http::Response;
 use jiff::Timestamp;
 use kube::{Client, Resource, ResourceExt as _, client::Body};
-use objects::{Key, Objects};
+use objects::Objects;
 use std::{
     convert::Infallible,
     fmt,
@@ -26,6 +30,8 @@ pub(crate) struct InMemoryApi {
     objects: Mutex<Objects>,
     client: OnceLock<Client>,
     began: (Timestamp, Instant),
+    /// Lets requests go wrong.
+    trial: Option<Arc<Trial>>,
 }
 
 impl Default for InMemoryApi {
@@ -34,6 +40,7 @@ impl Default for InMemoryApi {
             objects: Mutex::default(),
             client: OnceLock::new(),
             began: (Timestamp::now(), Instant::now()),
+            trial: None,
         }
     }
 }
@@ -67,7 +74,7 @@ impl InMemoryApi {
                 let api = api.upgrade();
                 async move {
                     let answer = match api {
-                        Some(api) => request::answer(&api, request).await,
+                        Some(api) => api.answer(request).await,
                         None => Err(objects::refusal(503, "ServiceUnavailable", "the test is over")),
                     };
                     let (code, body) = match answer {

@@ -2,13 +2,13 @@
 use super::InMemoryApi;
 use crate::{
     engine::{Moved, Now},
-    error::{Error, Result},
-    graph::Watch,
+    error::Result,
+    graph::{StateId, Watch},
     lock::Lock as _,
     machine::{Edit, Event, Machine, ManifestOf, Object as _, SharedOf, StatusOf},
     spec_digest::{STEP, mixed},
     status::{Condition, ObjectStatus as _},
-    world::{Change, Mailbox, World, WriteError},
+    world::{Change, Mailbox, RunEnd, World, WriteError},
 };
 use jiff::Timestamp;
 use std::{
@@ -53,12 +53,12 @@ impl<M: Machine> Clone for Handle<M> {
 }
 
 impl<M: Machine> Handle<M> {
-    fn new(object: ManifestOf<M>, finalizer: &str) -> Self {
+    fn new(object: ManifestOf<M>, others: Arc<InMemoryApi>, finalizer: &str) -> Self {
         Self(Arc::new(Outside {
             stored: Mutex::new(Some(Arc::new(object))),
             finalizer: finalizer.to_owned(),
             mailbox: Mailbox::default(),
-            others: Arc::default(),
+            others,
         }))
     }
     /// Changes the object as another client would, for example its labels or its status. To change the spec use
@@ -113,32 +113,22 @@ impl<M: Machine> Handle<M> {
 
 /// Observes a world in memory and lets its writes go wrong, for tests of the runtime.
 pub(crate) trait Hooks<M: Machine>: Send + Sync {
-    /// Makes a write, or lets it go wrong.
+    /// Makes a write of this part of the object, or lets it go wrong.
     fn write<T: Send>(
         &self,
+        what: &'static str,
         write: impl FnOnce() -> Result<T, WriteError> + Send,
     ) -> impl Future<Output = Result<T, WriteError>> + Send;
     /// Makes the memory of an object that was found without one.
     fn initialize(&self) -> Result<M::ObjectState>;
     /// Takes notice of an entry into a state.
     fn moved(&self, _: &Moved<'_>) {}
-}
-
-/// Nothing goes wrong.
-impl<M: Machine> Hooks<M> for () {
-    async fn write<T: Send>(
-        &self,
-        write: impl FnOnce() -> Result<T, WriteError> + Send,
-    ) -> Result<T, WriteError> {
-        write()
-    }
-    fn initialize(&self) -> Result<M::ObjectState> {
-        Err(Error::permanent("an object in memory comes with its state"))
-    }
+    /// Takes notice of a run of a handler that has ended.
+    fn ran(&self, _: StateId, _: &RunEnd) {}
 }
 
 /// A world of one object.
-pub(crate) struct Memory<M: Machine, H = ()> {
+pub(crate) struct Memory<M: Machine, H> {
     pub handle: Handle<M>,
     pub hooks: H,
     shared: Arc<SharedOf<M>>,
@@ -153,12 +143,13 @@ impl<M: Machine, H: Hooks<M>> Memory<M, H> {
     /// A world with this object, at this time. Once deleted, the object is gone when it does not have the finalizer.
     pub fn new(
         object: ManifestOf<M>,
+        others: Arc<InMemoryApi>,
         shared: Arc<SharedOf<M>>,
         finalizer: &str,
         began: Timestamp,
         hooks: impl FnOnce(&Handle<M>) -> H,
     ) -> Self {
-        let handle = Handle::new(object, finalizer);
+        let handle = Handle::new(object, others, finalizer);
         Self {
             hooks: hooks(&handle),
             handle,
@@ -170,12 +161,24 @@ impl<M: Machine, H: Hooks<M>> Memory<M, H> {
         }
     }
 
+    /// The same world with other random numbers.
+    pub fn seeded(mut self, seed: u64) -> Self {
+        self.drawn = Mutex::new(seed);
+        self
+    }
+
+    /// Another process begins with this shared state.
+    pub fn share(&mut self, shared: Arc<SharedOf<M>>) {
+        self.shared = shared;
+    }
+
     pub fn events(&self) -> Vec<Event> {
         self.events.locked().clone()
     }
 
     async fn write(
         &self,
+        what: &'static str,
         known: &ManifestOf<M>,
         change: impl FnOnce(&mut ManifestOf<M>) + Send,
     ) -> Result<Arc<ManifestOf<M>>, WriteError> {
@@ -184,7 +187,7 @@ impl<M: Machine, H: Hooks<M>> Memory<M, H> {
             Some(version) if version != known.version() => Err(WriteError::Conflict),
             Some(_) => self.handle.update_unseen(change).ok_or(WriteError::Gone),
         };
-        self.hooks.write(write).await
+        self.hooks.write(what, write).await
     }
 }
 
@@ -214,15 +217,17 @@ impl<M: Machine, H: Hooks<M>> World<M> for Memory<M, H> {
         manifest: &ManifestOf<M>,
         status: &StatusOf<M>,
     ) -> Result<Arc<ManifestOf<M>>, WriteError> {
-        self.write(manifest, |object| object.edit(Edit::Status(status.clone())))
-            .await
+        self.write("the status", manifest, |object| {
+            object.edit(Edit::Status(status.clone()));
+        })
+        .await
     }
     async fn write_condition(
         &self,
         manifest: &ManifestOf<M>,
         condition: &Condition,
     ) -> Result<Arc<ManifestOf<M>>, WriteError> {
-        self.write(manifest, |object| {
+        self.write("a condition", manifest, |object| {
             let mut status = object.status().cloned().unwrap_or_default();
             let conditions = &mut status.machine_mut().conditions;
             conditions.retain(|known| known.kind != condition.kind);
@@ -237,7 +242,7 @@ impl<M: Machine, H: Hooks<M>> World<M> for Memory<M, H> {
         finalizer: &str,
         present: bool,
     ) -> Result<Arc<ManifestOf<M>>, WriteError> {
-        self.write(manifest, |object| {
+        self.write("the finalizer", manifest, |object| {
             object.edit(Edit::Finalizer(finalizer, present))
         })
         .await
@@ -255,7 +260,7 @@ impl<M: Machine, H: Hooks<M>> World<M> for Memory<M, H> {
             self.handle.delete();
             Ok(())
         };
-        self.hooks.write(delete).await
+        self.hooks.write("its own deletion", delete).await
     }
     async fn read(&self, _: &ManifestOf<M>) -> Result<Option<Arc<ManifestOf<M>>>> {
         Ok(self.handle.stored())
@@ -266,6 +271,9 @@ impl<M: Machine, H: Hooks<M>> World<M> for Memory<M, H> {
     }
     fn moved(&self, _: &ManifestOf<M>, moved: &Moved<'_>) {
         self.hooks.moved(moved);
+    }
+    fn ran(&self, state: StateId, _: Option<Duration>, end: RunEnd) {
+        self.hooks.ran(state, &end);
     }
     fn publish(&self, _: &ManifestOf<M>, event: Event) {
         self.events.locked().push(event);

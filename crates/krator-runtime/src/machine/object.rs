@@ -69,6 +69,11 @@ pub trait Object: Clone + Send + Sync + 'static {
     }
     /// The status, if there is one.
     fn status(&self) -> Option<&Self::Status>;
+    /// The fields of its status that handlers set, as JSON, for tests that compare two objects; `None` if they have no such form.
+    #[doc(hidden)]
+    fn status_fields(&self) -> Option<String> {
+        None
+    }
     /// Changes the object as an API server would. Only machines in memory call it.
     fn edit(&mut self, edit: Edit<'_, Self::Status>);
 }

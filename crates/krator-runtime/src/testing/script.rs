@@ -1,42 +1,16 @@
 //! The plan of a walk: handlers follow the script of a case, and at most one write goes wrong.
 use super::{
     case::{Answer, timeout},
-    scripted::{FaultKind, Plan, Role, Scripted, TestObject, entry},
+    scripted::{Plan, Role, Scripted, TestObject, entry},
 };
 use crate::{
     error::{Error, Result},
     graph::{Exit, Graph, StateId, Watch},
-    local::Handle,
+    local::{Fault, FaultKind, Handle},
     machine::Context,
 };
 use futures::{FutureExt as _, future::BoxFuture};
 use std::sync::Arc;
-
-/// A fault, and the write of a walk at which it happens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Fault {
-    pub kind: FaultKind,
-    pub write: usize,
-}
-
-impl Fault {
-    /// Whether the request is made again only after a while.
-    pub fn delays(self) -> bool {
-        matches!(self.kind, FaultKind::Fails | FaultKind::AnswerIsLost)
-    }
-
-    /// Everything that can go wrong at this write.
-    pub fn at(write: usize) -> [Self; 5] {
-        [
-            FaultKind::DiesBefore,
-            FaultKind::DiesAfter,
-            FaultKind::Fails,
-            FaultKind::AnswerIsLost,
-            FaultKind::AnotherClientIsFaster,
-        ]
-        .map(|kind| Self { kind, write })
-    }
-}
 
 /// The script of the case that is recorded, with a fault.
 pub(super) struct Script(pub Option<Fault>);

@@ -7,7 +7,7 @@ use crate::{
     error::Result,
     field_value::FieldValue,
     graph::{Exit, Graph, StateId},
-    local::{Handle, LocalObject},
+    local::{FaultKind, Handle, LocalObject},
     machine::{Context, Dispatch, Machine, ManifestOf, Object as _, ObjectState, StatusOf},
     spec_digest::SpecDigest,
     status::EntryId,
@@ -74,16 +74,6 @@ pub(super) trait Plan: Send + Sync {
         nth: usize,
         cx: &'a mut Context<'_, Scripted>,
     ) -> BoxFuture<'a, Result<Exit>>;
-}
-
-/// A fault at a write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FaultKind {
-    DiesBefore,
-    DiesAfter,
-    Fails,
-    AnswerIsLost,
-    AnotherClientIsFaster,
 }
 
 impl ObjectState for Role {

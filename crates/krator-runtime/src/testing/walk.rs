@@ -3,14 +3,14 @@ use super::{
     case::{Case, Goal, field_values},
     judge::{self, Disturbance},
     recorder::{Note, Recorder},
-    script::{Fault, Script},
+    script::Script,
     scripted::{Scripted, TestObject, TestSpec, stored_digests},
     witness::{self, Witnessed},
 };
 use crate::{
     actor::{Actor, Step},
     graph::{Graph, StateId},
-    local::{FOREVER, LocalStatus},
+    local::{FOREVER, Fault, LocalStatus},
     machine::{Edit, Object as _},
     status::{EntryId, MachineStatus},
     world::World as _,

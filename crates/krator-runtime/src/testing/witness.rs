@@ -1,13 +1,13 @@
 //! A world in memory that records everything that is stored, and in which writes go wrong.
 use super::{
     recorder::{Note, Recorder},
-    scripted::{FaultKind, Plan, Role, Scripted, TestObject},
+    scripted::{Plan, Role, Scripted, TestObject},
 };
 use crate::{
     engine::Moved,
     error::Result,
     graph::Graph,
-    local::{Hooks, Memory},
+    local::{FaultKind, Hooks, Memory, with_fault},
     world::WriteError,
 };
 use jiff::Timestamp;
@@ -34,15 +34,22 @@ pub(super) fn world<'g>(
     recorder: Recorder,
     plan: Arc<dyn Plan>,
 ) -> Witnessed<'g> {
-    let world = Memory::new(object, Arc::new(()), graph.finalizer, began, |outside| Witness {
-        graph,
-        role: Role {
-            recorder: Arc::new(recorder),
-            outside: outside.clone(),
-            plan,
+    let world = Memory::new(
+        object,
+        Arc::default(),
+        Arc::new(()),
+        graph.finalizer,
+        began,
+        |outside| Witness {
+            graph,
+            role: Role {
+                recorder: Arc::new(recorder),
+                outside: outside.clone(),
+                plan,
+            },
+            writes: AtomicUsize::new(0),
         },
-        writes: AtomicUsize::new(0),
-    });
+    );
     world.hooks.look();
     world
 }
@@ -52,16 +59,12 @@ impl Witness<'_> {
     pub fn look(&self) {
         self.role.look(self.graph);
     }
-
-    async fn die(&self) {
-        self.role.recorder.dies.notify_one();
-        std::future::pending().await
-    }
 }
 
 impl Hooks<Scripted> for Witness<'_> {
     async fn write<T: Send>(
         &self,
+        _: &'static str,
         write: impl FnOnce() -> Result<T, WriteError> + Send,
     ) -> Result<T, WriteError> {
         let nth = self.writes.fetch_add(1, Relaxed);
@@ -69,23 +72,13 @@ impl Hooks<Scripted> for Witness<'_> {
         if kind == Some(FaultKind::AnotherClientIsFaster) {
             self.role.outside.update_unseen(TestObject::relabel);
         }
-        let lost = || WriteError::Other("no answer".into());
-        if matches!(kind, Some(FaultKind::DiesBefore | FaultKind::Fails)) {
-            if kind == Some(FaultKind::DiesBefore) {
-                self.die().await;
-            }
-            return Err(lost());
-        }
-        let written = write();
-        self.look();
-        match kind {
-            Some(FaultKind::DiesAfter) => {
-                self.die().await;
-                written
-            }
-            Some(FaultKind::AnswerIsLost) => Err(lost()),
-            _ => written,
-        }
+        let write = async {
+            let written = write();
+            self.look();
+            written
+        };
+        let failed = || WriteError::Other("no answer".into());
+        with_fault(kind, &self.role.recorder.dies, write, failed).await
     }
     fn initialize(&self) -> Result<Role> {
         Ok(self.role.clone())

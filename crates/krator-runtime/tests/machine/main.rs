@@ -1,6 +1,8 @@
 //! What the runtime promises for one object, checked without Kubernetes and on a paused clock.
 
 mod annotations;
+#[cfg(feature = "kube")]
+mod crashes;
 mod kept;
 mod order;
 #[cfg(feature = "kube")]

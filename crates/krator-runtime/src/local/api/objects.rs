@@ -14,7 +14,7 @@ pub(super) fn refusal(code: u16, reason: &str, message: &str) -> Box<Status> {
 
 /// Identifies an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key {
+pub(crate) struct Key {
     /// Where the objects of its kind are listed.
     pub collection: String,
     pub namespace: String,
@@ -38,6 +38,8 @@ pub(super) struct Objects {
     kinds: BTreeMap<String, Served>,
     /// The latest resource version. As in a cluster, no object has the first one.
     version: u64,
+    /// Each version of each object, in a trial.
+    history: Option<Vec<(Key, Value)>>,
 }
 
 impl Default for Objects {
@@ -47,6 +49,7 @@ impl Default for Objects {
             applied: BTreeMap::new(),
             kinds: BTreeMap::new(),
             version: 1,
+            history: None,
         }
     }
 }
@@ -68,6 +71,33 @@ const SET_BY_SERVER: [&str; 5] = [
 ];
 
 impl Objects {
+    /// No objects yet. Each version of those to come is remembered, and versions begin after this one.
+    pub fn remembering(version: u64) -> Self {
+        Self {
+            version: version + 1,
+            history: Some(Vec::new()),
+            ..Self::default()
+        }
+    }
+
+    /// All objects.
+    pub fn left(&self) -> Vec<(Key, Value)> {
+        let each = self.stored.iter();
+        each.map(|(key, object)| (key.clone(), object.clone())).collect()
+    }
+
+    /// Each version of each object that was remembered.
+    pub fn history(&self) -> Vec<(Key, Value)> {
+        self.history.clone().unwrap_or_default()
+    }
+
+    fn insert(&mut self, key: Key, object: Value) {
+        if let Some(history) = &mut self.history {
+            history.push((key.clone(), object.clone()));
+        }
+        self.stored.insert(key, object);
+    }
+
     /// The latest resource version.
     pub fn version(&self) -> String {
         self.version.to_string()
@@ -117,7 +147,7 @@ impl Objects {
     /// Stores an object as it is, with the next resource version.
     pub fn put(&mut self, key: Key, mut object: Value) {
         object["metadata"]["resourceVersion"] = self.next_version();
-        self.stored.insert(key, object);
+        self.insert(key, object);
     }
 
     pub fn remove(&mut self, key: &Key) {
@@ -156,7 +186,7 @@ impl Objects {
             .get(&key.collection)
             .map(|served| served.status.clone());
         set(&mut object, "status", status.unwrap_or_default());
-        self.stored.insert(key, object.clone());
+        self.insert(key, object.clone());
         Ok(object)
     }
 
@@ -205,7 +235,7 @@ impl Objects {
             .as_array()
             .is_some_and(|all| !all.is_empty());
         if metadata["deletionTimestamp"].is_null() || is_held {
-            self.stored.insert(key, object);
+            self.insert(key, object);
         } else {
             self.remove(&key);
         }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use krator_runtime::Local;
+use krator_runtime::testing::crashes;
 
-use doors::gate::{GateMachine, GateMemory};
+use doors::gate::{Gate, GateMachine, GateMemory};
 
 /// The object of `deploy/sample.yaml`, with the defaults that the API server fills in.
 const OBJECT: &str = r#"{
@@ -17,10 +18,13 @@ const OBJECT: &str = r#"{
   "spec": {}
 }"#;
 
+fn manifest() -> Gate {
+    serde_json::from_str(OBJECT).expect("the sample is a valid object")
+}
+
 fn object() -> Local<GateMachine> {
-    let manifest = serde_json::from_str(OBJECT).expect("the sample is a valid object");
     let memory = GateMemory::default();
-    Local::new(manifest, memory, Arc::default())
+    Local::new(manifest(), memory, Arc::default())
 }
 
 #[tokio::test(start_paused = true)]
@@ -29,4 +33,17 @@ async fn reaches_shut() {
     let expected = GateMachine::Shut;
     object.run_until(|state| state == expected).await;
     assert_eq!(object.state(), Some(expected));
+}
+
+/// The process ends before and after each request and each write, and each of them fails once.
+#[tokio::test(start_paused = true)]
+async fn crashes_on_the_way_to_shut_change_nothing() {
+    crashes::<GateMachine>(async |surroundings| {
+        let process = || (GateMemory::default(), Arc::default());
+        let mut object = surroundings.local(manifest(), process);
+        let expected = GateMachine::Shut;
+        object.run_until(|state| state == expected).await;
+        object
+    })
+    .await;
 }

@@ -1,0 +1,65 @@
+//! Faults at the writes and requests of a machine in memory.
+use tokio::sync::Notify;
+
+/// What goes wrong at a write or a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FaultKind {
+    DiesBefore,
+    DiesAfter,
+    Fails,
+    AnswerIsLost,
+    AnotherClientIsFaster,
+}
+
+/// A fault, and the number of the write or request at which it happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub kind: FaultKind,
+    pub write: usize,
+}
+
+impl Fault {
+    /// Everything that can go wrong at this write.
+    pub fn at(write: usize) -> [Self; 5] {
+        [
+            FaultKind::DiesBefore,
+            FaultKind::DiesAfter,
+            FaultKind::Fails,
+            FaultKind::AnswerIsLost,
+            FaultKind::AnotherClientIsFaster,
+        ]
+        .map(|kind| Self { kind, write })
+    }
+
+    /// Whether the request is made again only after a while.
+    pub fn delays(self) -> bool {
+        matches!(self.kind, FaultKind::Fails | FaultKind::AnswerIsLost)
+    }
+}
+
+/// Does something in which this goes wrong. `failed` is the error of the client. What another client did before is up to
+/// the caller, because only that knows what a conflict looks like.
+pub(crate) async fn with_fault<T, E>(
+    kind: Option<FaultKind>,
+    dies: &Notify,
+    act: impl Future<Output = Result<T, E>>,
+    failed: impl FnOnce() -> E,
+) -> Result<T, E> {
+    match kind {
+        Some(FaultKind::DiesBefore) => return die(dies).await,
+        Some(FaultKind::Fails) => return Err(failed()),
+        Some(FaultKind::DiesAfter | FaultKind::AnswerIsLost | FaultKind::AnotherClientIsFaster) | None => {}
+    }
+    let done = act.await;
+    match kind {
+        Some(FaultKind::DiesAfter) => die(dies).await,
+        Some(FaultKind::AnswerIsLost) => Err(failed()),
+        _ => done,
+    }
+}
+
+/// The process ends here. Whoever is notified drops what it was doing.
+async fn die<T>(dies: &Notify) -> T {
+    dies.notify_one();
+    std::future::pending().await
+}
