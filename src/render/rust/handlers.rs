@@ -187,8 +187,10 @@ pub(crate) fn machine_test(description: &Description, kind: &Kind) -> String {
     let ignored = path.iter().any(|state| state.has_work());
     let rest = path.last().map_or("", |state| state.name.value.as_str());
     Template::MachineTest.render(&json!({
-        "imports": import(&from, &mut vec![name, &machine, &memory]),
+        "imports": import(&from, &mut vec![&machine, &memory]),
         "kind": name,
+        // In full, because a kind may be called like something of the runtime.
+        "manifest": format!("{from}::{name}"),
         "memory": memory,
         "acts_of_others": acts_of_others(kind),
         "object": raw_string(&visible_json(&sample)),

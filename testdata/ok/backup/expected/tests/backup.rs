@@ -15,7 +15,7 @@ use std::sync::Arc;
 use krator_runtime::Local;
 use krator_runtime::testing::crashes;
 
-use backup_operator::backup::{Backup, BackupMachine, BackupMemory};
+use backup_operator::backup::{BackupMachine, BackupMemory};
 
 /// The object of `deploy/sample.yaml`, with the defaults that the API server fills in.
 const OBJECT: &str = r#"{
@@ -33,7 +33,7 @@ const OBJECT: &str = r#"{
   }
 }"#;
 
-fn manifest() -> Backup {
+fn manifest() -> backup_operator::backup::Backup {
     serde_json::from_str(OBJECT).expect("the sample is a valid object")
 }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use krator_runtime::Local;
 use krator_runtime::testing::crashes;
 
-use karpenter::node_claim::{NodeClaim, NodeClaimMachine, NodeClaimMemory};
+use karpenter::node_claim::{NodeClaimMachine, NodeClaimMemory};
 
 /// The object of `deploy/sample.yaml`, with the defaults that the API server fills in.
 const OBJECT: &str = r#"{
@@ -36,7 +36,7 @@ const OBJECT: &str = r#"{
   }
 }"#;
 
-fn manifest() -> NodeClaim {
+fn manifest() -> karpenter::node_claim::NodeClaim {
     serde_json::from_str(OBJECT).expect("the sample is a valid object")
 }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use krator_runtime::Local;
 use krator_runtime::testing::crashes;
 
-use karpenter::node_pool::{NodePool, NodePoolMachine, NodePoolMemory};
+use karpenter::node_pool::{NodePoolMachine, NodePoolMemory};
 
 /// The object of `deploy/sample.yaml`, with the defaults that the API server fills in.
 const OBJECT: &str = r#"{
@@ -40,7 +40,7 @@ const OBJECT: &str = r#"{
   }
 }"#;
 
-fn manifest() -> NodePool {
+fn manifest() -> karpenter::node_pool::NodePool {
     serde_json::from_str(OBJECT).expect("the sample is a valid object")
 }
 

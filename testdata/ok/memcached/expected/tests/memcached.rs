@@ -14,7 +14,7 @@ use std::sync::Arc;
 use krator_runtime::Local;
 use krator_runtime::testing::crashes;
 
-use memcached_operator::memcached::{Memcached, MemcachedMachine, MemcachedMemory};
+use memcached_operator::memcached::{MemcachedMachine, MemcachedMemory};
 
 /// The object of `deploy/sample.yaml`, with the defaults that the API server fills in.
 const OBJECT: &str = r#"{
@@ -29,7 +29,7 @@ const OBJECT: &str = r#"{
   }
 }"#;
 
-fn manifest() -> Memcached {
+fn manifest() -> memcached_operator::memcached::Memcached {
     serde_json::from_str(OBJECT).expect("the sample is a valid object")
 }
 

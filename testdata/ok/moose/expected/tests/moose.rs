@@ -5,7 +5,7 @@ use std::sync::Arc;
 use krator_runtime::Local;
 use krator_runtime::testing::crashes;
 
-use moose_tracker::moose::{Moose, MooseMachine, MooseMemory};
+use moose_tracker::moose::{MooseMachine, MooseMemory};
 
 /// The object of `deploy/sample.yaml`, with the defaults that the API server fills in.
 const OBJECT: &str = r#"{
@@ -22,7 +22,7 @@ const OBJECT: &str = r#"{
   }
 }"#;
 
-fn manifest() -> Moose {
+fn manifest() -> moose_tracker::moose::Moose {
     serde_json::from_str(OBJECT).expect("the sample is a valid object")
 }
 

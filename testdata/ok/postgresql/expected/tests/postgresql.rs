@@ -19,7 +19,7 @@ use std::sync::Arc;
 use krator_runtime::Local;
 use krator_runtime::testing::crashes;
 
-use postgres_operator::postgresql::{Postgresql, PostgresqlMachine, PostgresqlMemory};
+use postgres_operator::postgresql::{PostgresqlMachine, PostgresqlMemory};
 
 /// The object of `deploy/sample.yaml`, with the defaults that the API server fills in.
 const OBJECT: &str = r#"{
@@ -42,7 +42,7 @@ const OBJECT: &str = r#"{
   }
 }"#;
 
-fn manifest() -> Postgresql {
+fn manifest() -> postgres_operator::postgresql::Postgresql {
     serde_json::from_str(OBJECT).expect("the sample is a valid object")
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use krator_runtime::Local;
 use krator_runtime::testing::crashes;
 
-use doors::gate::{Gate, GateMachine, GateMemory};
+use doors::gate::{GateMachine, GateMemory};
 
 /// The object of `deploy/sample.yaml`, with the defaults that the API server fills in.
 const OBJECT: &str = r#"{
@@ -18,7 +18,7 @@ const OBJECT: &str = r#"{
   "spec": {}
 }"#;
 
-fn manifest() -> Gate {
+fn manifest() -> doors::gate::Gate {
     serde_json::from_str(OBJECT).expect("the sample is a valid object")
 }
 

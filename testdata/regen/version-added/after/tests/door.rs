@@ -5,7 +5,7 @@ use std::sync::Arc;
 use krator_runtime::Local;
 use krator_runtime::testing::crashes;
 
-use doors::door::{Door, DoorMachine, DoorMemory};
+use doors::door::{DoorMachine, DoorMemory};
 
 /// The object of `deploy/sample.yaml`, with the defaults that the API server fills in.
 const OBJECT: &str = r#"{
@@ -20,7 +20,7 @@ const OBJECT: &str = r#"{
   }
 }"#;
 
-fn manifest() -> Door {
+fn manifest() -> doors::door::Door {
     serde_json::from_str(OBJECT).expect("the sample is a valid object")
 }
 
