@@ -164,6 +164,10 @@ pub(super) struct Request<'a> {
 /// The outcome of a run, and the findings that were shown.
 pub(super) struct Outcome {
     pub reported: Reported,
+    #[cfg_attr(
+        not(feature = "dev"),
+        allow(dead_code, reason = "only `krator dev` shows them again")
+    )]
     pub found: Vec<FileFinding>,
 }
 

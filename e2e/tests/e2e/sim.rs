@@ -8,6 +8,7 @@
 //! The oracle of the contract judges what was written.
 
 mod network;
+mod planted;
 mod play;
 pub mod routes;
 mod run;

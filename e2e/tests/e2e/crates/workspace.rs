@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use krator::finding::has_errors;
-use krator::model::{Effects, Kind};
+use krator::model::Effects;
 use krator::plan::IGNORED_TEST;
 use krator::render::{self, Runtime};
 use serde_json::json;
@@ -70,27 +70,20 @@ fn generate(name: &str, text: &str) -> bool {
     let runtime = format!("{}/crates/krator-runtime", crate::common::root().display());
     let plan = render::plan(&description, &checked.source, &Runtime::Path(runtime));
     let dir = folder().join(name);
+    // After a crash it is for the handler of the state in `resume` to find out whether the effects have happened. These ones
+    // take the first edge, and if that leads back, the seeded tests find what they are to find.
+    let mut states = description.kinds.iter().flat_map(|kind| &kind.states);
+    let crashes = match states.any(|state| state.effects.value == Effects::Once) {
+        true => "#[ignore]\nasync fn crashes_".to_owned(),
+        false => format!("{IGNORED_TEST}async fn crashes_"),
+    };
     for (path, file) in plan.files() {
         let path = dir.join(path);
         fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder of our own");
-        fs::write(path, &file.contents).expect("a folder of our own");
-    }
-    // After a crash it is for the handler of the state in `resume` to find out whether the effects have happened. These ones
-    // take the first edge, and if that leads back, the seeded tests find what they are to find.
-    let once = |kind: &&Kind| {
-        kind.machine
-            .states
-            .iter()
-            .any(|state| state.effects.value == Effects::Once)
-    };
-    for kind in description.kinds.iter().filter(once) {
-        let path = dir.join(format!("tests/{}.rs", kind.resource.rust_name.value.module()));
-        let test = fs::read_to_string(&path).expect("generated");
-        let test = test.replace(
-            &format!("{IGNORED_TEST}async fn crashes_"),
-            "#[ignore]\nasync fn crashes_",
-        );
-        fs::write(path, test).expect("a folder of our own");
+        let contents = file
+            .contents
+            .replace(&format!("{IGNORED_TEST}async fn crashes_"), &crashes);
+        fs::write(path, contents).expect("a folder of our own");
     }
     let manifest = fs::read_to_string(dir.join("Cargo.toml")).expect("generated");
     // Profile and workspace belong to the root of the workspace that the crate is a member of here.

@@ -1,0 +1,141 @@
+//! Defects of the runtime that simulations have to find.
+//!
+//! `testdata/simulated/<defect>.txt` names a file of the runtime in its first line. Its sections are what is `right` in that file,
+//! what is `planted` instead, and what the finding says (`red`). All defects are planted in one copy of the repository, which is
+//! compiled once: `PLANTED` in the text of a defect is whether that one is to be found now.
+
+use crate::case_file::case_files;
+use crate::dice::number;
+use crate::operator::cargo;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The runtime asks this variable which defect it has.
+const WHICH: &str = "KRATOR_PLANTED";
+
+/// Where the copy is.
+fn folder() -> PathBuf {
+    crate::operator::build_folder().with_file_name("simulated")
+}
+
+/// A case: a defect of the runtime.
+struct Defect {
+    name: String,
+    file: String,
+    right: String,
+    planted: String,
+    red: String,
+}
+
+fn defects() -> Vec<Defect> {
+    let defect = |case: crate::case_file::CaseFile| Defect {
+        name: case.name().to_owned(),
+        file: format!("crates/krator-runtime/{}", case.introduction().trim()),
+        right: case.section("right").trim_end().to_owned(),
+        planted: case.section("planted").trim_end().to_owned(),
+        red: case.section("red").trim().to_owned(),
+    };
+    let cases = case_files("simulated", &["right", "planted", "red"]);
+    cases.into_iter().map(defect).collect()
+}
+
+/// The files of the repository that change, by their paths: those with a defect, and the one with the switch.
+fn planted(defects: &[Defect]) -> BTreeMap<&str, String> {
+    const LIBRARY: &str = "crates/krator-runtime/src/lib.rs";
+    let original = |path| {
+        let path = Path::new(crate::REPOSITORY).join(path);
+        fs::read_to_string(path).expect("a file of the runtime")
+    };
+    let mut files = BTreeMap::new();
+    let switch = format!(
+        "\npub(crate) fn is_planted(name: &str) -> bool {{\n    \
+         std::env::var({WHICH:?}).is_ok_and(|planted| planted == name)\n}}\n"
+    );
+    files.insert(LIBRARY, original(LIBRARY) + &switch);
+    for defect in defects {
+        let file = files
+            .entry(&*defect.file)
+            .or_insert_with(|| original(&defect.file));
+        assert_eq!(
+            file.matches(&defect.right).count(),
+            1,
+            "{}: what is right has to be in {} exactly once",
+            defect.name,
+            defect.file
+        );
+        let switch = format!("crate::is_planted({:?})", defect.name);
+        *file = file.replace(&defect.right, &defect.planted.replace("PLANTED", &switch));
+    }
+    files
+}
+
+/// Copies the repository. Files that are there already are left alone, so that cargo compiles only what has changed.
+fn copy(changed: &BTreeMap<&str, String>) {
+    let listed = Command::new("git")
+        .current_dir(crate::REPOSITORY)
+        .args(["ls-files", "-z"])
+        .output()
+        .expect("git runs");
+    let listed = String::from_utf8(listed.stdout).expect("names of files are UTF-8");
+    for path in listed.split_terminator('\0') {
+        let contents = match changed.get(path) {
+            Some(text) => text.clone().into_bytes(),
+            None => fs::read(Path::new(crate::REPOSITORY).join(path)).expect("a file of the repository"),
+        };
+        let to = folder().join("repository").join(path);
+        if fs::read(&to).ok().as_ref() != Some(&contents) {
+            fs::create_dir_all(to.parent().expect("a file is in a folder")).expect("a folder of our own");
+            fs::write(to, contents).expect("a folder of our own");
+        }
+    }
+}
+
+fn run(arguments: &[&str], which: &str, seeds: u64) -> Output {
+    cargo()
+        .current_dir(folder().join("repository"))
+        .args(["test", "--offline", "--package=e2e", "--test=e2e"])
+        .args(arguments)
+        .env("CARGO_TARGET_DIR", folder().join("target"))
+        .env("CARGO_INCREMENTAL", "1")
+        .env("RUST_BACKTRACE", "0")
+        .env("KRATOR_SEEDS", seeds.to_string())
+        .env(WHICH, which)
+        .output()
+        .expect("cargo runs")
+}
+
+#[ignore = "compiles this package once more, which takes minutes"]
+#[test]
+fn each_planted_defect_is_found() {
+    let defects = defects();
+    copy(&planted(&defects));
+    let built = run(&["--no-run"], "", 0);
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
+    let mut missed = Vec::new();
+    let scenarios = ["--", "sim::", "--skip=two_processes"];
+    let none = run(&scenarios, "", 1);
+    assert!(none.status.success(), "{}", String::from_utf8_lossy(&none.stdout));
+    for defect in &defects {
+        let output = run(&scenarios, &defect.name, number("KRATOR_SEEDS", 20));
+        let text = String::from_utf8_lossy(&output.stdout);
+        let is_found = !output.status.success() && text.contains(&defect.red);
+        crate::cluster::say(&format!(
+            "{}: {}",
+            defect.name,
+            text.lines()
+                .filter(|line| line.starts_with("seed "))
+                .collect::<Vec<_>>()
+                .join("\n    ")
+        ));
+        if !is_found {
+            missed.push(format!("{}: not found: {}\n{text}", defect.name, defect.red));
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
