@@ -26,10 +26,10 @@ const LAST: usize = 15;
 /// How many runs are tried to find a shorter one.
 const TRIES: usize = 100;
 
-/// How many seeds are played, from which on.
-fn seeds(default: u64) -> std::ops::Range<u64> {
+/// The seeds that are played: as many as the variable says.
+fn seeds(variable: &str, default: u64) -> std::ops::Range<u64> {
     let first = number("KRATOR_SEED", 0);
-    first..first + number("KRATOR_SEEDS", default)
+    first..first + number(variable, default)
 }
 
 /// In a process of its own it plays the seed and writes all requests to the file of this variable.
@@ -44,7 +44,7 @@ fn a_seed_gives_the_same_requests_in_two_processes() {
         return std::fs::write(file, log).expect("a file of the test");
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
-    for seed in seeds(1) {
+    for seed in seeds("KRATOR_PAIRS", 1) {
         let files = ["first", "second"].map(|name| folder.path().join(name));
         let processes = files.each_ref().map(|file| {
             Command::new(std::env::current_exe().expect("this test"))
@@ -104,7 +104,7 @@ fn each_edit_is_judged_once_while_the_operator_is_killed() {
 fn played(test: &str, scenario: Scenario) {
     let (mut requests, mut objects, mut length) = (0, 0, Duration::ZERO);
     let (mut entries, mut judgements) = (0, 0);
-    let seeds = seeds(4);
+    let seeds = seeds("KRATOR_SEEDS", 4);
     for seed in seeds.clone() {
         let run = run(scenario, seed);
         let judged = play(&run);
@@ -124,7 +124,7 @@ fn played(test: &str, scenario: Scenario) {
 
 #[test]
 fn a_kill_before_or_after_any_status_write_is_survived() {
-    for seed in seeds(1) {
+    for seed in seeds("KRATOR_WALKS", 1) {
         let walked = routes::walked(seed, &routes::KINDS, true);
         let judged = &walked.judged;
         if let Some(first) = judged.findings.first() {

@@ -12,22 +12,32 @@ use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Secret};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use krator_runtime::Local;
+use krator_runtime::testing::crashes;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const PAUSED: &str = "data.example.com/paused";
 
-fn new() -> Local<DatabaseMachine> {
+fn manifest() -> Database {
     let mut database = Database::new("orders", DatabaseSpec::default());
     database.metadata.namespace = Some("default".to_owned());
-    Local::new(database, DatabaseMemory::default(), Arc::default())
+    database
+}
+
+fn new() -> Local<DatabaseMachine> {
+    Local::new(manifest(), DatabaseMemory::default(), Arc::default())
+}
+
+/// Its pod becomes ready.
+async fn start(database: &mut Local<DatabaseMachine>) {
+    database.run_until_idle().await;
+    database.handle().make_ready::<StatefulSet>();
+    database.run_until_idle().await;
 }
 
 /// A database whose pod is ready.
 async fn running() -> Local<DatabaseMachine> {
     let mut database = new();
-    database.run_until_idle().await;
-    database.handle().make_ready::<StatefulSet>();
-    database.run_until_idle().await;
+    start(&mut database).await;
     assert_eq!(database.state(), Some(DatabaseMachine::Running));
     database
 }
@@ -177,4 +187,34 @@ async fn a_deletion_does_not_wait_for_ever() {
         .update_spec(|it| it.spec.backups.last_within = Duration::from_secs(1).into());
     pass(&mut database, Duration::from_secs(1)).await;
     assert!(database.is_over());
+}
+
+/// The password that was made first stays, and no backup is made twice, wherever the process ends.
+#[tokio::test(start_paused = true)]
+async fn crashes_change_nothing_until_the_first_backup() {
+    crashes::<DatabaseMachine>(async |surroundings| {
+        let process = || (DatabaseMemory::default(), Arc::default());
+        let mut database = surroundings.local(manifest(), process);
+        start(&mut database).await;
+        pass(&mut database, DAY).await;
+        database.handle().make_ready::<Backup>();
+        database.run_until_idle().await;
+        database
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn crashes_during_the_deletion_lose_no_last_backup() {
+    crashes::<DatabaseMachine>(async |surroundings| {
+        let process = || (DatabaseMemory::default(), Arc::default());
+        let mut database = surroundings.local(manifest(), process);
+        start(&mut database).await;
+        database.handle().delete();
+        database.run_until_idle().await;
+        database.handle().make_ready::<Backup>();
+        database.run().await;
+        database
+    })
+    .await;
 }

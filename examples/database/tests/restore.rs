@@ -7,27 +7,40 @@ use database_operator::database::{Database, DatabaseSpec};
 use database_operator::restore::{Restore, RestoreMachine, RestoreMemory, RestoreSpec};
 use k8s_openapi::api::batch::v1::Job;
 use krator_runtime::Local;
+use krator_runtime::testing::crashes;
 
-/// A restore whose backup and database are ready.
-async fn pending() -> Local<RestoreMachine> {
+fn manifest(approved: bool) -> Restore {
     let spec = RestoreSpec {
         database: "orders".to_owned(),
         backup: "now".to_owned(),
-        approved: false,
+        approved,
     };
     let mut restore = Restore::new("back", spec);
     restore.metadata.namespace = Some("default".to_owned());
-    let mut restore = Local::new(restore, RestoreMemory::default(), Arc::default());
+    restore
+}
+
+fn database() -> Database {
+    let mut database = Database::new("orders", DatabaseSpec::default());
+    database.metadata.namespace = Some("default".to_owned());
+    database
+}
+
+fn backup() -> Backup {
+    let mut backup = Backup::new("now", BackupSpec::default());
+    backup.metadata.namespace = Some("default".to_owned());
+    backup
+}
+
+/// A restore whose backup and database are ready.
+async fn pending() -> Local<RestoreMachine> {
+    let mut restore = Local::new(manifest(false), RestoreMemory::default(), Arc::default());
     let world = restore.handle();
     restore.run_until_idle().await;
     assert_eq!(message(&restore), "there is no backup `now`");
 
-    let mut database = Database::new("orders", DatabaseSpec::default());
-    database.metadata.namespace = Some("default".to_owned());
-    world.put(&database).expect("JSON");
-    let mut backup = Backup::new("now", BackupSpec::default());
-    backup.metadata.namespace = Some("default".to_owned());
-    world.put(&backup).expect("JSON");
+    world.put(&database()).expect("JSON");
+    world.put(&backup()).expect("JSON");
     world.fail::<Backup>();
     restore.run_until_idle().await;
     assert!(message(&restore).starts_with("backup `now`: "));
@@ -65,4 +78,23 @@ async fn nothing_is_restored_twice() {
     restore.run_until_idle().await;
     assert_eq!(restore.state(), Some(RestoreMachine::Failed));
     assert!(restore.handle().all::<Job>().is_empty());
+}
+
+/// It may fail after a crash, but no second Job starts.
+#[tokio::test(start_paused = true)]
+async fn crashes_restore_nothing_twice() {
+    crashes::<RestoreMachine>(async |surroundings| {
+        let process = || (RestoreMemory::default(), Arc::default());
+        let mut restore = surroundings.local(manifest(true), process);
+        let world = restore.handle();
+        world.put(&database()).expect("JSON");
+        world.put(&backup()).expect("JSON");
+        world.make_ready::<Backup>();
+        world.make_ready::<Database>();
+        restore.run_until_idle().await;
+        world.make_ready::<Job>();
+        restore.run_until_idle().await;
+        restore
+    })
+    .await;
 }

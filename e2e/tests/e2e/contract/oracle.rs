@@ -413,6 +413,7 @@ impl Oracle {
         if now.entry().is_empty() {
             return problems.push("it is in a state without an entry".to_owned());
         }
+        self.judge_counts(before, now, problems);
         if before.entry() == now.entry() {
             if before.text("/status/state") != now.text("/status/state") {
                 problems.push("its state changed without a new entry".to_owned());
@@ -427,6 +428,17 @@ impl Oracle {
         }
         if let Err(why) = self.judge_move(before, now, at) {
             problems.push(why);
+        }
+    }
+
+    /// An entry of a state with a limit is counted once. It is not seen if the object went on before it could be written.
+    fn judge_counts(&self, before: View, now: View, problems: &mut Vec<String>) {
+        for state in self.kind.states.iter().filter(|state| state.limit.is_some()) {
+            let name = state.name.as_str();
+            let more = now.entries_of(name) - before.entries_of(name);
+            if more > i64::from(before.entry() != now.entry()) {
+                problems.push(format!("{name} is counted {more} times more than it was entered"));
+            }
         }
     }
 }

@@ -16,6 +16,7 @@ use krator_runtime::simulation::Process;
 use kube::Config;
 use serde_json::{Value, json};
 use simulated_operator::script::STARTS;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use tokio::task::JoinHandle;
@@ -26,6 +27,10 @@ const BEGIN: Timestamp = Timestamp::constant(1_767_225_600, 0);
 const NAMESPACE: &str = "simulated";
 /// How long a process may take to end when it is asked to.
 const GRACE: Duration = Duration::from_secs(30);
+/// By how much the time in a status may differ from the time at which it is stored: a clock learns from the server's `Date`, which
+/// has whole seconds, and a write may be tried for a while.
+const AHEAD: SignedDuration = SignedDuration::from_secs(3);
+const BEHIND: SignedDuration = SignedDuration::from_mins(30);
 /// The start of the paths of the Leases.
 const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces";
 
@@ -40,6 +45,8 @@ pub struct World {
     oracles: Vec<Oracle>,
     seen: Seen,
     holder: Value,
+    /// When each object entered its state, as its status says, by the uid of the object.
+    entered: BTreeMap<String, Value>,
     samples: Vec<Value>,
     findings: Vec<String>,
 }
@@ -150,6 +157,7 @@ impl World {
             oracles: description.kinds.iter().map(oracle).collect(),
             seen,
             holder: Value::Null,
+            entered: BTreeMap::new(),
             samples,
             findings: Vec::new(),
         }
@@ -381,6 +389,26 @@ impl World {
         }
     }
 
+    /// Whether the time at which an object has entered its state is that of the server, not that of a node.
+    fn check_time(&mut self, event: &Event, stored: Timestamp) {
+        let entered = &event.object["status"]["stateEnteredTime"];
+        let uid = event.object["metadata"]["uid"].as_str().unwrap_or_default();
+        if self.entered.insert(uid.to_owned(), entered.clone()).as_ref() == Some(entered) {
+            return;
+        }
+        let Some(entered) = entered.as_str().and_then(|text| text.parse::<Timestamp>().ok()) else {
+            return;
+        };
+        let before = stored.duration_since(entered);
+        if before > BEHIND || -before > AHEAD {
+            let kind = event.object["kind"].as_str().unwrap_or_default();
+            self.findings.push(format!(
+                "{kind} {}: it has entered its state at {entered}, as its status says, which was stored at {stored}",
+                event.name()
+            ));
+        }
+    }
+
     /// Passes what was written since the last call to the oracles, in the order in which it was written.
     fn follow(&mut self) {
         let mut events = std::mem::take(&mut *self.seen.lock().expect("nothing panics with it"));
@@ -390,7 +418,10 @@ impl World {
         });
         for (number, event, time) in events {
             match number {
-                Some(number) => self.oracles[number].see(&event),
+                Some(number) => {
+                    self.check_time(&event, time);
+                    self.oracles[number].see(&event);
+                }
                 None => {
                     let holder = event.object["spec"]["holderIdentity"].clone();
                     if holder.as_str().is_some_and(|holder| !holder.is_empty()) && holder != self.holder {

@@ -94,6 +94,9 @@ pub const PLANTED: &[Planted] = &[
         "the edge of a limit that was passed",
         |kind, events| {
             events.truncate(5);
+            for (count, event) in (1..).zip(&mut events[3..]) {
+                event.object["status"]["entries"] = json!([{"state": "Again", "count": count}]);
+            }
             let mut broken = thing(kind, "Broken", "9", 9);
             broken["status"]["entries"] = json!([{"state": "Again", "count": 3}]);
             events.push(Event {
@@ -102,6 +105,15 @@ pub const PLANTED: &[Planted] = &[
             });
         },
         "",
+    ),
+    (
+        "an entry is counted twice",
+        |_, events| {
+            for event in &mut events[3..] {
+                event.object["status"]["entries"] = json!([{"state": "Again", "count": 2}]);
+            }
+        },
+        "Again is counted 2 times more than it was entered",
     ),
     (
         "the edge of a spec change without a change",
