@@ -322,17 +322,21 @@ impl Oracle {
         &self.readings
     }
 
-    /// The objects that still exist and have been in no ready, failed or final state since the last start of an operator.
+    /// The objects that still exist and have been in no ready, failed or final state since the last start of an operator, or whose
+    /// deletion nobody has noticed.
     pub fn restless(&self) -> Vec<String> {
-        let rests = |past: &History| self.rests_in(View(&past.last)).is_some();
-        let restless = self
-            .objects
-            .values()
-            .filter(|past| !past.gone && past.rested < self.started.len() && !rests(past));
+        let is_restless = |past: &&History| {
+            let last = View(&past.last);
+            let at = self.kind.state_named(last.text("/status/state"));
+            let is_noticed = at.is_none_or(|at| self.kind.state(at).on_deletion_path);
+            let has_rested = past.rested >= self.started.len() || self.rests_in(last).is_some();
+            !past.gone && (!has_rested || (last.is_deleted() && !is_noticed))
+        };
         let described = |past: &History| {
             let last = View(&past.last);
             format!("{} in {}", last.name(), last.text("/status/state"))
         };
+        let restless = self.objects.values().filter(is_restless);
         restless.map(described).collect()
     }
 
