@@ -58,3 +58,4 @@ pub use local::Refused;
 pub use server::{Body, Builder, Server};
 pub use serving::Serving;
 pub use snapshot::Snapshot;
+pub use store::versions::{Gone, Versions};

@@ -4,12 +4,12 @@ use crate::{
     server::Server,
     snapshot::Snapshot,
     state::{id, lock},
+    store::versions::Versions,
 };
 use http::{Method, Request, header};
 use http_body_util::{BodyExt as _, Full};
 use serde_json::Value as Json;
 use std::sync::Arc;
-use tokio::sync::watch;
 
 /// The server refused an object.
 #[derive(Debug, thiserror::Error)]
@@ -122,8 +122,8 @@ impl Server {
             .collect()
     }
 
-    /// Tells of each change of any object: the value is the version that it made.
-    pub fn versions(&self) -> watch::Receiver<u64> {
+    /// Tells of each change of any object.
+    pub fn versions(&self) -> Versions {
         lock(&self.state).store.versions()
     }
 

@@ -1,5 +1,7 @@
 //! Objects in memory, their versions and their latest changes. It knows nothing of what is in them but their metadata.
 
+pub(crate) mod versions;
+
 use crate::object::{is_deleting, meta, owners};
 use bytes::Bytes;
 use serde_json::Value as Json;
@@ -7,7 +9,7 @@ use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     sync::{Arc, OnceLock},
 };
-use tokio::sync::watch;
+use versions::{Version, Versions};
 
 /// The number of changes of a resource that are remembered. A watch from an earlier version has to list again.
 const HISTORY: usize = 16_384;
@@ -80,7 +82,7 @@ struct Table {
 
 /// All objects of a server.
 pub(crate) struct Store {
-    version: watch::Sender<u64>,
+    version: Version,
     tables: BTreeMap<ResourceId, Table>,
     /// The keys of the objects that name a uid as their owner.
     dependents: BTreeMap<String, BTreeSet<(ResourceId, Key)>>,
@@ -93,7 +95,7 @@ pub(crate) struct Store {
 impl Default for Store {
     fn default() -> Self {
         Self {
-            version: watch::Sender::new(1),
+            version: Version::new(1),
             tables: BTreeMap::new(),
             dependents: BTreeMap::new(),
             deleting: BTreeSet::new(),
@@ -121,19 +123,16 @@ fn is_found_alike(before: &Json, after: &Json) -> bool {
 impl Store {
     /// The version of the last change.
     pub fn version(&self) -> u64 {
-        *self.version.borrow()
+        self.version.last()
     }
 
     /// Gives only versions after this one from now on.
     pub fn advance(&mut self, version: u64) {
-        self.version.send_if_modified(|last| {
-            *last = version.max(*last);
-            false
-        });
+        self.version.advance(version);
     }
 
     /// Tells of each new version.
-    pub fn versions(&self) -> watch::Receiver<u64> {
+    pub fn versions(&self) -> Versions {
         self.version.subscribe()
     }
 
@@ -311,7 +310,7 @@ impl Store {
             deleted,
             written: OnceLock::new(),
         }));
-        self.version.send_replace(version);
+        self.version.tell(version);
     }
 }
 

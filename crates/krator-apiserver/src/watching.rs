@@ -8,7 +8,7 @@ use crate::{
     parameters::{ListParameters, version_number},
     refusal::Refusal,
     state::{State, lock},
-    store::{Change, News, Written},
+    store::{Change, News, Written, versions::Versions},
 };
 use bytes::Bytes;
 use futures::Stream;
@@ -20,7 +20,7 @@ use std::{
     time::Duration,
 };
 use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore, watch},
+    sync::{OwnedSemaphorePermit, Semaphore},
     time::Instant,
 };
 
@@ -38,7 +38,7 @@ pub(crate) struct Watch {
     bookmarks: bool,
     /// The version of the last change that was sent.
     version: u64,
-    versions: watch::Receiver<u64>,
+    versions: Versions,
     /// Events that were not sent yet, as what they are made of: a client that reads slowly costs no copies of objects.
     waiting: VecDeque<Waiting>,
     ends: Instant,

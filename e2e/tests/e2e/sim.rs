@@ -38,10 +38,14 @@ const LOG: &str = "KRATOR_SIMULATED_LOG";
 #[test]
 fn a_seed_gives_the_same_requests_in_two_processes() {
     if let Some(file) = std::env::var_os(LOG) {
-        let log = play(&run(Scenario::Elected, number("KRATOR_SEED", 0)))
-            .log
-            .join("\n");
-        return std::fs::write(file, log).expect("a file of the test");
+        let scenarios = [
+            Scenario::Alone,
+            Scenario::Elected,
+            Scenario::Rivals,
+            Scenario::Edited,
+        ];
+        let logs = scenarios.map(|scenario| play(&run(scenario, number("KRATOR_SEED", 0))).log.join("\n"));
+        return std::fs::write(file, logs.join("\n")).expect("a file of the test");
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
     for seed in seeds("KRATOR_PAIRS", 1) {

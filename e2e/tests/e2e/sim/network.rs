@@ -14,7 +14,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{broadcast, oneshot};
 use tokio::time::{Instant, sleep, sleep_until};
 use tower::BoxError;
 use tower::util::BoxService;
@@ -51,8 +51,8 @@ struct Inner {
     server: Server,
     seed: u64,
     began: Instant,
-    /// How often the server was restarted. Watches end with it.
-    restarts: watch::Sender<usize>,
+    /// Restarts of the server. Watches end with it, in the order in which they began: tokio's `watch` would wake them in any order.
+    restarts: broadcast::Sender<()>,
     state: Mutex<State>,
 }
 
@@ -67,6 +67,8 @@ struct State {
     cut_off: BTreeMap<String, Instant>,
     /// Until when the server is down.
     down: Option<Instant>,
+    /// How often the server was restarted.
+    restarts: usize,
     /// The restart of the server after which each process began its last watch of each path.
     watches: BTreeMap<String, usize>,
     processes: BTreeMap<String, Process>,
@@ -93,7 +95,7 @@ impl Network {
             server,
             seed,
             began: Instant::now(),
-            restarts: watch::Sender::new(0),
+            restarts: broadcast::Sender::new(1),
             state: Mutex::default(),
         }))
     }
@@ -127,8 +129,12 @@ impl Network {
 
     /// The server is restarted, which takes a while, and has forgotten the history of its objects.
     pub fn restart_server(&self, length: Duration) {
-        self.state().down = Some(Instant::now() + length);
-        self.0.restarts.send_modify(|restarts| *restarts += 1);
+        let mut state = self.state();
+        state.down = Some(Instant::now() + length);
+        state.restarts += 1;
+        drop(state);
+        // Nobody watches, or those who do will notice.
+        let _ = self.0.restarts.send(());
     }
 
     /// A process that uses the network.
@@ -250,13 +256,13 @@ impl Network {
         process: String,
         body: impl http_body::Body<Data = bytes::Bytes, Error = BoxError> + Send + 'static,
         cut: Option<Duration>,
-        mut restarts: watch::Receiver<usize>,
+        mut restarts: broadcast::Receiver<()>,
     ) -> impl futures::Stream<Item = Result<http_body::Frame<bytes::Bytes>, BoxError>> + Send {
         let end = Box::pin(async move {
             tokio::select! {
                 biased;
                 // The network has the sender.
-                _ = restarts.changed() => {}
+                _ = restarts.recv() => {}
                 () = async { match cut {
                     Some(after) => sleep(after).await,
                     None => future::pending().await,
@@ -331,9 +337,10 @@ impl Network {
         if !uri.query().is_some_and(|query| query.contains("watch=")) {
             return false;
         }
-        let restarts = *self.0.restarts.borrow();
         let watch = format!("{process} {}", uri.path());
-        let before = self.state().watches.insert(watch, restarts);
+        let mut state = self.state();
+        let restarts = state.restarts;
+        let before = state.watches.insert(watch, restarts);
         before.is_some_and(|before| before < restarts)
     }
 
