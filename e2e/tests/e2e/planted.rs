@@ -35,24 +35,47 @@ fn data() -> PathBuf {
 }
 
 /// A case: a defect of the runtime.
-struct Defect {
-    file: PathBuf,
+pub struct Defect {
+    pub name: String,
+    /// Where it is, as the case says.
+    pub file: String,
     right: String,
     planted: String,
-    red: String,
+    pub red: String,
 }
 
 impl Defect {
-    fn of(case: &CaseFile) -> Defect {
-        Defect {
-            file: match case.introduction().trim() {
-                "lib.rs" => "src/lib.rs".into(),
-                of_runtime => Path::new("vendor/krator-runtime").join(of_runtime),
-            },
+    /// The cases of a folder of `testdata`.
+    pub fn all(folder: &str) -> Vec<Defect> {
+        let defect = |case: CaseFile| Defect {
+            name: case.name().to_owned(),
+            file: case.introduction().trim().to_owned(),
             right: case.section("right").trim_end().to_owned(),
             planted: case.section("planted").trim_end().to_owned(),
             red: case.section("red").trim().to_owned(),
-        }
+        };
+        let cases = case_files(folder, &["right", "planted", "red"]);
+        cases.into_iter().map(defect).collect()
+    }
+
+    /// The text of its file with the defect. `PLANTED` in that is this condition.
+    pub fn planted_in(&self, text: &str, condition: &str) -> String {
+        assert_eq!(
+            text.matches(&self.right).count(),
+            1,
+            "{}: what is right has to be in {} exactly once",
+            self.name,
+            self.file
+        );
+        text.replace(&self.right, &self.planted.replace("PLANTED", condition))
+    }
+}
+
+/// Where the file of a defect is in the crate.
+fn in_crate(file: &str) -> PathBuf {
+    match file {
+        "lib.rs" => "src/lib.rs".into(),
+        of_runtime => Path::new("vendor/krator-runtime").join(of_runtime),
     }
 }
 
@@ -134,20 +157,13 @@ fn files() -> BTreeMap<PathBuf, String> {
 #[test]
 fn a_defect_of_the_runtime_turns_generated_tests_red() {
     let files = files();
-    let defects: Vec<_> = case_files("planted", &["right", "planted", "red"])
-        .into_iter()
-        .map(|case| (case.name().to_owned(), Defect::of(&case)))
-        .collect();
     // All of them before the first is compiled, which takes a minute.
-    for (name, defect) in &defects {
-        let whole = files.get(&defect.file).expect("a file of the runtime");
-        assert_eq!(
-            whole.matches(&defect.right).count(),
-            1,
-            "{name}: what is right has to be in {} exactly once",
-            defect.file.display()
-        );
-    }
+    let plant = |defect: Defect| {
+        let path = in_crate(&defect.file);
+        let planted = defect.planted_in(&files[&path], "true");
+        (defect, path, planted)
+    };
+    let defects: Vec<_> = Defect::all("planted").into_iter().map(plant).collect();
 
     let krate = PlantedCrate::take();
     for (path, contents) in &files {
@@ -160,17 +176,17 @@ fn a_defect_of_the_runtime_turns_generated_tests_red() {
     assert!(passes, "the tests fail without a defect:\n{output}");
 
     let mut green = Vec::new();
-    for (name, defect) in &defects {
-        let whole = &files[&defect.file];
-        krate.write(&defect.file, &whole.replace(&defect.right, &defect.planted));
+    for (defect, path, planted) in &defects {
+        krate.write(path, planted);
         let (passes, output) = krate.test();
-        krate.write(&defect.file, whole);
+        krate.write(path, &files[path]);
         assert!(
             output.contains("test result:"),
-            "{name} does not compile:\n{output}"
+            "{} does not compile:\n{output}",
+            defect.name
         );
         if passes || !output.contains(&defect.red) {
-            green.push(format!("{name}: not output: {}\n{output}", defect.red));
+            green.push(format!("{}: not output: {}\n{output}", defect.name, defect.red));
         }
     }
     assert!(

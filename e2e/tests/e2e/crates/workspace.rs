@@ -73,16 +73,17 @@ fn generate(name: &str, text: &str) -> bool {
     // After a crash it is for the handler of the state in `resume` to find out whether the effects have happened. These ones
     // take the first edge, and if that leads back, the seeded tests find what they are to find.
     let mut states = description.kinds.iter().flat_map(|kind| &kind.states);
-    let crashes = match states.any(|state| state.effects.value == Effects::Once) {
-        true => "#[ignore]\nasync fn crashes_".to_owned(),
-        false => format!("{IGNORED_TEST}async fn crashes_"),
-    };
+    let repeats = states.any(|state| state.effects.value == Effects::Once);
     for (path, file) in plan.files() {
         let path = dir.join(path);
         fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder of our own");
-        let contents = file
-            .contents
-            .replace(&format!("{IGNORED_TEST}async fn crashes_"), &crashes);
+        let mut contents = file.contents.clone();
+        if repeats {
+            contents = contents.replace(
+                &format!("{IGNORED_TEST}async fn crashes_"),
+                "#[ignore]\nasync fn crashes_",
+            );
+        }
         fs::write(path, contents).expect("a folder of our own");
     }
     let manifest = fs::read_to_string(dir.join("Cargo.toml")).expect("generated");

@@ -4,9 +4,9 @@
 //! what is `planted` instead, and what the finding says (`red`). All defects are planted in one copy of the repository, which is
 //! compiled once: `PLANTED` in the text of a defect is whether that one is to be found now.
 
-use crate::case_file::case_files;
 use crate::dice::number;
 use crate::operator::cargo;
+use crate::planted::Defect;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,31 +20,10 @@ fn folder() -> PathBuf {
     crate::operator::build_folder().with_file_name("simulated")
 }
 
-/// A case: a defect of the runtime.
-struct Defect {
-    name: String,
-    file: String,
-    right: String,
-    planted: String,
-    red: String,
-}
-
-fn defects() -> Vec<Defect> {
-    let defect = |case: crate::case_file::CaseFile| Defect {
-        name: case.name().to_owned(),
-        file: format!("crates/krator-runtime/{}", case.introduction().trim()),
-        right: case.section("right").trim_end().to_owned(),
-        planted: case.section("planted").trim_end().to_owned(),
-        red: case.section("red").trim().to_owned(),
-    };
-    let cases = case_files("simulated", &["right", "planted", "red"]);
-    cases.into_iter().map(defect).collect()
-}
-
 /// The files of the repository that change, by their paths: those with a defect, and the one with the switch.
-fn planted(defects: &[Defect]) -> BTreeMap<&str, String> {
+fn planted(defects: &[Defect]) -> BTreeMap<String, String> {
     const LIBRARY: &str = "crates/krator-runtime/src/lib.rs";
-    let original = |path| {
+    let original = |path: &str| {
         let path = Path::new(crate::REPOSITORY).join(path);
         fs::read_to_string(path).expect("a file of the runtime")
     };
@@ -53,26 +32,17 @@ fn planted(defects: &[Defect]) -> BTreeMap<&str, String> {
         "\npub(crate) fn is_planted(name: &str) -> bool {{\n    \
          std::env::var({WHICH:?}).is_ok_and(|planted| planted == name)\n}}\n"
     );
-    files.insert(LIBRARY, original(LIBRARY) + &switch);
+    files.insert(LIBRARY.to_owned(), original(LIBRARY) + &switch);
     for defect in defects {
-        let file = files
-            .entry(&*defect.file)
-            .or_insert_with(|| original(&defect.file));
-        assert_eq!(
-            file.matches(&defect.right).count(),
-            1,
-            "{}: what is right has to be in {} exactly once",
-            defect.name,
-            defect.file
-        );
-        let switch = format!("crate::is_planted({:?})", defect.name);
-        *file = file.replace(&defect.right, &defect.planted.replace("PLANTED", &switch));
+        let path = format!("crates/krator-runtime/{}", defect.file);
+        let file = files.entry(path).or_insert_with_key(|path| original(path));
+        *file = defect.planted_in(file, &format!("crate::is_planted({:?})", defect.name));
     }
     files
 }
 
 /// Copies the repository. Files that are there already are left alone, so that cargo compiles only what has changed.
-fn copy(changed: &BTreeMap<&str, String>) {
+fn copy(changed: &BTreeMap<String, String>) {
     let listed = Command::new("git")
         .current_dir(crate::REPOSITORY)
         .args(["ls-files", "-z"])
@@ -110,7 +80,7 @@ fn run(arguments: &[&str], which: &str, seeds: u64) -> Output {
 #[ignore = "compiles this package once more, which takes minutes"]
 #[test]
 fn each_planted_defect_is_found() {
-    let defects = defects();
+    let defects = Defect::all("simulated");
     copy(&planted(&defects));
     let built = run(&["--no-run"], "", 0);
     assert!(
