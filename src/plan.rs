@@ -54,7 +54,7 @@ impl Ownership {
 pub const NOT_WRITTEN: &str =
     "    const WRITTEN: bool = false; // remove this line when the handler is written\n";
 
-/// The line of a generated test that runs handlers which are not written.
+/// The line of a seeded test that runs handlers which are not written.
 pub const IGNORED_TEST: &str =
     "#[ignore = \"handlers on its way are not written: remove this line when they are\"]\n";
 

@@ -226,11 +226,9 @@ fn add_kind(plan: &mut Plan, description: &Description, kind: &Kind) {
         Generated,
         rust::prelude(description, kind),
     );
-    plan.add(
-        at("generated/tests.rs"),
-        Generated,
-        rust::graph_tests::tests(kind),
-    );
+    if let Some(tests) = rust::tests(kind) {
+        plan.add(at("generated/tests.rs"), Generated, tests);
+    }
     plan.add(
         at("generated/types.rs"),
         Generated,

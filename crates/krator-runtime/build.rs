@@ -13,9 +13,10 @@ use std::{
 };
 
 /// The attributes of items that are left out.
-const LEFT_OUT: [&str; 5] = [
+const LEFT_OUT: [&str; 6] = [
     "#[cfg(test)]",
     "#[cfg(all(test,",
+    "#[cfg(any(test, feature = \"scripted\"))]",
     "#[cfg(feature = \"faults\")]",
     "#[cfg(feature = \"simulation\")]",
     "#[cfg(feature = \"source\")]",

@@ -28,9 +28,12 @@ fn main() {
     for (path, file) in plan.files() {
         let source = path.strip_prefix("src/");
         let handler = source.and_then(|source| {
-            scripted::scripted(Path::new(source), &file.contents, description, |_, _| {
-                String::new()
-            })
+            scripted::scripted(
+                Path::new(source),
+                &file.contents,
+                description,
+                scripted::says_which_run,
+            )
         });
         write(path, &handler.unwrap_or_else(|| file.contents.clone()));
     }

@@ -4,7 +4,6 @@ pub mod conversions;
 mod defaults;
 mod fields;
 mod foreign;
-pub mod graph_tests;
 pub mod handlers;
 pub mod kinds;
 pub mod machine;
@@ -200,16 +199,36 @@ pub(crate) fn kind_module(description: &Description, kind: &Kind) -> String {
 
 /// `src/<kind>/generated/mod.rs`.
 pub(crate) fn generated_module(kind: &Kind) -> String {
+    let tests = tests(kind).map(|_| {
+        quote! {
+            #[cfg(test)]
+            mod tests;
+        }
+    });
     let versions = kind.versions.iter().map(|version| ident(version.name.as_str()));
     file(&quote! {
         #(pub mod #versions;)*
         pub mod kinds;
         pub mod machine;
         pub mod prelude;
-        #[cfg(test)]
-        mod tests;
+        #tests
         pub mod types;
     })
+}
+
+/// `src/<kind>/generated/tests.rs`, for a kind whose conversions are all generated: functions of the author are tried beside them.
+pub(crate) fn tests(kind: &Kind) -> Option<String> {
+    let body = quote! {
+        #[test]
+        fn conversions_lose_nothing() {
+            ::krator_runtime::testing::conversions(
+                include_str!("versions.json"),
+                &|_, _, value| Ok(value),
+                include_str!("specs.json"),
+            );
+        }
+    };
+    (kind.converts() && !kind.has_functions()).then(|| file(&body))
 }
 
 /// A text of the description as one paragraph of a doc comment. Markdown in it is escaped, except for code in

@@ -84,7 +84,24 @@ pub mod thing {
             Leaving: true, Gone: true);
     }
 
-    /// The other tests script all handlers, as if they were written.
+    /// Where an edge begins, why it is taken, and where it leads.
+    #[cfg(test)]
+    type Edge = (krator_runtime::StateId, krator_runtime::testing::Cause, Option<krator_runtime::StateId>);
+
+    /// Takes all edges, as if all handlers were written.
+    #[cfg(test)]
+    fn take(edges: &[Edge]) {
+        use krator_runtime::{Machine as _, testing::drive_written};
+
+        let clock = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+        let clock = clock.expect("tokio can start");
+        let mut wrong = Vec::new();
+        for &(from, cause, to) in edges {
+            wrong.extend(clock.block_on(drive_written(machine::ThingMachine::GRAPH, from, cause, to)));
+        }
+        assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    }
+
     #[test]
     fn a_handler_that_nobody_has_written_takes_no_edge() {
         use krator_runtime::testing::{Cause, drive};

@@ -8,6 +8,7 @@ pub mod descriptions;
 pub mod dice;
 pub mod documents;
 pub mod edit_case;
+pub mod graph_edges;
 pub mod hostile_names;
 pub mod hostile_texts;
 pub mod operator;

@@ -1,7 +1,7 @@
-//! Random machines pass the tests that krator generates for them, faults and all.
+//! Every edge of random machines leads where the description says, with every fault at every write.
 //!
 //! The text goes through `krator check` and the generators, and [`generated`] reads what they write. So a failure is a
-//! mistake of the runtime, of the generated tests, or of a rule that should have refused the description.
+//! mistake of the runtime, of the generated machine, or of a rule that should have refused the description.
 //! `KRATOR_MACHINES` is the number of machines, `KRATOR_SEED` another seed, and with `KRATOR_TOLD_APART=1` all of them tell fields of
 //! the spec apart.
 
@@ -18,7 +18,7 @@ use random::RandomMachine;
 use std::collections::BTreeSet;
 use std::fs;
 
-/// What the generated tests of a description find wrong; `None` if it has an error. With the number of edges.
+/// What is wrong with the edges of a description; `None` if it has an error. With the number of edges.
 fn test(text: &str) -> Option<(usize, Vec<String>)> {
     let checked = krator::check("krator.yaml", text.as_bytes());
     let description = checked.sound()?;
@@ -32,7 +32,7 @@ fn test(text: &str) -> Option<(usize, Vec<String>)> {
 }
 
 #[test]
-fn random_machines_pass_their_generated_tests() {
+fn every_edge_of_random_machines_survives_every_fault() {
     let (machines, seed) = (number("KRATOR_MACHINES", 100), number("KRATOR_SEED", 1));
     let all_tell_apart = number("KRATOR_TOLD_APART", 0) > 0;
     let mut dice = Dice::new(seed);
@@ -94,7 +94,7 @@ fn policies_let_every_move_of_a_random_machine_pass() {
 }
 
 #[test]
-fn the_machine_of_every_good_description_passes_its_generated_tests() {
+fn every_edge_of_every_good_description_survives_every_fault() {
     for (name, case) in cases() {
         let text = fs::read_to_string(case.join("spec.yaml")).expect("a case has a description");
         let (_, wrong) = test(&text).expect("a good description");

@@ -7,9 +7,9 @@ mod common;
 
 #[allow(unused_imports, reason = "as above")]
 use common::{
-    block, case_file, code_case, descriptions, dice, documents, edit_case, hostile_names, hostile_texts,
-    operator, outputs, random_crd, random_description, random_value, random_versions, regenerate, unreadable,
-    version_pair, website, yaml,
+    block, case_file, code_case, descriptions, dice, documents, edit_case, graph_edges, hostile_names,
+    hostile_texts, operator, outputs, random_crd, random_description, random_value, random_versions,
+    regenerate, unreadable, version_pair, website, yaml,
 };
 
 /// The command under test.
@@ -59,7 +59,7 @@ mod panics;
 // What krator prints for programs, and its schemas.
 #[cfg(feature = "cluster")]
 mod printed;
-// Random machines, driven through their generated tests in this process.
+// Random machines, each edge of them with each fault, in this process.
 mod machines;
 // Policies, and the rights that they ask for.
 mod policies;

@@ -59,8 +59,7 @@
 //! # Tests
 //!
 //! [`Local`] drives one object through the whole machine in memory, and [`Fixture`] calls a single handler; neither needs
-//! a cluster or a clock. [`testing::crashes`] lets the process end, and requests fail, wherever your handlers make them. The
-//! generated tests drive the graph itself with scripted handlers, see [`testing`].
+//! a cluster or a clock. [`testing::crashes`] lets the process end, and requests fail, wherever your handlers make them.
 //!
 //! # Features
 //!

@@ -5,10 +5,11 @@ mod edits;
 
 use crate::moose::{DESCRIPTION, replaced};
 use crate::operator::{Crate, build_folder};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, getpgid, kill_process, kill_process_group};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -49,6 +50,7 @@ impl Session {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
+            .process_group(0)
             .spawn()
             .expect("krator runs");
         let (sender, lines) = channel();
@@ -110,10 +112,20 @@ impl Session {
         self.seen.extend(self.lines.try_iter());
     }
 
-    /// Ends the verb as Ctrl-C or a supervisor does.
-    pub fn end(mut self) -> ExitStatus {
+    fn id(&self) -> Pid {
         let id = i32::try_from(self.process.id()).expect("ids of processes are small");
-        kill_process(Pid::from_raw(id).expect("it runs"), Signal::TERM).expect("it runs");
+        Pid::from_raw(id).expect("it runs")
+    }
+
+    /// Ends the verb as a supervisor does.
+    pub fn end(mut self) -> ExitStatus {
+        kill_process(self.id(), Signal::TERM).expect("it runs");
+        self.process.wait().expect("our own child")
+    }
+
+    /// Ends the verb as Ctrl-C does, which is sent to all processes of its group.
+    fn interrupt(mut self) -> ExitStatus {
+        kill_process_group(self.id(), Signal::INT).expect("it runs");
         self.process.wait().expect("our own child")
     }
 }
@@ -149,8 +161,15 @@ fn the_demo_shows_moose_that_sleep_and_dev_goes_on_with_its_operator() {
     let line = demo.wait_for("KUBECONFIG=");
     let kubeconfig = line.rsplit('=').next().expect("it is after the sign").to_owned();
     demo.wait_for("Sleep");
-    assert_eq!(running_with(&kubeconfig).len(), 1);
-    assert!(demo.end().success());
+    let running = running_with(&kubeconfig);
+    assert_eq!(running.len(), 1);
+    // Otherwise it has Ctrl-C too, and sometimes ends before the demo knows why.
+    assert_eq!(
+        getpgid(Some(running[0])),
+        Ok(running[0]),
+        "the operator is in the group of the demo"
+    );
+    assert!(demo.interrupt().success());
     assert_eq!(running_with(&kubeconfig), [], "the operator still runs");
     assert!(!Path::new(&kubeconfig).exists(), "a token was left behind");
 

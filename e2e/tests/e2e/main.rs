@@ -7,9 +7,9 @@ mod common;
 
 #[allow(unused_imports, reason = "as above")]
 use common::{
-    block, case_file, code_case, descriptions, dice, documents, edit_case, hostile_names, hostile_texts,
-    outputs, random_crd, random_description, random_value, random_versions, regenerate, unreadable, website,
-    yaml,
+    block, case_file, code_case, descriptions, dice, documents, edit_case, graph_edges, hostile_names,
+    hostile_texts, outputs, random_crd, random_description, random_value, random_versions, regenerate,
+    unreadable, website, yaml,
 };
 
 /// The command under test.

@@ -1,12 +1,16 @@
-//! A test of the generated tests: a runtime with a defect turns them red, for the right reason, and so does a function of the
+//! A test of the tests of graphs: a runtime with a defect turns them red, for the right reason, and so does a function of the
 //! author.
 //!
-//! `testdata/planted/<defect>.txt` names a file of the runtime in its first line, or `lib.rs`, which is in the same folder. Its sections are what is `right` in that
-//! file, what is `planted` instead, and what the tests print when they turn `red`. The crate is generated from `spec.yaml`
-//! of that folder, and what it converts from `versions.yaml`. It is built without Kubernetes, which takes seconds.
+//! `testdata/planted/<defect>.txt` names a file of the runtime in its first line, or `lib.rs`, which is in the same folder. Its
+//! sections are what is `right` in that file, what is `planted` instead, and what the tests print when they turn `red`. The crate
+//! has the machine of `spec.yaml` of that folder, and what it converts from `versions.yaml`. It is built without Kubernetes, which
+//! takes seconds.
 
 use crate::case_file::{CaseFile, case_files};
+use crate::graph_edges::edges;
 use crate::operator::{build_folder, cargo};
+use krator::finding::Source;
+use krator::model::Description;
 use krator::render::{self, Runtime};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -20,14 +24,14 @@ edition = "2024"
 publish = false
 
 [dependencies]
-krator-runtime = { path = "vendor/krator-runtime", features = ["versions"] }
+krator-runtime = { path = "krator-runtime", features = ["scripted", "versions"] }
 
 [dev-dependencies]
 serde_json = "1"
 tokio = { version = "1", default-features = false, features = ["rt", "test-util", "time"] }
 
 [workspace]
-exclude = ["vendor"]
+exclude = ["krator-runtime"]
 "#;
 
 fn data() -> PathBuf {
@@ -75,7 +79,7 @@ impl Defect {
 fn in_crate(file: &str) -> PathBuf {
     match file {
         "lib.rs" => "src/lib.rs".into(),
-        of_runtime => Path::new("vendor/krator-runtime").join(of_runtime),
+        of_runtime => Path::new("krator-runtime").join(of_runtime),
     }
 }
 
@@ -114,7 +118,7 @@ impl PlantedCrate {
         cargo.output().expect("cargo runs")
     }
 
-    /// Runs the generated tests: whether they pass, and their output.
+    /// Runs the tests: whether they pass, and their output.
     fn test(&self) -> (bool, String) {
         let output = self.cargo(&["test", "--offline", "--quiet", "--lib"]);
         let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
@@ -122,32 +126,80 @@ impl PlantedCrate {
     }
 }
 
-/// What `krator new` makes of a description of the folder.
-fn generated(file: &str) -> BTreeMap<PathBuf, String> {
-    let text = fs::read(data().join(file)).expect("a file of the repository");
-    let checked = krator::check("krator.yaml", &text);
-    let description = checked.description.expect("a good description");
-    let plan = render::plan(&description, &checked.source, &Runtime::Vendored);
-    plan.files()
-        .map(|(path, file)| (path.into(), file.contents.clone()))
+/// The files of this repository below a folder, by their paths there.
+pub fn files_below(folder: &str) -> Vec<String> {
+    let listed = Command::new("git")
+        .current_dir(crate::REPOSITORY)
+        .args([
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+            "--",
+            folder,
+        ])
+        .output()
+        .expect("git runs");
+    let listed = String::from_utf8(listed.stdout).expect("names of files are UTF-8");
+    let files = listed.split_terminator('\0').map(str::to_owned);
+    files
+        .filter(|path| Path::new(crate::REPOSITORY).join(path).exists())
         .collect()
+}
+
+/// A file of this repository.
+fn repository(path: &str) -> String {
+    fs::read_to_string(Path::new(crate::REPOSITORY).join(path)).expect("a file of the repository")
+}
+
+/// What `krator new` makes of a description of the folder: these files of its kind, and the versions of all dependencies.
+fn generated(
+    description: &Description,
+    source: &Source,
+    names: [&str; 2],
+    files: &mut BTreeMap<PathBuf, String>,
+) {
+    let plan = render::plan(description, source, &Runtime::Vendored);
+    for (path, file) in plan.files() {
+        let name = path.strip_prefix("src/thing/generated/");
+        match name.filter(|name| names.contains(name)) {
+            Some(name) => files.insert(Path::new("src/thing").join(name), file.contents.clone()),
+            None if path == "Cargo.lock" => files.insert(path.into(), file.contents.clone()),
+            None => None,
+        };
+    }
+}
+
+/// A test of each edge of the description. Rust reads what Rust prints.
+fn tests_of(description: &Description) -> String {
+    let edges = edges(&description.kinds[0]);
+    format!(
+        "use krator_runtime::{{Exit::*, StateId, testing::Cause::*}};\n\n\
+         #[test]\nfn every_edge_survives_every_fault() {{\n    super::take(&{edges:?});\n}}\n"
+    )
 }
 
 /// The files of the crate, with a runtime that has no defect.
 fn files() -> BTreeMap<PathBuf, String> {
-    let (machine, mut converted) = (generated("spec.yaml"), generated("versions.yaml"));
+    const RUNTIME: &str = "crates/";
     let mut files = BTreeMap::new();
-    let mut take = |from: &BTreeMap<PathBuf, String>, names: [&str; 2]| {
-        for name in names {
-            let path = Path::new("src/thing/generated").join(name);
-            files.insert(Path::new("src/thing").join(name), from[&path].clone());
+    for (name, taken) in [
+        ("spec.yaml", ["machine.rs", "machine.rs"]),
+        ("versions.yaml", ["versions.json", "specs.json"]),
+    ] {
+        let text = fs::read(data().join(name)).expect("a file of the repository");
+        let checked = krator::check("krator.yaml", &text);
+        let description = checked.description.expect("a good description");
+        generated(&description, &checked.source, taken, &mut files);
+        if name == "spec.yaml" {
+            files.insert("src/thing/tests.rs".into(), tests_of(&description));
         }
-    };
-    take(&machine, ["machine.rs", "tests.rs"]);
-    take(&converted, ["versions.json", "specs.json"]);
-    // It has the runtime of an operator that converts objects.
-    converted.retain(|path, _| path == Path::new("Cargo.lock") || path.starts_with("vendor"));
-    files.append(&mut converted);
+    }
+    for path in files_below("crates/krator-runtime") {
+        let name = path.trim_start_matches(RUNTIME);
+        files.insert(name.into(), repository(&path));
+    }
     let lib = fs::read_to_string(data().join("lib.rs")).expect("a file of the repository");
     files.insert("src/lib.rs".into(), lib);
     files.insert("Cargo.toml".into(), MANIFEST.to_owned());
@@ -155,7 +207,7 @@ fn files() -> BTreeMap<PathBuf, String> {
 }
 
 #[test]
-fn a_defect_of_the_runtime_turns_generated_tests_red() {
+fn a_defect_of_the_runtime_turns_tests_of_graphs_red() {
     let files = files();
     // All of them before the first is compiled, which takes a minute.
     let plant = |defect: Defect| {

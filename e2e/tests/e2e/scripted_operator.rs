@@ -33,7 +33,7 @@ pub struct Recipe {
 /// The operator of the tests of the contract, with faults on demand.
 const CONTRACT: Recipe = Recipe {
     text: recipe::CONTRACT,
-    first: |_, _| String::new(),
+    first: scripted::says_which_run,
     build: Crate::build_with_faults,
 };
 

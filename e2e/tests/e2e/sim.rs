@@ -12,6 +12,7 @@ mod planted;
 mod play;
 pub mod routes;
 mod run;
+mod witness;
 mod world;
 
 use crate::dice::number;

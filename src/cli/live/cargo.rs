@@ -6,9 +6,11 @@ use std::process::Stdio;
 use anyhow::{Context, bail};
 use serde_json::Value as Json;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 
 use super::inputs::MANIFEST;
+#[cfg(unix)]
+use super::operator::process_id;
 use crate::cli::NO_CARGO;
 
 /// The feature of operators that only development may have: controls on their page.
@@ -47,8 +49,8 @@ impl Cargo {
     /// If one is not on this machine and cannot be downloaded.
     pub async fn fetch(&self) -> anyhow::Result<()> {
         let fetch = ["fetch", "--quiet", "--target", &self.host];
-        let fetched = self.command(&fetch).status().await.context("cannot run cargo")?;
-        if !fetched.success() {
+        let mut cargo = Running::start(&mut self.command(&fetch))?;
+        if !cargo.0.wait().await.context("cannot wait for cargo")?.success() {
             bail!(
                 "cargo cannot get the crates that the operator is built from; if this machine is offline, run \
                  `cargo fetch` in `{}` while it is online",
@@ -59,26 +61,22 @@ impl Cargo {
     }
 
     /// Builds the operator, with progress and errors on the terminal, and returns its program; `None` if it does not
-    /// compile. Cargo ends when the future is dropped.
+    /// compile. Cargo and its compilers end when the future is dropped.
     pub async fn build(&self) -> anyhow::Result<Option<PathBuf>> {
         const BUILD: [&str; 3] = ["build", "--offline", "--message-format=json-render-diagnostics"];
         let mut command = self.command(&BUILD);
         if self.has_dev_feature()? {
             command.args(["--features", DEV]);
         }
-        let mut cargo = command
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .context("cannot run cargo")?;
+        let mut cargo = Running::start(command.stdout(Stdio::piped()))?;
         let mut program = None;
-        if let Some(messages) = cargo.stdout.take() {
+        if let Some(messages) = cargo.0.stdout.take() {
             let mut lines = BufReader::new(messages).lines();
             while let Some(line) = lines.next_line().await.context("cannot read what cargo says")? {
                 program = program_of(&line).or(program);
             }
         }
-        let ended = cargo.wait().await.context("cannot wait for cargo")?;
+        let ended = cargo.0.wait().await.context("cannot wait for cargo")?;
         if !ended.success() {
             return Ok(None);
         }
@@ -105,6 +103,29 @@ impl Cargo {
             }
         }
         command
+    }
+}
+
+/// Cargo while it runs. It ends with all that it has started when this is dropped.
+struct Running(Child);
+
+impl Running {
+    fn start(command: &mut Command) -> anyhow::Result<Self> {
+        // Ctrl-C is meant for this command. Cargo would often end by it first, and that would be reported as a failure.
+        #[cfg(unix)]
+        command.process_group(0);
+        let cargo = command.kill_on_drop(true).spawn();
+        cargo.map(Self).context("cannot run cargo")
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Some(group) = process_id(&self.0) {
+            // It may have ended in the meantime.
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
     }
 }
 

@@ -64,6 +64,10 @@ impl Operator {
             .arg("--metrics-secure=false")
             .stdin(Stdio::null())
             .kill_on_drop(true);
+        // Ctrl-C is meant for this command, which ends the operator then. An operator that had it too would often end first, and
+        // that would be reported as a failure.
+        #[cfg(unix)]
+        command.process_group(0);
         if let Some(kubeconfig) = start.kubeconfig {
             command.args([OsStr::new("--kubeconfig"), kubeconfig.as_os_str()]);
         }
@@ -116,12 +120,7 @@ impl Operator {
     /// Ends the operator as Kubernetes ends pods: it may finish what it is doing.
     pub async fn stop(mut self) {
         #[cfg(unix)]
-        if let Some(id) = self
-            .process
-            .id()
-            .and_then(|id| i32::try_from(id).ok())
-            .and_then(rustix::process::Pid::from_raw)
-        {
+        if let Some(id) = process_id(&self.process) {
             // It may have ended in the meantime.
             let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
             if tokio::time::timeout(DRAIN, self.process.wait()).await.is_ok() {
@@ -131,6 +130,13 @@ impl Operator {
         // It cannot be ended if it has ended.
         let _ = self.process.kill().await;
     }
+}
+
+/// The id of a process that has not ended.
+#[cfg(unix)]
+pub fn process_id(process: &Child) -> Option<rustix::process::Pid> {
+    let id = i32::try_from(process.id()?).ok()?;
+    rustix::process::Pid::from_raw(id)
 }
 
 /// Starts what ends an operator when this process is killed. Nobody but the kernel can notice that, and what it does then on

@@ -1,26 +1,25 @@
-//! Reads the state graph and its tests from the files that krator generates, and runs these tests in this process. So
-//! a random description does not need a compiler, and what is tested is what a crate would contain.
+//! Reads the state graph from the file that krator generates, and takes its edges in this process. So a random description does
+//! not need a compiler, and what is tested is what a crate would contain.
 
+use crate::graph_edges::{Edge, edges};
 use krator::model::{self, Description, Kind};
-use krator::render::rust::{graph_tests, machine};
-use krator_runtime::testing::{Cause, drive};
+use krator::render::rust::machine;
+use krator_runtime::testing::drive;
 use krator_runtime::{
-    Exit, Graph, Objective, OnDelete, OnSpecChange, Policy, Retry, SpecChange, StateId, StateKind, Watch,
+    Graph, Objective, OnDelete, OnSpecChange, Policy, Retry, SpecChange, StateId, StateKind, Watch,
 };
 use std::collections::BTreeSet;
 use std::time::Duration;
-use syn::punctuated::Punctuated;
-use syn::visit::Visit;
-use syn::{Expr, ExprMethodCall, Item, Lit, Token};
+use syn::{Expr, ExprMethodCall, Item, Lit};
 
-/// A state graph with the tests of its edges.
+/// A state graph as generated, and its edges as described.
 pub struct Generated {
     names: Vec<String>,
     states: &'static [Policy<'static>],
     /// The names of the final ones: those have a right handler from the beginning.
     ends: BTreeSet<String>,
     pub graph: Graph<'static>,
-    edges: Vec<(StateId, Cause, Option<StateId>)>,
+    edges: Vec<Edge>,
 }
 
 impl Generated {
@@ -67,12 +66,6 @@ impl Generated {
                 _ => {}
             }
         }
-        let tests = syn::parse_file(&graph_tests::tests(kind)).expect("a generated file");
-        let mut checks = Checks {
-            names: &names,
-            edges: Vec::new(),
-        };
-        checks.visit_file(&tests);
         Generated {
             graph: graph.expect("a graph"),
             states,
@@ -81,12 +74,12 @@ impl Generated {
                 let ends = kind.states.iter().filter(is_final);
                 ends.map(|state| state.name.value.to_string()).collect()
             },
-            edges: checks.edges,
+            edges: edges(kind),
             names: names.states,
         }
     }
 
-    /// Everything that its tests find wrong, each with the edge that it is about.
+    /// Takes every edge with every fault: everything that is wrong, each with the edge that it is about.
     pub fn test(&self) -> Vec<String> {
         let clock = tokio::runtime::Builder::new_current_thread()
             .enable_time()
@@ -117,7 +110,7 @@ impl Generated {
         wrong
     }
 
-    /// How many edges its tests take.
+    /// How many edges it has.
     pub fn edges(&self) -> usize {
         self.edges.len()
     }
@@ -268,50 +261,6 @@ impl Names {
                 other => panic!("a retry has no `{other}` here"),
             }
         })
-    }
-}
-
-/// Collects the calls `at(STATE).edge(STATE)` of the tests.
-struct Checks<'n> {
-    names: &'n Names,
-    edges: Vec<(StateId, Cause, Option<StateId>)>,
-}
-
-impl<'a> Visit<'a> for Checks<'_> {
-    fn visit_macro(&mut self, found: &'a syn::Macro) {
-        let checks = found.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated);
-        for check in checks.expect("a list of checks") {
-            let (Expr::Call(at), calls) = chain(&check) else {
-                panic!("a check begins with `at`")
-            };
-            let from = self.names.state(&at.args[0]);
-            let mut args = calls[0].args.iter();
-            let path = args
-                .clone()
-                .next()
-                .filter(|arg| matches!(arg, Expr::Lit(_)))
-                .map(text);
-            let to = args
-                .nth(usize::from(path.is_some()))
-                .map(|to| self.names.state(to));
-            let (cause, to) = match calls[0].method.to_string().as_str() {
-                "to" => (Cause::Code(Exit::To(to.expect("a state"))), to),
-                "stays" => (Cause::Code(Exit::Stay), Some(from)),
-                "ends" | "ends_in" => (Cause::Code(Exit::Done), to),
-                "times_out" => (Cause::TimesOut, to),
-                "fails" | "fails_and_ends" => (Cause::Fails, to),
-                "fails_for_good" => (Cause::FailsForGood, to),
-                "exceeds_limit" => (Cause::ExceedsLimit, to),
-                "is_deleted" | "is_deleted_at_once" => (Cause::Deleted, to),
-                "changes" => (Cause::Changes, to),
-                "sees_changes" => (Cause::SeesChanges, Some(from)),
-                "changes_of" => (Cause::ChangesOf(path.expect("a path")), to),
-                "sees_changes_of" => (Cause::SeesChangesOf(path.expect("a path")), Some(from)),
-                "restarts" => (Cause::Restarts, to),
-                other => panic!("no check `{other}`"),
-            };
-            self.edges.push((from, cause, to));
-        }
     }
 }
 

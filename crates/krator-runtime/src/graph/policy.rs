@@ -251,14 +251,12 @@ impl<'g> Policy<'g> {
         self.on_spec_change_of = changes;
         self
     }
-    /// Everything that a change of the spec may do.
-    pub(crate) fn on_any_spec_change(&self) -> impl Iterator<Item = OnSpecChange> + use<'g> {
-        let of_fields = self.on_spec_change_of.iter().map(|change| change.does);
-        of_fields.chain([self.on_spec_change])
-    }
     /// The states that a change of the spec may lead to.
+    #[cfg(any(feature = "kube", feature = "scripted", test))]
     pub(crate) fn spec_change_targets(&self) -> impl Iterator<Item = StateId> + use<'g> {
-        self.on_any_spec_change().filter_map(|does| match does {
+        let of_fields = self.on_spec_change_of.iter().map(|change| change.does);
+        let all = of_fields.chain([self.on_spec_change]);
+        all.filter_map(|does| match does {
             OnSpecChange::To(state) => Some(state),
             OnSpecChange::Wake | OnSpecChange::Ignore => None,
         })

@@ -164,9 +164,6 @@ impl<F: Node> Transition<F> {
             from: PhantomData,
         }
     }
-    pub(crate) fn exit(self) -> Exit {
-        self.exit
-    }
     pub(crate) fn into_parts(self) -> (Exit, Option<String>) {
         (self.exit, self.reason)
     }

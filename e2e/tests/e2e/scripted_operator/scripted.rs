@@ -6,6 +6,17 @@ use std::path::Path;
 /// What the handlers have in common. It is compiled into the operator.
 pub const SCRIPT: &str = include_str!("script.rs");
 
+/// What the handlers of the contract do first: those of one kind say in its status which run they are, so that a write whose outcome
+/// is unknown can lose something.
+pub fn says_which_run(kind: &Kind, _: &State) -> String {
+    match kind.resource.kind.as_str() {
+        "Postgresql" => "        let run = format!(\"{}-{}\", cx.entry(), cx.attempt());\n        \
+                         cx.status_mut().primary = Some(run);\n"
+            .to_owned(),
+        _ => String::new(),
+    }
+}
+
 /// The handler in place of a generated one, below `src`, that does what `first` says, as Rust statements, and then follows the
 /// script of its object. None for files without a handler.
 pub fn scripted(

@@ -37,6 +37,8 @@ pub struct Faults {
     pub refused: usize,
     /// A write is done, and answered with 500 or 504.
     pub failed: usize,
+    /// A write arrives within half a minute, after its sender was told that the connection is gone.
+    pub late: usize,
     /// A watch ends within ten seconds.
     pub cut: usize,
     /// A watch begins at a version that the server has forgotten: 410.
@@ -86,6 +88,7 @@ struct Fate {
     unanswered: bool,
     refused: Option<u16>,
     failed: Option<u16>,
+    late: Option<Duration>,
     cut: Option<Duration>,
 }
 
@@ -203,6 +206,11 @@ impl Network {
         // What was sent is under way, also when the sender has ended.
         tokio::spawn(async move {
             network.passes(&sender).await;
+            let mut answered = Some(answered);
+            if let Some(late) = fate.late {
+                answered = None;
+                sleep(late).await;
+            }
             sleep(fate.there).await;
             let is_down = network.state().down.is_some_and(|until| Instant::now() < until);
             if fate.lost || is_down {
@@ -222,7 +230,8 @@ impl Network {
             network.note(&what, response.status().as_u16(), &sent);
             if is_done {
                 if is_renewal && let Some(renewals) = &mut network.state().renewals {
-                    renewals.insert(sender.clone(), sent_at);
+                    let renewed = renewals.entry(sender.clone()).or_insert(sent_at);
+                    *renewed = sent_at.max(*renewed);
                 }
                 if let Some(point) = &point {
                     network.kills(&sender, &format!("after {point}"));
@@ -230,7 +239,7 @@ impl Network {
             }
             sleep(fate.back).await;
             network.passes(&sender).await;
-            if !fate.unanswered {
+            if let Some(answered) = answered.filter(|_| !fate.unanswered) {
                 // Nobody may wait for it any more.
                 let _ = answered.send(response);
             }
@@ -358,10 +367,10 @@ impl Network {
             [faults.slow, faults.lost, faults.unanswered, faults.refused].map(&mut hit);
         let is_watch = what.contains("watch=");
         let cut = hit(faults.cut) && is_watch;
-        let [failed, gone] = [faults.failed, faults.gone].map(&mut hit);
+        let [failed, gone, late] = [faults.failed, faults.gone, faults.late].map(&mut hit);
         let mut millis = |most: usize| Duration::from_millis(dice.below(most) as u64);
         let most = if slow { 2000 } else { 5 };
-        let (there, back, after) = (millis(most), millis(most), millis(10_000));
+        let (there, back, after, later) = (millis(most), millis(most), millis(10_000), millis(30_000));
         let codes: &[u16] = if is_write {
             &[409, 422, 429, 500, 504]
         } else {
@@ -375,6 +384,7 @@ impl Network {
             unanswered: unanswered && !is_watch,
             refused: refused.or((gone && is_watch).then_some(410)),
             failed: (failed && is_write).then(|| *dice.among(&[500, 504])),
+            late: (late && is_write).then_some(later),
             cut: cut.then_some(after),
         }
     }

@@ -6,11 +6,11 @@
 
 use crate::dice::number;
 use crate::operator::cargo;
-use crate::planted::Defect;
+use crate::planted::{Defect, files_below};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// The runtime asks this variable which defect it has.
 const WHICH: &str = "KRATOR_PLANTED";
@@ -43,18 +43,12 @@ fn planted(defects: &[Defect]) -> BTreeMap<String, String> {
 
 /// Copies the repository. Files that are there already are left alone, so that cargo compiles only what has changed.
 fn copy(changed: &BTreeMap<String, String>) {
-    let listed = Command::new("git")
-        .current_dir(crate::REPOSITORY)
-        .args(["ls-files", "-z"])
-        .output()
-        .expect("git runs");
-    let listed = String::from_utf8(listed.stdout).expect("names of files are UTF-8");
-    for path in listed.split_terminator('\0') {
-        let contents = match changed.get(path) {
+    for path in files_below(".") {
+        let contents = match changed.get(&path) {
             Some(text) => text.clone().into_bytes(),
-            None => fs::read(Path::new(crate::REPOSITORY).join(path)).expect("a file of the repository"),
+            None => fs::read(Path::new(crate::REPOSITORY).join(&path)).expect("a file of the repository"),
         };
-        let to = folder().join("repository").join(path);
+        let to = folder().join("repository").join(&path);
         if fs::read(&to).ok().as_ref() != Some(&contents) {
             fs::create_dir_all(to.parent().expect("a file is in a folder")).expect("a folder of our own");
             fs::write(to, contents).expect("a folder of our own");

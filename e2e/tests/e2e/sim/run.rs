@@ -183,6 +183,7 @@ impl Run {
                 unanswered: 10,
                 refused: 20,
                 failed: 10,
+                late: 20,
                 cut: 300,
                 gone: 50,
             },
@@ -207,12 +208,13 @@ impl Run {
             }
             size /= 2;
         }
-        let none: [fn(&mut Run); 8] = [
+        let none: [fn(&mut Run); 9] = [
             |run| run.faults.slow = 0,
             |run| run.faults.lost = 0,
             |run| run.faults.unanswered = 0,
             |run| run.faults.refused = 0,
             |run| run.faults.failed = 0,
+            |run| run.faults.late = 0,
             |run| run.faults.cut = 0,
             |run| run.faults.gone = 0,
             |run| run.clocks.fill(0),

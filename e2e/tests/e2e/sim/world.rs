@@ -2,13 +2,12 @@
 
 use super::network::Network;
 use super::run::Deployment;
-use crate::cluster::watch::Event;
+use super::witness::Witness;
 use crate::contract::Oracle;
 use crate::scripted_operator::foreign_kinds;
 use crate::yaml::documents;
-use futures::StreamExt as _;
 use http::Request;
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::Full;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use krator::model::{Description, Kind};
 use krator_apiserver::Server;
@@ -16,21 +15,16 @@ use krator_runtime::simulation::Process;
 use kube::Config;
 use serde_json::{Value, json};
 use simulated_operator::script::STARTS;
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::OnceLock;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 
 /// When each simulation begins.
-const BEGIN: Timestamp = Timestamp::constant(1_767_225_600, 0);
+pub const BEGIN: Timestamp = Timestamp::constant(1_767_225_600, 0);
 const NAMESPACE: &str = "simulated";
 /// How long a process may take to end when it is asked to.
 const GRACE: Duration = Duration::from_secs(30);
-/// By how much the time in a status may differ from the time at which it is stored: a clock learns from the server's `Date`, which
-/// has whole seconds, and a write may be tried for a while.
-const AHEAD: SignedDuration = SignedDuration::from_secs(3);
-const BEHIND: SignedDuration = SignedDuration::from_mins(30);
 /// The start of the paths of the Leases.
 const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces";
 
@@ -42,17 +36,9 @@ pub struct World {
     seed: u64,
     deployment: Deployment,
     replicas: Vec<Replica>,
-    oracles: Vec<Oracle>,
-    seen: Seen,
-    holder: Value,
-    /// When each object entered its state, as its status says, by the uid of the object.
-    entered: BTreeMap<String, Value>,
+    witness: Witness,
     samples: Vec<Value>,
-    findings: Vec<String>,
 }
-
-/// What was written, with the time, each by the number of its oracle. Leases have none.
-type Seen = Arc<Mutex<Vec<(Option<usize>, Event, Timestamp)>>>;
 
 /// A replica of the operator, which is started again whenever it has ended.
 struct Replica {
@@ -128,19 +114,19 @@ impl World {
                 .expect("manifests are taken");
         }
         let began = Instant::now();
-        let seen = Seen::default();
-        for (number, kind) in description.kinds.iter().enumerate() {
-            watch(&server, &path(kind, ""), Some(number), began, &seen).await;
-        }
-        if let Deployment::Elected(_) = deployment {
-            network.elect();
-            let leases = format!("{LEASES}/{}/leases", description.namespace.as_str());
-            watch(&server, &leases, None, began, &seen).await;
-        }
         let oracle = match deployment {
             Deployment::Rivals(_) => Oracle::contested,
             Deployment::Alone | Deployment::Elected(_) => Oracle::new,
         };
+        let witness = Witness::new(began, description.kinds.iter().map(oracle).collect());
+        for (number, kind) in description.kinds.iter().enumerate() {
+            witness.watch(&server, &path(kind, ""), Some(number)).await;
+        }
+        if let Deployment::Elected(_) = deployment {
+            network.elect();
+            let leases = format!("{LEASES}/{}/leases", description.namespace.as_str());
+            witness.watch(&server, &leases, None).await;
+        }
         let replica = |number| Replica {
             off: SignedDuration::from_secs(clocks.get(number).copied().unwrap_or_default()),
             starts: 0,
@@ -154,12 +140,8 @@ impl World {
             seed,
             deployment,
             replicas: (0..deployment.replicas()).map(replica).collect(),
-            oracles: description.kinds.iter().map(oracle).collect(),
-            seen,
-            holder: Value::Null,
-            entered: BTreeMap::new(),
+            witness,
             samples,
-            findings: Vec::new(),
         }
     }
 
@@ -177,7 +159,7 @@ impl World {
     pub async fn wait_for(&mut self, most: Duration, holds: impl Fn(&World) -> bool) -> bool {
         let end = self.began.elapsed() + most;
         loop {
-            self.follow();
+            self.witness.follow();
             if holds(self) {
                 return true;
             }
@@ -273,17 +255,20 @@ impl World {
 
     /// The oracles, one for each kind of the description.
     pub fn oracles(&self) -> &[Oracle] {
-        &self.oracles
+        &self.witness.oracles
     }
 
     /// The objects of these scripts stay in ready states.
     pub fn ready_objects_stay(&mut self) {
-        self.oracles.iter_mut().for_each(Oracle::ready_objects_stay);
+        self.witness
+            .oracles
+            .iter_mut()
+            .for_each(Oracle::ready_objects_stay);
     }
 
     /// The objects that have not come to rest since another operator or leader began.
     pub fn restless(&self) -> Vec<String> {
-        self.oracles.iter().flat_map(Oracle::restless).collect()
+        self.witness.oracles.iter().flat_map(Oracle::restless).collect()
     }
 
     /// Ends the replicas, and judges all that was written.
@@ -294,28 +279,29 @@ impl World {
         let is_down = |world: &World| world.replicas.iter().all(|replica| replica.running.is_none());
         self.wait_for(GRACE * 2, is_down).await;
         let starts = STARTS.take().unwrap_or_default();
-        let (mut objects, mut entries, mut judgements) = (0, 0, 0);
-        for oracle in &mut self.oracles {
+        let Witness {
+            mut oracles,
+            mut findings,
+            ..
+        } = self.witness;
+        for oracle in &mut oracles {
             oracle.check_handler_starts(&starts);
-            self.findings.extend(oracle.findings().iter().cloned());
-            objects += oracle.objects();
-            entries += oracle.entries();
-            judgements += oracle.judged();
+            findings.extend(oracle.findings().iter().cloned());
         }
-        self.findings.extend(self.network.findings());
+        findings.extend(self.network.findings());
         Judged {
             log: self.network.log(),
-            findings: self.findings,
-            objects,
-            entries,
-            judgements,
+            findings,
+            objects: oracles.iter().map(Oracle::objects).sum(),
+            entries: oracles.iter().map(Oracle::entries).sum(),
+            judgements: oracles.iter().map(Oracle::judged).sum(),
             length: self.began.elapsed(),
         }
     }
 
     /// Notes what a run should have reached.
     pub fn find(&mut self, finding: impl Into<String>) {
-        self.findings.push(finding.into());
+        self.witness.findings.push(finding.into());
     }
 
     /// Starts replicas that are not there, and looks at those that have ended.
@@ -327,10 +313,10 @@ impl World {
                 let has_ended = running.done.is_finished();
                 let name = &running.name;
                 if running.ends.is_some_and(|ends| now > ends) {
-                    self.findings.push(format!("{name} does not end"));
+                    self.witness.findings.push(format!("{name} does not end"));
                     running.process.kill();
                 } else if has_ended && running.ends.is_none() && self.deployment == Deployment::Alone {
-                    self.findings.push(format!("{name} has ended by itself"));
+                    self.witness.findings.push(format!("{name} has ended by itself"));
                 } else if !has_ended && !running.process.is_killed() {
                     continue;
                 }
@@ -343,10 +329,10 @@ impl World {
     }
 
     fn start(&mut self, number: usize) {
-        self.follow();
+        self.witness.follow();
         let time = BEGIN + self.began.elapsed();
         if !matches!(self.deployment, Deployment::Elected(_)) {
-            self.another_acts(time);
+            self.witness.another_acts(time);
         }
         let description = description();
         let user = format!(
@@ -382,56 +368,6 @@ impl World {
             ends: None,
         });
     }
-
-    fn another_acts(&mut self, time: Timestamp) {
-        for oracle in &mut self.oracles {
-            oracle.operator_starts(time);
-        }
-    }
-
-    /// Whether the time at which an object has entered its state is that of the server, not that of a node.
-    fn check_time(&mut self, event: &Event, stored: Timestamp) {
-        let entered = &event.object["status"]["stateEnteredTime"];
-        let uid = event.object["metadata"]["uid"].as_str().unwrap_or_default();
-        if self.entered.insert(uid.to_owned(), entered.clone()).as_ref() == Some(entered) {
-            return;
-        }
-        let Some(entered) = entered.as_str().and_then(|text| text.parse::<Timestamp>().ok()) else {
-            return;
-        };
-        let before = stored.duration_since(entered);
-        if before > BEHIND || -before > AHEAD {
-            let kind = event.object["kind"].as_str().unwrap_or_default();
-            self.findings.push(format!(
-                "{kind} {}: it has entered its state at {entered}, as its status says, which was stored at {stored}",
-                event.name()
-            ));
-        }
-    }
-
-    /// Passes what was written since the last call to the oracles, in the order in which it was written.
-    fn follow(&mut self) {
-        let mut events = std::mem::take(&mut *self.seen.lock().expect("nothing panics with it"));
-        events.sort_by_key(|(_, event, _)| {
-            let version = event.object["metadata"]["resourceVersion"].as_str();
-            version.and_then(|version| version.parse::<u64>().ok())
-        });
-        for (number, event, time) in events {
-            match number {
-                Some(number) => {
-                    self.check_time(&event, time);
-                    self.oracles[number].see(&event);
-                }
-                None => {
-                    let holder = event.object["spec"]["holderIdentity"].clone();
-                    if holder.as_str().is_some_and(|holder| !holder.is_empty()) && holder != self.holder {
-                        self.another_acts(time);
-                    }
-                    self.holder = holder;
-                }
-            }
-        }
-    }
 }
 
 /// The path of an object of a kind, or of all.
@@ -447,26 +383,4 @@ fn path(kind: &Kind, name: &str) -> String {
         "" => all,
         name => format!("{all}/{name}"),
     }
-}
-
-/// Follows everything that is written to the objects of a path.
-async fn watch(server: &Server, path: &str, number: Option<usize>, began: Instant, seen: &Seen) {
-    let request = Request::get(format!("{path}?watch=1&timeoutSeconds=100000"));
-    let request = request.body(Full::<bytes::Bytes>::default()).expect("a request");
-    let mut body = server.answer(request).await.into_body().into_data_stream();
-    let sink = Arc::clone(seen);
-    tokio::spawn(async move {
-        // Each frame is a line.
-        while let Some(Ok(line)) = body.next().await {
-            let event: Value = serde_json::from_slice(&line).expect("a server sends JSON");
-            let event = Event {
-                deleted: event["type"] == "DELETED",
-                object: event["object"].clone(),
-            };
-            let time = BEGIN + began.elapsed();
-            sink.lock()
-                .expect("nothing panics with it")
-                .push((number, event, time));
-        }
-    });
 }

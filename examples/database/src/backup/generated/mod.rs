@@ -3,8 +3,4 @@
 pub mod kinds;
 pub mod machine;
 pub mod prelude;
-
-#[cfg(test)]
-mod tests;
-
 pub mod types;

@@ -9,7 +9,7 @@ use crate::graph::{Exit, Graph, OnSpecChange, Policy, Retry, SpecChange, StateId
 use route::{Route, before, route};
 use std::{collections::BTreeMap, time::Duration};
 
-/// Why an object leaves a state, or what happens while it stays. Each method of [`At`](super::At) checks one of them.
+/// Why an object leaves a state, or what happens while it stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The handler ends its run.

@@ -3,7 +3,7 @@ use crate::{
     engine,
     graph::{Effects, Graph, OnSpecChange, Policy},
     status::{EntryId, MachineStatus},
-    testing::{
+    testing::graphs::{
         recorder::{Note, Stored},
         scripted::stored_digests,
     },

@@ -7,7 +7,7 @@ use crate::{
     local::{FOREVER, FaultKind, Handle},
     lock::Lock as _,
     machine::Context,
-    testing::{
+    testing::graphs::{
         case::{Case, Goal, on_change_of},
         judge::{self, Disturbance},
         recorder::{Note, Recorder},

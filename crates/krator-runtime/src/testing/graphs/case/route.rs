@@ -14,7 +14,7 @@ pub(super) const LIMIT_FROM_FIELD: u32 = 3;
 
 /// The values of the fields that the graph refers to: a number for each limit, and a different duration for each poll
 /// and timeout.
-pub(in crate::testing) fn field_values(graph: &Graph<'_>) -> Vec<Option<FieldValue>> {
+pub(in crate::testing::graphs) fn field_values(graph: &Graph<'_>) -> Vec<Option<FieldValue>> {
     let mut values = Vec::new();
     let mut set = |field: u16, value| {
         let field = usize::from(field);
@@ -51,7 +51,7 @@ fn length(graph: &Graph<'_>, period: Period) -> Option<Duration> {
     }
 }
 
-pub(in crate::testing) fn timeout(graph: &Graph<'_>, policy: &Policy<'_>) -> Option<Duration> {
+pub(in crate::testing::graphs) fn timeout(graph: &Graph<'_>, policy: &Policy<'_>) -> Option<Duration> {
     length(graph, policy.timeout?.0)
 }
 

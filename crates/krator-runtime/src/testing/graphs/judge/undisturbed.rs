@@ -4,7 +4,7 @@ use super::MOMENT;
 use crate::{
     graph::{Graph, StateId},
     status::EntryId,
-    testing::{
+    testing::graphs::{
         case::{Case, Goal},
         recorder::Note,
     },

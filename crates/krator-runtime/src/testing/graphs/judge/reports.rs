@@ -3,7 +3,7 @@ use super::Disturbance;
 use crate::{
     graph::Graph,
     status::EntryId,
-    testing::recorder::{Note, Stored},
+    testing::graphs::recorder::{Note, Stored},
 };
 use std::{collections::BTreeSet, time::Duration};
 

@@ -1,0 +1,138 @@
+//! Sees what is written in a simulation, and judges it.
+
+use super::world::BEGIN;
+use crate::cluster::watch::Event;
+use crate::contract::Oracle;
+use futures::StreamExt as _;
+use http::Request;
+use http_body_util::{BodyExt as _, Full};
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
+use krator_apiserver::Server;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use tokio::time::Instant;
+
+/// By how much the time in a status may differ from the time at which it is stored: a clock learns from the server's `Date`, which
+/// has whole seconds, and a write may be tried for a while.
+const AHEAD: SignedDuration = SignedDuration::from_secs(3);
+const BEHIND: SignedDuration = SignedDuration::from_mins(30);
+/// What was written, with the time, each by the number of its oracle. Leases have none.
+type Seen = Arc<Mutex<Vec<(Option<usize>, Event, Timestamp)>>>;
+
+/// What was seen, and what was wrong with it.
+pub struct Witness {
+    began: Instant,
+    /// One for each kind of the description.
+    pub oracles: Vec<Oracle>,
+    seen: Seen,
+    /// Who holds the Lease.
+    holder: Value,
+    /// When each object entered its state, as its status says, by the uid of the object.
+    entered: BTreeMap<String, Value>,
+    pub findings: Vec<String>,
+}
+
+impl Witness {
+    pub fn new(began: Instant, oracles: Vec<Oracle>) -> Witness {
+        Witness {
+            began,
+            oracles,
+            seen: Seen::default(),
+            holder: Value::Null,
+            entered: BTreeMap::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    /// Follows everything that is written to the objects of a path.
+    pub async fn watch(&self, server: &Server, path: &str, number: Option<usize>) {
+        let request = Request::get(format!("{path}?watch=1&timeoutSeconds=100000"));
+        let request = request.body(Full::<bytes::Bytes>::default()).expect("a request");
+        let mut body = server.answer(request).await.into_body().into_data_stream();
+        let sink = Arc::clone(&self.seen);
+        let began = self.began;
+        tokio::spawn(async move {
+            // Each frame is a line.
+            while let Some(Ok(line)) = body.next().await {
+                let event: Value = serde_json::from_slice(&line).expect("a server sends JSON");
+                let event = Event {
+                    deleted: event["type"] == "DELETED",
+                    object: event["object"].clone(),
+                };
+                let time = BEGIN + began.elapsed();
+                sink.lock()
+                    .expect("nothing panics with it")
+                    .push((number, event, time));
+            }
+        });
+    }
+
+    /// Another operator or leader begins.
+    pub fn another_acts(&mut self, time: Timestamp) {
+        for oracle in &mut self.oracles {
+            oracle.operator_starts(time);
+        }
+    }
+
+    /// Whether the time at which an object has entered its state is that of the server, not that of a node.
+    fn check_time(&mut self, event: &Event, stored: Timestamp) {
+        let entered = &event.object["status"]["stateEnteredTime"];
+        let uid = event.object["metadata"]["uid"].as_str().unwrap_or_default();
+        if self.entered.insert(uid.to_owned(), entered.clone()).as_ref() == Some(entered) {
+            return;
+        }
+        let Some(entered) = entered.as_str().and_then(|text| text.parse::<Timestamp>().ok()) else {
+            return;
+        };
+        let before = stored.duration_since(entered);
+        if before > BEHIND || -before > AHEAD {
+            let kind = event.object["kind"].as_str().unwrap_or_default();
+            self.findings.push(format!(
+                "{kind} {}: it has entered its state at {entered}, as its status says, which was stored at {stored}",
+                event.name()
+            ));
+        }
+    }
+
+    /// Whether an operator took for a refusal of a status what was none: the server refuses with 400 and 422 only.
+    fn check_refusal(&mut self, event: &Event) {
+        let conditions = event.object["status"]["conditions"].as_array();
+        let messages = conditions
+            .into_iter()
+            .flatten()
+            .filter_map(|condition| condition["message"].as_str());
+        for message in messages {
+            if message.contains("the status was rejected") && !message.contains("Invalid") {
+                let kind = event.object["kind"].as_str().unwrap_or_default();
+                let finding = format!("{kind} {}: this was no refusal: {message}", event.name());
+                self.findings.push(finding);
+            }
+        }
+    }
+
+    /// Passes what was written since the last call to the oracles, in the order in which it was written.
+    pub fn follow(&mut self) {
+        let mut events = std::mem::take(&mut *self.seen.lock().expect("nothing panics with it"));
+        events.sort_by_key(|(_, event, _)| {
+            let version = event.object["metadata"]["resourceVersion"].as_str();
+            version.and_then(|version| version.parse::<u64>().ok())
+        });
+        for (number, event, time) in events {
+            match number {
+                Some(number) => {
+                    self.check_time(&event, time);
+                    self.check_refusal(&event);
+                    self.oracles[number].see(&event);
+                }
+                None => {
+                    let holder = event.object["spec"]["holderIdentity"].clone();
+                    if holder.as_str().is_some_and(|holder| !holder.is_empty()) && holder != self.holder {
+                        self.another_acts(time);
+                    }
+                    self.holder = holder;
+                }
+            }
+        }
+    }
+}
