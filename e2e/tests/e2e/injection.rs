@@ -4,17 +4,22 @@ use crate::accept::lost;
 use crate::cluster;
 use crate::hostile_names::{kind, long, named};
 use crate::hostile_texts::{VECTORS, generated, text_of, with_all_vectors};
-use crate::operator::{Crate, OWN_CHECKS, files};
+use crate::operator::{Crate, files};
 use crate::yaml::documents;
 use serde_json::{Value, json};
 use std::path::Path;
 
-fn passes(description: &str) {
-    Crate::untouched(description).cargo(OWN_CHECKS);
+/// Descriptions whose crates have to compile, each with the name of its folder among those of all other descriptions.
+pub fn compiled() -> [(&'static str, String); 3] {
+    [
+        ("names-of-generated-types", states_and_kinds_named_like_types()),
+        ("names-of-no-identifier", fields_named_like_keywords()),
+        ("hostile-texts", text_of(&with_all_vectors())),
+    ]
 }
 
-#[test]
-fn long_names_and_names_of_one_letter_compile() {
+/// The longest names, and those of one letter.
+pub fn long_names() -> String {
     let (a, b, c) = (long('A', 63), long('B', 63), long('C', 63));
     // With the suffix `List` the name of the kind has 63 letters.
     let wide = kind(
@@ -22,13 +27,10 @@ fn long_names_and_names_of_one_letter_compile() {
         &[&a, &b, "S", &c, "T", "X1", "X10", "X9", "DeleteVM"],
     );
     let narrow = kind("K", &["A", &b, "DB"]);
-    let description = named(&long('o', 40).to_lowercase(), vec![wide, narrow]);
-    // Lines of names that long are formatted by the owner's first `cargo fmt`.
-    Crate::untouched(&description).cargo(&OWN_CHECKS[1..]);
+    named(&long('o', 40).to_lowercase(), vec![wide, narrow])
 }
 
-#[test]
-fn states_and_kinds_named_like_types_of_generated_code_compile() {
+fn states_and_kinds_named_like_types() -> String {
     let states = [
         "Error",
         "Duration",
@@ -70,7 +72,6 @@ fn states_and_kinds_named_like_types_of_generated_code_compile() {
         "Deserialize",
         "CustomResource",
     ];
-    // `aaa` is sorted before all packages of the lock file.
     let others = |kind: &str| -> Vec<&str> {
         states
             .iter()
@@ -79,11 +80,10 @@ fn states_and_kinds_named_like_types_of_generated_code_compile() {
             .collect()
     };
     let kinds = ["Machine", "Status", "Local", "Error"].map(|name| kind(name, &others(name)));
-    passes(&named("aaa", kinds.into()));
+    named("aaa", kinds.into())
 }
 
-#[test]
-fn fields_named_like_keywords_or_unlike_rust_identifiers_compile() {
+fn fields_named_like_keywords() -> String {
     let fields = [
         "type",
         "match",
@@ -135,21 +135,15 @@ fn fields_named_like_keywords_or_unlike_rust_identifiers_compile() {
     });
     vm["status"] =
         json!({"type": "string", "match": "optional string", "machine": "string", "with-dash": "integer"});
-    // `zzz` is sorted after all packages of the lock file.
-    passes(&named("zzz", vec![vm]));
+    named("zzz", vec![vm])
 }
 
 #[test]
-fn a_crate_of_hostile_texts_passes_all_checks() {
-    let description = text_of(&with_all_vectors());
-    let krate = Crate::generate(&description, |dir| {
-        // No file was written outside of the crate.
-        let written = files(dir.parent().expect("the folder of the test"));
-        let outside: Vec<_> = written.keys().filter(|path| !path.starts_with("crate")).collect();
-        assert_eq!(outside, [Path::new("spec.yaml")]);
-    });
-    krate.cargo(OWN_CHECKS);
-    krate.cargo(&[&["rustdoc", "--locked", "--quiet", "--lib", "--", "-D", "warnings"]]);
+fn hostile_texts_write_no_file_outside_of_the_crate() {
+    let krate = Crate::untouched(&text_of(&with_all_vectors()));
+    let written = files(krate.dir().parent().expect("the folder of the test"));
+    let outside: Vec<_> = written.keys().filter(|path| !path.starts_with("crate")).collect();
+    assert_eq!(outside, [Path::new("spec.yaml")]);
 }
 
 #[test]

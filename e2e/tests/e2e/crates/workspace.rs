@@ -2,11 +2,12 @@
 //! of cargo judges them all and compiles the runtime once. `KRATOR_CRATES` is the number of random ones, `KRATOR_SEED` the
 //! seed of the first description. A test run takes a slice, and `KRATOR_CRATES=60` is the thorough run.
 //!
-//! The descriptions of `testdata/crates/` are among them: forms that once failed, each by itself.
+//! The descriptions of `testdata/crates/` are among them: forms that once failed, each by itself. So are hostile names and texts,
+//! and the example whose handlers are written.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use krator::finding::has_errors;
 use krator::model::Effects;
@@ -18,13 +19,14 @@ use super::defaults;
 use crate::case_file::entries;
 use crate::descriptions::cases;
 use crate::dice::{Dice, number};
-use crate::operator::{build_folder, cargo, write_handlers};
+use crate::injection;
+use crate::operator::{build_folder, cargo, run, write_handlers};
 use crate::random_description::{Documents, Size};
 
-/// What a crate has to pass, as arguments of cargo.
-const CHECKS: [&[&str]; 3] = [
-    // Not `--all`, which would follow the path to the runtime into this repository.
-    &["fmt", "--check"],
+/// How crates have to be formatted. Not `--all`, which would follow the path to the runtime into this repository.
+const FORMAT: &[&str] = &["fmt", "--check"];
+/// What else a crate has to pass, as arguments of cargo.
+const CHECKS: [&[&str]; 2] = [
     &[
         "clippy",
         "--workspace",
@@ -44,6 +46,9 @@ const SIZE: Size = Size {
     risks: 2,
     ..Size::LARGE
 };
+
+/// The description that is taken from `examples/`, with its written handlers.
+const EXAMPLE: &str = "database";
 
 /// The folder of the crates: always the same one, because cargo tells crates apart by where they are.
 fn folder() -> PathBuf {
@@ -86,10 +91,7 @@ fn generate(name: &str, text: &str) -> bool {
         }
         fs::write(path, contents).expect("a folder of our own");
     }
-    let manifest = fs::read_to_string(dir.join("Cargo.toml")).expect("generated");
-    // Profile and workspace belong to the root of the workspace that the crate is a member of here.
-    let (package, _) = manifest.split_once("\n# Optimized for size").expect("generated");
-    fs::write(dir.join("Cargo.toml"), package).expect("a folder of our own");
+    take_in(&dir, &str::to_owned);
     fs::rename(dir.join("Cargo.lock"), folder().join("Cargo.lock")).expect("a folder of our own");
     let (test, data) = defaults::test(&plan);
     for (name, text) in [("defaults.rs", test), ("defaults.json", data)] {
@@ -102,6 +104,33 @@ fn generate(name: &str, text: &str) -> bool {
 fn generate_good(name: &str, path: &Path) {
     let text = fs::read_to_string(path).expect("a description");
     assert!(generate(name, &text), "{}", path.display());
+}
+
+/// Copies an example.
+fn copy_example(name: &str) {
+    let dir = folder().join(name);
+    let example = crate::common::root().join("examples").join(name);
+    fs::create_dir_all(&dir).expect("a folder of our own");
+    for part in ["Cargo.toml", "src", "tests", "deploy"] {
+        run(Command::new("cp").arg("-r").arg(example.join(part)).arg(&dir));
+    }
+    let runtime = format!("{}/crates/krator-runtime", crate::common::root().display());
+    take_in(&dir, &|manifest| {
+        manifest.replace("../../crates/krator-runtime", &runtime)
+    });
+}
+
+/// Makes a crate a member: profile and workspace belong to the root.
+fn take_in(dir: &Path, edited: &dyn Fn(&str) -> String) {
+    let manifest = fs::read_to_string(dir.join("Cargo.toml")).expect("a crate has a manifest");
+    let (package, _) = manifest.split_once("\n# Optimized for size").expect("generated");
+    fs::write(dir.join("Cargo.toml"), edited(package)).expect("a folder of our own");
+}
+
+/// Writes the manifest of the workspace.
+fn write_manifest(crates: &[String]) {
+    let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = {crates:?}\n");
+    fs::write(folder().join("Cargo.toml"), manifest).expect("the target folder is ours");
 }
 
 #[test]
@@ -125,17 +154,29 @@ fn the_crates_of_all_descriptions_pass_their_own_checks() {
         crates.push(name);
     }
     for (name, case) in cases() {
-        generate_good(&name, &case.join("spec.yaml"));
+        if name == EXAMPLE {
+            copy_example(&name);
+        } else {
+            generate_good(&name, &case.join("spec.yaml"));
+        }
         crates.push(name);
     }
-    let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = {crates:?}\n");
-    fs::write(folder().join("Cargo.toml"), manifest).expect("the target folder is ours");
+    for (name, text) in injection::compiled() {
+        assert!(generate(name, &text), "{name}");
+        crates.push(name.to_owned());
+    }
+    write_manifest(&crates);
     // The settings of this repository are not those of generated crates.
     for settings in ["rustfmt.toml", "clippy.toml"] {
         fs::write(folder().join(settings), "").expect("the target folder is ours");
     }
     // Each check runs even where one has failed, because they find different mistakes.
-    let failed = CHECKS.iter().filter(|arguments| !passes(arguments)).count();
+    let failed = usize::from(!passes(FORMAT));
+    // Lines of names that long are formatted by the owner's first `cargo fmt`.
+    assert!(generate("long-names", &injection::long_names()));
+    crates.push("long-names".to_owned());
+    write_manifest(&crates);
+    let failed = failed + CHECKS.iter().filter(|arguments| !passes(arguments)).count();
     // The programs have no tests, but cargo would link each of them for the tests beside it. Other tests run programs.
     for name in &crates {
         fs::remove_file(folder().join(name).join("src/main.rs")).expect("generated");
