@@ -64,17 +64,17 @@ fn sample_name(resource: &Resource) -> String {
     let Some(name) = &resource.name else {
         return usual;
     };
-    let longer = (0..64).map(|least| pattern::string_matching(&name.pattern, least).to_ascii_lowercase());
-    let asked: Vec<String> = longer.collect();
-    let around = |join: &str| {
-        [
-            format!("{}{join}{usual}", asked[0]),
-            format!("{usual}{join}{}", asked[0]),
-        ]
-    };
-    let candidates = [usual.clone()].into_iter().chain(around("-")).chain(around(""));
-    let mut candidates = candidates.chain(asked.iter().cloned());
+    // None of them is made before it is tried: a generated crate asks for the name several times.
+    let asked = |least| pattern::string_matching(&name.pattern, least).to_ascii_lowercase();
+    let around = ["-", ""].into_iter().flat_map(|join| {
+        let asked = asked(0);
+        [format!("{asked}{join}{usual}"), format!("{usual}{join}{asked}")]
+    });
+    let mut candidates = [usual.clone()]
+        .into_iter()
+        .chain(around)
+        .chain((0..64).map(asked));
     candidates
         .find(|name| is_allowed_name(resource, name))
-        .unwrap_or(usual)
+        .unwrap_or_else(|| usual.clone())
 }

@@ -5,7 +5,6 @@ mod faults;
 mod fixture;
 mod history;
 mod life;
-mod quiet;
 mod renamed;
 mod seen;
 

@@ -17,10 +17,10 @@ mod world;
 
 use crate::dice::number;
 use play::{play, run};
-use run::{Run, Scenario};
+use run::{Deployment, Run, Scenario};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use world::Judged;
+use world::{Judged, World, simulate};
 
 /// How many requests about an object are shown with a finding.
 const LAST: usize = 15;
@@ -144,6 +144,35 @@ fn a_kill_before_or_after_any_status_write_is_survived() {
         ));
         assert!(judged.entries > judged.objects);
     }
+}
+
+#[test]
+fn an_operator_whose_objects_rest_only_watches() {
+    simulate(async {
+        let mut world = World::begin(0, Deployment::Alone, &[]).await;
+        let mut kinds = world::description().kinds.iter();
+        let kind = kinds.find(|kind| kind.resource.kind.as_str() == "Postgresql");
+        let kind = kind.expect("one of the kinds");
+        // In the one state handlers wait for a change, in the other one they run twice a second and stay.
+        for (name, objects, script) in [("waits", 100, "Validating>Invalid,"), ("polls", 3, play::TO_REST)] {
+            for number in 0..objects {
+                world
+                    .create(kind, &format!("{name}-{number}"), Some(script))
+                    .await;
+            }
+        }
+        world.wait_until(Duration::from_secs(60)).await;
+        assert_eq!(world.restless(), [""; 0]);
+        let before = world.network.log().len();
+        assert!(before > 3 * 103, "it has led them there");
+        world.wait_until(Duration::from_secs(660)).await;
+        let asked = world.network.log().split_off(before);
+        let is_watch = |line: &&String| line.contains(" GET ") && line.contains("watch=");
+        let others: Vec<&String> = asked.iter().filter(|line| !is_watch(line)).collect();
+        assert!(others.is_empty(), "{others:#?}");
+        let judged = world.end().await;
+        assert!(judged.findings.is_empty(), "{:#?}", judged.findings);
+    });
 }
 
 /// What was found in a run, and a shorter run in which something is found as well.

@@ -15,7 +15,7 @@ const REST: Duration = Duration::from_secs(300);
 const WATCHED: Duration = Duration::from_secs(30);
 /// The kind whose fields people edit, and the way of its objects to a state in which they rest.
 const EDITED: &str = "Postgresql";
-const TO_REST: &str = "Validating>Creating,Creating>Running,Updating>Running,Running>stay,";
+pub const TO_REST: &str = "Validating>Creating,Creating>Running,Updating>Running,Running>stay,";
 
 /// The kinds whose objects a run has.
 fn kinds(people: People) -> Vec<&'static Kind> {
