@@ -139,6 +139,16 @@ impl Run {
                 (People::CreateAndDelete, ..=3) => Act::Delete { kind, object },
                 (People::CreateAndDelete, _) => Act::Create { kind, object },
             };
+            // What is deleted is often wanted again by the same name, while requests about the former object are still under way.
+            if let Act::Delete { kind, object } = act
+                && dice.one_in(2)
+            {
+                let at = at + millis(&mut dice, 15_000);
+                steps.push(Step {
+                    at,
+                    act: Act::Create { kind, object },
+                });
+            }
             steps.push(Step { at, act });
         }
         let mut at = Duration::ZERO;
