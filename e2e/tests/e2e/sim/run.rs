@@ -181,6 +181,21 @@ impl Run {
             };
             steps.push(Step { at, act });
         }
+        // At the end nothing else tells an operator what it has missed.
+        let down = Duration::from_secs(4);
+        steps.push(Step {
+            at: length,
+            act: Act::RestartServer { length: down },
+        });
+        for object in 0..OBJECTS {
+            let at = length + millis(&mut dice, 4000);
+            let (kind, number) = (dice.below(kinds), dice.below(1000));
+            let act = match people {
+                People::CreateAndDelete if dice.one_in(2) => Act::Delete { kind, object },
+                _ => Act::Change { kind, object, number },
+            };
+            steps.push(Step { at, act });
+        }
         steps.sort_by_key(|step| step.at);
         Run {
             seed,
