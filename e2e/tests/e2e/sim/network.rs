@@ -87,6 +87,7 @@ struct Fate {
     lost: bool,
     unanswered: bool,
     refused: Option<u16>,
+    gone: bool,
     failed: Option<u16>,
     late: Option<Duration>,
     cut: Option<Duration>,
@@ -195,10 +196,7 @@ impl Network {
             return future::pending().await;
         }
         parts.headers.insert("impersonate-user", user.parse()?);
-        let mut fate = self.fate(&what, is_write);
-        if self.has_forgotten(&process, &parts.uri) {
-            fate.refused = Some(410);
-        }
+        let fate = self.fate(&what, is_write);
         let restarts = self.0.restarts.subscribe();
         let (answered, answer) = oneshot::channel();
         let network = self.clone();
@@ -216,8 +214,10 @@ impl Network {
             if fate.lost || is_down {
                 return;
             }
+            let is_forgotten = fate.gone || network.has_forgotten(&sender, &parts.uri);
             let mut response = match fate.refused {
                 Some(code) => refusal(code),
+                None if is_forgotten => expired(),
                 None => {
                     let request = Request::from_parts(parts, Full::new(body));
                     network.0.server.answer(request).await
@@ -227,7 +227,11 @@ impl Network {
             if let Some(code) = fate.failed.filter(|_| is_done) {
                 response = refusal(code);
             }
-            network.note(&what, response.status().as_u16(), &sent);
+            let code = match fate.refused {
+                None if is_forgotten => 410,
+                _ => response.status().as_u16(),
+            };
+            network.note(&what, code, &sent);
             if is_done {
                 if is_renewal && let Some(renewals) = &mut network.state().renewals {
                     let renewed = renewals.entry(sender.clone()).or_insert(sent_at);
@@ -382,7 +386,8 @@ impl Network {
             back,
             lost,
             unanswered: unanswered && !is_watch,
-            refused: refused.or((gone && is_watch).then_some(410)),
+            refused,
+            gone: gone && is_watch,
             failed: (failed && is_write).then(|| *dice.among(&[500, 504])),
             late: (late && is_write).then_some(later),
             cut: cut.then_some(after),
@@ -397,10 +402,18 @@ fn status_point(path: &str, sent: &Value) -> Option<String> {
     path.ends_with("/status").then(|| format!("{kind} {state}"))
 }
 
+/// How an API server ends a watch from a version that it has forgotten: with an event, not with the status of its answer.
+fn expired() -> Response<krator_apiserver::Body> {
+    let event = serde_json::json!({"type": "ERROR", "object": {
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "code": 410, "message": "as the seed says",
+        "reason": "Expired",
+    }});
+    Response::new(Full::new(format!("{event}\n").into()).boxed_unsync())
+}
+
 fn refusal(code: u16) -> Response<krator_apiserver::Body> {
     let reason = match code {
         409 => "Conflict",
-        410 => "Expired",
         422 => "Invalid",
         429 => "TooManyRequests",
         504 => "Timeout",
