@@ -252,7 +252,10 @@ impl<'g> Policy<'g> {
         self
     }
     /// The states that a change of the spec may lead to.
-    #[cfg(any(feature = "kube", feature = "scripted", test))]
+    #[cfg_attr(
+        not(feature = "kube"),
+        allow(dead_code, reason = "only the page of an operator shows them")
+    )]
     pub(crate) fn spec_change_targets(&self) -> impl Iterator<Item = StateId> + use<'g> {
         let of_fields = self.on_spec_change_of.iter().map(|change| change.does);
         let all = of_fields.chain([self.on_spec_change]);
