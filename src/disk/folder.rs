@@ -27,7 +27,15 @@ pub struct Folder {
 #[derive(Debug)]
 pub struct Hold<'a> {
     folder: &'a Folder,
-    _lock: File,
+    lock: File,
+}
+
+impl Drop for Hold<'_> {
+    fn drop(&mut self) {
+        // A child that another thread is just starting has the file open as well, until it runs its program. Closing the file here
+        // would leave the lock to that child for so long. An error leaves it to the operating system.
+        let _ = self.lock.unlock();
+    }
 }
 
 impl Folder {
@@ -78,11 +86,9 @@ impl Folder {
             }
             Err(TryLockError::Error(error)) => return Err(cannot("lock", &path)(error)),
         }
+        let hold = Hold { folder: self, lock };
         journal::recover(self)?;
-        Ok(Hold {
-            folder: self,
-            _lock: lock,
-        })
+        Ok(hold)
     }
 
     /// Reads the given files: those that exist are in the snapshot, whether they can be read or not.

@@ -187,6 +187,23 @@ fn files_edited_after_an_interruption_are_kept() {
 }
 
 #[test]
+fn a_child_that_is_being_started_does_not_keep_the_lock() {
+    let regeneration = Regeneration::of_the_moose();
+    let work = tempfile::tempdir().expect("a temporary folder");
+    let folder = regeneration.crate_in(work.path());
+    let hold = folder.hold(|| ()).expect("a folder of our own");
+    // Such a child has all files of this process, until it runs its program.
+    let of_child = hold.lock.try_clone().expect("an open file");
+    drop(hold);
+    drop(
+        folder
+            .hold(|| panic!("the lock of a run that ended is free"))
+            .expect("a folder of our own"),
+    );
+    drop(of_child);
+}
+
+#[test]
 fn a_journal_cannot_write_outside_the_crate() {
     let regeneration = Regeneration::of_the_moose();
     let work = tempfile::tempdir().expect("a temporary folder");
