@@ -98,13 +98,8 @@ impl PlantedCrate {
         PlantedCrate { folder, _lock: lock }
     }
 
-    /// Writes a file, unless it has these contents already.
     fn write(&self, path: &Path, contents: &str) {
-        let path = self.folder.join(path);
-        if fs::read(&path).ok().as_deref() != Some(contents.as_bytes()) {
-            fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder of our own");
-            fs::write(path, contents).expect("a folder of our own");
-        }
+        write_changed(&self.folder.join(path), contents.as_bytes());
     }
 
     fn cargo(&self, args: &[&str]) -> Output {
@@ -148,8 +143,16 @@ pub fn files_below(folder: &str) -> Vec<String> {
         .collect()
 }
 
+/// Writes a file, unless it has these contents already: cargo compiles what is newer.
+pub fn write_changed(path: &Path, contents: &[u8]) {
+    if fs::read(path).ok().as_deref() != Some(contents) {
+        fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder of our own");
+        fs::write(path, contents).expect("a folder of our own");
+    }
+}
+
 /// A file of this repository.
-fn repository(path: &str) -> String {
+pub fn repository(path: &str) -> String {
     fs::read_to_string(Path::new(crate::REPOSITORY).join(path)).expect("a file of the repository")
 }
 
@@ -157,7 +160,7 @@ fn repository(path: &str) -> String {
 fn generated(
     description: &Description,
     source: &Source,
-    names: [&str; 2],
+    names: &[&str],
     files: &mut BTreeMap<PathBuf, String>,
 ) {
     let plan = render::plan(description, source, &Runtime::Vendored);
@@ -182,11 +185,10 @@ fn tests_of(description: &Description) -> String {
 
 /// The files of the crate, with a runtime that has no defect.
 fn files() -> BTreeMap<PathBuf, String> {
-    const RUNTIME: &str = "crates/";
     let mut files = BTreeMap::new();
     for (name, taken) in [
-        ("spec.yaml", ["machine.rs", "machine.rs"]),
-        ("versions.yaml", ["versions.json", "specs.json"]),
+        ("spec.yaml", &["machine.rs"][..]),
+        ("versions.yaml", &["versions.json", "specs.json"]),
     ] {
         let text = fs::read(data().join(name)).expect("a file of the repository");
         let checked = krator::check("krator.yaml", &text);
@@ -197,7 +199,7 @@ fn files() -> BTreeMap<PathBuf, String> {
         }
     }
     for path in files_below("crates/krator-runtime") {
-        let name = path.trim_start_matches(RUNTIME);
+        let name = path.trim_start_matches("crates/");
         files.insert(name.into(), repository(&path));
     }
     let lib = fs::read_to_string(data().join("lib.rs")).expect("a file of the repository");

@@ -6,7 +6,7 @@
 
 use crate::dice::number;
 use crate::operator::cargo;
-use crate::planted::{Defect, files_below};
+use crate::planted::{Defect, files_below, repository, write_changed};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,19 +34,15 @@ fn folder() -> PathBuf {
 /// The files of the repository that change, by their paths: those with a defect, and the one with the switch.
 fn planted(defects: &[Defect]) -> BTreeMap<String, String> {
     const LIBRARY: &str = "crates/krator-runtime/src/lib.rs";
-    let original = |path: &str| {
-        let path = Path::new(crate::REPOSITORY).join(path);
-        fs::read_to_string(path).expect("a file of the runtime")
-    };
     let mut files = BTreeMap::new();
     let switch = format!(
         "\npub(crate) fn is_planted(name: &str) -> bool {{\n    \
          std::env::var({WHICH:?}).is_ok_and(|planted| planted == name)\n}}\n"
     );
-    files.insert(LIBRARY.to_owned(), original(LIBRARY) + &switch);
+    files.insert(LIBRARY.to_owned(), repository(LIBRARY) + &switch);
     for defect in defects {
         let path = format!("crates/krator-runtime/{}", defect.file);
-        let file = files.entry(path).or_insert_with_key(|path| original(path));
+        let file = files.entry(path).or_insert_with_key(|path| repository(path));
         *file = defect.planted_in(file, &format!("crate::is_planted({:?})", defect.name));
     }
     files
@@ -59,11 +55,7 @@ fn copy(changed: &BTreeMap<String, String>) {
             Some(text) => text.clone().into_bytes(),
             None => fs::read(Path::new(crate::REPOSITORY).join(&path)).expect("a file of the repository"),
         };
-        let to = folder().join("repository").join(&path);
-        if fs::read(&to).ok().as_ref() != Some(&contents) {
-            fs::create_dir_all(to.parent().expect("a file is in a folder")).expect("a folder of our own");
-            fs::write(to, contents).expect("a folder of our own");
-        }
+        write_changed(&folder().join("repository").join(&path), &contents);
     }
 }
 
