@@ -89,11 +89,12 @@ thread_local! {
     static OF_SERVER: Cell<Count> = const { Cell::new(Count { used: 0, blocks: 0, bytes: 0 }) };
 }
 
-async fn answer(server: &Server, request: Request<Full<bytes::Bytes>>) -> Response<krator_apiserver::Body> {
+/// What the server does, without what it allocates for that.
+async fn of_server<T>(does: impl Future<Output = T>) -> T {
     let before = Count::now();
-    let response = server.answer(request).await;
+    let done = does.await;
     OF_SERVER.set(OF_SERVER.get() + (Count::now() - before));
-    response
+    done
 }
 
 fn connect(server: Server) -> Connection {
@@ -102,7 +103,7 @@ fn connect(server: Server) -> Connection {
         async move {
             let (parts, body) = request.into_parts();
             let body = body.collect().await?.to_bytes();
-            let response = answer(&server, Request::from_parts(parts, Full::new(body))).await;
+            let response = of_server(server.answer(Request::from_parts(parts, Full::new(body)))).await;
             let (parts, body) = response.into_parts();
             let body = body.map_err(|never| -> BoxError { match never {} });
             Ok(Response::from_parts(parts, Box::new(body) as Box<DynBody>))
@@ -169,9 +170,8 @@ async fn measured() -> [u64; 3] {
     let at_rest = Count::of_operator();
     for number in 0..OBJECTS {
         let edited = object(number, 2);
-        let before = Count::now();
-        server.apply(&edited, "people").await.expect("a valid object");
-        OF_SERVER.set(OF_SERVER.get() + (Count::now() - before));
+        let applied = of_server(server.apply(&edited, "people")).await;
+        applied.expect("a valid object");
     }
     tokio::time::sleep(REST).await;
     let edited = Count::of_operator();
