@@ -3,7 +3,7 @@
 mod build;
 
 #[allow(unused_imports, reason = "the crate of the tests uses a part")]
-pub use build::{Crate, OWN_CHECKS, build_folder, cargo, write_handlers};
+pub use build::{Crate, OWN_CHECKS, build_folder, cargo, copy_example, write_handlers};
 
 use std::collections::BTreeMap;
 use std::fs;

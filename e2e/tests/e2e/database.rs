@@ -6,12 +6,11 @@ mod site;
 
 use crate::cluster::{Cluster, assets, until};
 use crate::live::Session;
-use crate::operator::{Crate, OperatorProcess, ShownOnPanic, build_folder, run};
+use crate::operator::{Crate, OperatorProcess, ShownOnPanic, build_folder, copy_example};
 use serde_json::json;
 use site::{Operator, Site};
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::OnceLock;
 
 /// A copy of the example, and its program. All tests share it, with the controls of development, so that it is compiled once.
@@ -31,19 +30,7 @@ fn copied() -> Crate {
     let dir = build_folder().with_file_name("database");
     let _ = fs::remove_dir_all(&dir);
     fs::create_dir_all(dir.join("target")).expect("the target folder is ours");
-    let root = crate::common::root();
-    let entries = fs::read_dir(root.join("examples/database")).expect("the example is there");
-    let entries = entries.map(|entry| entry.expect("a folder of the repository").path());
-    // What somebody has built there is no part of it.
-    let parts = entries.filter(|path| !path.ends_with("target"));
-    run(Command::new("cp")
-        .args(["-r", "--preserve=timestamps"])
-        .args(parts)
-        .arg(&dir));
-    let manifest = dir.join("Cargo.toml");
-    let text = fs::read_to_string(&manifest).expect("a crate has a manifest");
-    let runtime = root.join("crates/krator-runtime").display().to_string();
-    fs::write(&manifest, text.replace("../../crates/krator-runtime", &runtime)).expect("our own copy");
+    copy_example("database", &dir);
     Crate::in_folder(&dir)
 }
 

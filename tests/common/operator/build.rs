@@ -272,6 +272,23 @@ pub fn write_handlers(dir: &Path) {
     }
 }
 
+/// Copies an example of this repository into a folder that is there, with the runtime of this repository.
+pub fn copy_example(name: &str, dir: &Path) {
+    let root = crate::common::root();
+    let entries = fs::read_dir(root.join("examples").join(name)).expect("the example is there");
+    let entries = entries.map(|entry| entry.expect("a folder of the repository").path());
+    // What somebody has built there is no part of it.
+    let parts = entries.filter(|path| !path.ends_with("target"));
+    run(Command::new("cp")
+        .args(["-r", "--preserve=timestamps"])
+        .args(parts)
+        .arg(dir));
+    let manifest = dir.join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).expect("a crate has a manifest");
+    let runtime = root.join("crates/krator-runtime").display().to_string();
+    fs::write(&manifest, text.replace("../../crates/krator-runtime", &runtime)).expect("our own copy");
+}
+
 /// A command that runs cargo with the settings and the target folder of generated crates.
 pub fn cargo() -> Command {
     let mut command = Command::new(env!("CARGO"));
