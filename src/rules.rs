@@ -16,6 +16,7 @@ mod duplicate_edge;
 mod duplicate_phase;
 mod duration_as_string;
 mod failure_trap;
+mod fast_loop;
 mod float_in_spec;
 mod hot_loop;
 mod invalid_match_condition;
@@ -87,6 +88,7 @@ static CHECKS: &[Check] = &[
     duplicate_phase::CHECK,
     duration_as_string::CHECK,
     failure_trap::CHECK,
+    fast_loop::CHECK,
     float_in_spec::CHECK,
     hot_loop::CHECK,
     invalid_match_condition::CHECK,

@@ -211,6 +211,20 @@ Good:
 
     Pull: {next: [Done], timeout: {after: 5m, to: Backoff}, limit: {times: 5, then: Failed}}
     Backoff: {next: [Pull], wait: {poll: 1m}}";
+    Warning FAST_LOOP "fast-loop": "a cycle with an edge of `retry`, or of a `timeout` below a second, in which nothing takes time",
+"A permanent error leads to `retry.then` at once, and so does a `timeout` of less than a second to its state. Where the way back
+takes no time either, an object can go round the cycle as fast as the API server answers. After a hundred states the runtime
+slows it to one a second, and each of them is a write of the status.
+
+Bad:
+
+    Apply: {next: [Done], retry: {limit: 3, then: Broken}}
+    Broken: {next: [Apply]}
+
+Good:
+
+    Apply: {next: [Done], retry: {limit: 3, then: Broken}}
+    Broken: {next: [Apply], wait: {poll: 1m}}";
     Error PROPERTY_VIOLATED "property-violated": "a property of `properties` does not hold for the graph",
 "`properties` state what must remain true when the graph is edited. All edges count, including those that the runtime
 takes, except `resume` edges. The finding shows a path that violates the property.

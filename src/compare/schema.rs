@@ -51,8 +51,9 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
 /// The schema without what the operator remembers for itself: nobody reads that, and it is written anew.
 fn compared(mut schema: Json) -> Json {
     if let Some(Json::Object(fields)) = schema.pointer_mut("/properties/status/properties") {
-        fields.remove("specDigests");
-        fields.remove("objectives");
+        for field in ["firedTimeouts", "objectives", "specDigests"] {
+            fields.remove(field);
+        }
     }
     schema
 }

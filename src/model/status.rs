@@ -66,6 +66,28 @@ pub fn machine_status() -> &'static Json {
                     },
                 },
             },
+            "firedTimeouts": {
+                "type": "array",
+                "description": "Timeouts at a point in time that have led from their states. Each does so once.",
+                "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["state"],
+                "items": {
+                    "type": "object",
+                    "required": ["at", "state"],
+                    "properties": {
+                        "state": {
+                            "type": "string",
+                            "maxLength": 63,
+                            "description": "Name of the state.",
+                        },
+                        "at": {
+                            "type": "string",
+                            "format": "date-time",
+                            "description": "The point in time.",
+                        },
+                    },
+                },
+            },
             "objectives": {
                 "type": "array",
                 "description": "Measurements of how long the object takes from one state to another that are under way.",
@@ -115,14 +137,14 @@ pub fn machine_status() -> &'static Json {
     }))
 }
 
-/// The fields that the machine keeps in the objects of one kind, but for `specDigests` and `objectives`, which are not for people:
+/// The fields that the machine keeps in the objects of one kind, but for those that are not for people:
 /// `phase` is one of them only where a state names it.
 pub(crate) fn machine_status_of(names_phases: bool) -> &'static Json {
     static WITHOUT_DIGESTS: OnceLock<[Json; 2]> = OnceLock::new();
     let both = WITHOUT_DIGESTS.get_or_init(|| {
         [
-            &["objectives", "specDigests", "phase"][..],
-            &["objectives", "specDigests"],
+            &["firedTimeouts", "objectives", "specDigests", "phase"][..],
+            &["firedTimeouts", "objectives", "specDigests"],
         ]
         .map(|absent| {
             let mut status = machine_status().clone();

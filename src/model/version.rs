@@ -2,7 +2,7 @@
 
 use krator_runtime::versions::Change;
 
-use super::{Column, Field, FieldPath, Kind, Scale, Schema};
+use super::{Column, Field, FieldPath, Kind, MomentUnit, Period, Scale, Schema};
 use crate::finding::{Span, Spanned};
 use crate::names::VersionName;
 
@@ -69,6 +69,13 @@ impl Kind {
     /// where a conversion may change it without a new generation.
     pub fn keeps_digests(&self) -> bool {
         self.converts() || !self.told_apart().is_empty()
+    }
+
+    /// Whether the operator remembers in the status which timeouts have led from their states: those at a point in time.
+    pub fn remembers_timeouts(&self) -> bool {
+        let timeouts = self.states.iter().filter_map(|state| state.timeout.as_ref());
+        let mut periods = timeouts.map(|timeout| &timeout.after.value);
+        periods.any(|period| matches!(period, Period::Field(field) if field.unit == MomentUnit::Instant))
     }
 
     /// Whether functions of the author convert some of the values.

@@ -59,3 +59,12 @@ pub(super) fn when(object: &Json, period: &Period) -> Option<When> {
     };
     (!after.is_zero()).then_some(When::After(after))
 }
+
+/// Whether the timeout of a state has led from it at this point in time already. It does so once.
+pub(super) fn has_fired(object: &Json, state: &str, time: Timestamp) -> bool {
+    let mut fired = object["status"]["firedTimeouts"].as_array().into_iter().flatten();
+    fired.any(|fired| {
+        let at = fired["at"].as_str().and_then(|at| at.parse::<Timestamp>().ok());
+        fired["state"] == state && at == Some(time)
+    })
+}

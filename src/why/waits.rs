@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::fields::{When, when};
+use super::fields::{When, has_fired, when};
 use super::{Facts, Waiting, Why};
 use crate::model::{Description, Kind, Retry, RetryLimit, State, StateId, StateKind, format_duration};
 use crate::observed::lease::{Leader, leader};
@@ -227,6 +227,9 @@ impl Waits<'_> {
         let Some(when) = when(&self.facts.object, &timeout.after.value) else {
             return;
         };
+        if matches!(when, When::At(time) if has_fired(&self.facts.object, state.name.value.as_str(), time)) {
+            return;
+        }
         let due = self.why.since.and_then(|since| when.from(since));
         let to = self.name(timeout.to.value);
         let text = match when {

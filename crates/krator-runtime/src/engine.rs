@@ -5,6 +5,7 @@
 //! wake-up. A transition that a handler has chosen takes precedence over all of them except deletion.
 mod enter;
 mod failures;
+mod limits;
 mod objectives;
 mod reason;
 mod render;
@@ -19,6 +20,7 @@ use crate::{
     status::{Condition, EntryId},
 };
 use jiff::Timestamp;
+use limits::Pace;
 pub(crate) use objectives::Ended;
 #[cfg(feature = "kube")]
 pub(crate) use objectives::Measured;
@@ -27,6 +29,7 @@ use reason::Reason;
 pub(crate) use reason::{Cause, Moved};
 use stay::Stay;
 use std::{collections::BTreeMap, time::Duration};
+use times::FiredTimeout;
 
 /// The present, as the driver knows it.
 #[derive(Clone, Copy, Debug)]
@@ -63,10 +66,6 @@ pub(crate) enum Outcome {
     Interrupted,
 }
 
-/// An object that enters this many states without a wait is slowed to one state a second. This catches loops that
-/// the checks of the description cannot see, because they lead through handlers that never stay.
-const UNSLOWED_ENTRIES: u32 = 100;
-
 /// The machine of one object. All times are [`Now::elapsed`].
 #[derive(Clone, Debug)]
 pub(crate) struct Engine<'g> {
@@ -96,8 +95,14 @@ pub(crate) struct Engine<'g> {
     pausing: bool,
     /// The values of the fields that the graph refers to by number.
     field_values: Vec<Option<FieldValue>>,
-    /// States entered since the last wait.
-    hops: u32,
+    /// How many states the object has entered lately.
+    pace: Pace,
+    /// The timeouts at points in time that have led from their states; `None` if there are none.
+    #[allow(
+        clippy::box_collection,
+        reason = "objects at rest are many, and most have none"
+    )]
+    fired: Option<Box<Vec<FiredTimeout>>>,
     deleting: bool,
     /// The state that deletion leads to, until it is entered.
     leave: Option<StateId>,
@@ -236,7 +241,6 @@ impl<'g> Engine<'g> {
         };
         let has_edge = self.graph.has_edge(at, to);
         if has_edge {
-            self.hops = 0;
             self.enter(to, Cause::ByHand, Reason::Evident, now);
         }
         has_edge
@@ -259,10 +263,11 @@ impl<'g> Engine<'g> {
             return Decision::Wait(None);
         };
         if let (Some((_, to)), Some(end)) = (policy.timeout, self.deadline(now))
-            && end <= now.elapsed
+            && end.max(self.stay.not_before) <= now.elapsed
         {
-            self.hops = 0;
-            self.enter(to, Cause::TimedOut, self.timed_out(policy), now);
+            let reason = self.timed_out(policy);
+            self.remember_timeout(policy);
+            self.enter(to, Cause::TimedOut, reason, now);
             return Decision::Entered;
         }
         if self.spec_changed() && self.apply_spec_change(policy, now) {
@@ -290,7 +295,8 @@ impl<'g> Engine<'g> {
         let next = [self.stay.due.filter(|_| is_written), self.deadline(now)]
             .into_iter()
             .flatten()
-            .min();
+            .min()
+            .map(|at| at.max(self.stay.not_before));
         let due = next.is_some_and(|at| at <= now.elapsed)
             || self.spec_changed()
             || (is_written && self.is_requested());
@@ -404,6 +410,7 @@ impl<'g> Engine<'g> {
             if self.graph.state(*to).kind == StateKind::Ready {
                 self.entries.remove(&at);
             }
+            self.open_limits(now);
             let reason = words.map_or(Reason::Evident, Reason::OfHandler);
             return self.enter(*to, Cause::Handler, reason, now);
         }
@@ -415,7 +422,7 @@ impl<'g> Engine<'g> {
             Outcome::Exit(Exit::To(_)) => {}
             Outcome::Exit(Exit::Stay) => {
                 self.stay.runs = self.stay.runs.saturating_add(1);
-                (self.hops, self.stay.overdue) = (0, false);
+                self.stay.overdue = false;
                 if self.stay.due.is_none() {
                     self.stay.due = self.poll(policy, now);
                 }

@@ -9,23 +9,20 @@ pub enum FieldValue {
     For(Duration),
     /// A point in time.
     At(Timestamp),
-    /// A number. Where a duration is wanted it counts seconds.
+    /// A number. Where a duration is wanted it counts seconds, and 0 means "never"; a limit of 0 means "not at all".
     Number(u32),
 }
 
 /// The type of a field that a poll, a timeout or a limit can be read from.
 pub trait ReadField {
-    /// The value of the field. `None` if the field is absent, zero or negative, which means "never" for a poll or a
-    /// timeout, and "no limit" for a limit.
+    /// The value of the field. `None` if the field is absent, a negative number or a duration that is not positive, which
+    /// means "never" for a poll or a timeout, and "no limit" for a limit.
     fn read_field(&self) -> Option<FieldValue>;
 }
 
 impl ReadField for i64 {
     fn read_field(&self) -> Option<FieldValue> {
-        u32::try_from(*self)
-            .ok()
-            .filter(|n| *n > 0)
-            .map(FieldValue::Number)
+        u32::try_from(*self).ok().map(FieldValue::Number)
     }
 }
 

@@ -37,6 +37,10 @@ pub struct MachineStatus {
     /// How often each state that has a limit was entered since the last change of the spec.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", with = "entries")]
     pub entries: BTreeMap<String, u32>,
+    /// The timeouts at a point in time that have led from their states, where a state has one. Each fires once for each
+    /// value of its field.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fired_timeouts: Vec<TimeoutFired>,
     /// The measurements for objectives that are under way, where the description has `slo`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub objectives: Vec<ObjectiveStart>,
@@ -53,6 +57,15 @@ pub struct MachineStatus {
     /// `Ready`, `Reconciling` and `Stalled`, followed by the conditions of the description.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
+}
+
+/// A timeout at a point in time that has led from its state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TimeoutFired {
+    /// The name of the state.
+    pub state: String,
+    /// The value of the field.
+    pub at: Timestamp,
 }
 
 /// A measurement of how long an object takes from one state to another.
@@ -159,6 +172,7 @@ impl MachineStatus {
             state_entered_time,
             attempts,
             entries,
+            fired_timeouts,
             objectives,
             observed_generation,
             // They are stored by the writes that store another generation or entry. A conversion counts none.
@@ -171,6 +185,7 @@ impl MachineStatus {
             && *state_entered_time == stored.state_entered_time
             && attempts.unwrap_or(0) == stored.attempts.unwrap_or(0)
             && (entries, objectives) == (&stored.entries, &stored.objectives)
+            && *fired_timeouts == stored.fired_timeouts
             && *observed_generation == stored.observed_generation
             && *last_handled_request == stored.last_handled_request
             && ours.eq(conditions)

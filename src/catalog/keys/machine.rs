@@ -178,7 +178,7 @@ section! {
     /// The mapping under `limit`.
     LimitKey in LIMIT, "a limit":
     Times = required("times", Either(&[AT_LEAST_1, Path]),
-        "How many entries are allowed. An integer field may hold the number; absent or 0 is without limit.",
+        "How many entries are allowed. An integer field may hold the number: 0 is none, and an absent or negative one is without limit.",
         "states: {Roam: {limit: {times: 3, then: Lost}}}");
     Then = required("then", State,
         "The state that the object goes to instead of one entry more.",

@@ -156,6 +156,7 @@ pub fn kind(
         "stateEnteredTime",
         "attempts",
         "entries",
+        "firedTimeouts",
         "observedGeneration",
         "lastHandledRequest",
         "conditions",

@@ -10,6 +10,8 @@ pub struct State {
     pub next: Vec<usize>,
     pub waits: bool,
     pub timeout: Option<usize>,
+    /// Whether the timeout is over at once.
+    pub short: bool,
     pub retry: Option<usize>,
     pub limit: Option<usize>,
     pub on_delete: Option<usize>,
@@ -54,6 +56,7 @@ pub fn random(dice: &mut Dice) -> RandomMachine {
                     .collect(),
                 resume: maybe(8).filter(|_| kind != FINAL),
                 waits: below(2) == 0,
+                short: below(3) == 0,
                 legacy: below(12) == 0,
             }
         })
@@ -90,7 +93,13 @@ pub fn text(machine: &RandomMachine) -> String {
                 out += &format!("    {key}: {}\n", form(to));
             }
         };
-        key("timeout", state.timeout, |to| format!("{{after: 1h, to: S{to}}}"));
+        if state.short {
+            key("timeout", state.timeout, |to| {
+                format!("{{after: 10ms, to: S{to}}}")
+            });
+        } else {
+            key("timeout", state.timeout, |to| format!("{{after: 1h, to: S{to}}}"));
+        }
         key("retry", state.retry, |to| format!("{{limit: 3, then: S{to}}}"));
         key("limit", state.limit, |to| format!("{{times: 3, then: S{to}}}"));
         key("onDelete", state.on_delete, |to| format!("S{to}"));

@@ -202,6 +202,27 @@ impl<'m> Reference<'m> {
         (0..self.count).any(|at| cycles[at][at])
     }
 
+    /// Whether there is a cycle in which nothing has to take time, if errors are not retried.
+    pub fn fast(&self) -> bool {
+        let state = |at: usize| &self.machine.states[at];
+        let is_limited = |at: usize| state(at).limit.is_some();
+        let is_short = |at: usize| state(at).timeout.is_some() && state(at).short;
+        let may_stay = |at: usize| state(at).waits || self.is(at, READY) || self.is(at, FAILED);
+        let rests =
+            |at: usize| !is_limited(at) && !is_short(at) && (may_stay(at) || state(at).timeout.is_some());
+        let cycles = self.stepped_closed(|kind, from, to| {
+            let is_taken = match kind {
+                "limit" => true,
+                "next" | "resume" => !is_limited(from) && !may_stay(from) && from != to,
+                "retry" => !is_limited(from) && !may_stay(from),
+                "timeout" => is_short(from),
+                _ => false,
+            };
+            is_taken && !rests(from) && !rests(to)
+        });
+        (0..self.count).any(|at| cycles[at][at])
+    }
+
     /// Whether there is a cycle of timeouts, retries and limits.
     pub fn unbounded(&self) -> bool {
         let reaches = self.stepped_closed(|kind, _, _| matches!(kind, "timeout" | "retry" | "limit"));

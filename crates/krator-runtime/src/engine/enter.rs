@@ -1,8 +1,12 @@
 //! How an object comes into a state: as a new object, as one that a restarted operator finds, or over an edge.
-use super::{Cause, Engine, Moved, Now, Stay, UNSLOWED_ENTRIES, reason::Reason};
+use super::{
+    Cause, Engine, Moved, Now, Stay,
+    limits::{Diverted, Pace},
+    reason::Reason,
+};
 use crate::{
     field_value::FieldValue,
-    graph::{Graph, STANDARD_CONDITIONS, StateId, Times},
+    graph::{Graph, STANDARD_CONDITIONS, StateId},
     status::{Condition, EntryId, MachineStatus},
 };
 use std::{collections::BTreeMap, time::Duration};
@@ -30,7 +34,8 @@ impl<'g> Engine<'g> {
             handled: stored.and_then(|s| s.last_handled_request.as_deref().map(Into::into)),
             pausing: false,
             field_values,
-            hops: 0,
+            pace: Pace::default(),
+            fired: None,
             deleting: false,
             leave: None,
             generation,
@@ -61,6 +66,7 @@ impl<'g> Engine<'g> {
         let Some(found) = found else { return };
         self.at = Some(found);
         self.find_measurements(stored, now);
+        self.find_fired_timeouts(stored);
         self.stay.entered_at = stored.state_entered_time.unwrap_or(now.time);
         self.stay.before =
             Duration::try_from(now.time.duration_since(self.stay.entered_at)).unwrap_or_default();
@@ -82,35 +88,20 @@ impl<'g> Engine<'g> {
         self.stay.overdue = policy.written && self.deadline(now).is_some_and(|end| end <= now.elapsed);
     }
 
-    pub(super) fn enter(&mut self, mut to: StateId, mut cause: Cause, mut reason: Reason, now: Now) {
+    pub(super) fn enter(&mut self, to: StateId, cause: Cause, reason: Reason, now: Now) {
         let (from, stayed) = (self.policy(), self.in_state_for(now));
         let is_deleted = cause == Cause::Deleted;
-        // A cycle of limits ends where it began: one entry counts only once.
-        let mut passed = Vec::new();
-        while let Some((times, then)) = self.graph.state(to).limit
-            && !passed.contains(&to)
-        {
-            passed.push(to);
-            let count = self.entries.entry(to).or_default();
-            *count = count.saturating_add(1);
-            let most = match times {
-                Times::Fixed(times) => Some(times),
-                Times::FromField(field) => match self.field_values.get(usize::from(field)) {
-                    Some(Some(FieldValue::Number(times))) => Some(*times),
-                    _ => None,
-                },
-            };
-            let Some(most) = most.filter(|most| *count > *most) else {
-                break;
-            };
-            (cause, reason) = (Cause::LimitReached, reason.full(self.graph.state(to), most));
-            to = then;
-        }
+        let Diverted {
+            to,
+            cause,
+            reason,
+            not_before,
+        } = self.divert(to, cause, reason, now);
         self.carry_conditions();
         if let Some(unstored) = self.unstored.as_deref_mut() {
             unstored.set_before.append(&mut unstored.set);
         }
-        self.hops = self.hops.saturating_add(1);
+        let slowed = self.pace.enter(now);
         let ended = self.measure(to, is_deleted, now);
         let policy = self.graph.state(to);
         self.at = Some(to);
@@ -122,15 +113,15 @@ impl<'g> Engine<'g> {
             entry: self.stay.entry,
             stayed,
             ended,
-            slowed: self.hops == UNSLOWED_ENTRIES,
+            slowed,
             reason: self.stay.reason.clone(),
         };
         self.unstored.get_or_insert_default().moves.push(moved);
         self.entered_for = self.judged;
         self.report_digests();
         self.finished = false;
-        let delay = if self.hops >= UNSLOWED_ENTRIES { 1 } else { 0 };
-        self.stay.due = Some(now.elapsed + Duration::from_secs(delay));
+        self.stay.due = Some(now.elapsed);
+        self.stay.not_before = self.pace.next_entry().max(not_before);
     }
 
     /// Carries the conditions of the current state into the write of the next one, if its handler ran and its status was

@@ -10,7 +10,7 @@ use std::{cmp::Ordering, time::Duration};
 impl Engine<'_> {
     pub(super) fn failed(&mut self, policy: &Policy<'_>, class: Class, error: String, now: Now) {
         let retry = policy.retry;
-        (self.hops, self.stay.overdue) = (0, false);
+        self.stay.overdue = false;
         self.report_digests();
         let is_final = policy.kind == StateKind::Final;
         let limit = retry.limit.or(is_final.then_some(Retry::FINAL_LIMIT));

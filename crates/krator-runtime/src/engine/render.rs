@@ -25,6 +25,7 @@ impl Engine<'_> {
             state_entered_time: Some(self.stay.entered_at),
             attempts: (self.stay.attempts > 0).then_some(self.stay.attempts),
             entries,
+            fired_timeouts: self.fired_timeouts(),
             objectives: self.reported_measurements(),
             observed_generation: Some(self.observed),
             spec_digests: self.reported_digests(),

@@ -30,6 +30,8 @@ pub(super) struct Stay {
     pub has_begun: bool,
     /// When the handler is to run.
     pub due: Option<Duration>,
+    /// Neither the handler nor the timeout takes effect before this time.
+    pub not_before: Duration,
     /// The timeout passed while no operator was running. It takes effect after the handler has run once and stayed.
     pub overdue: bool,
 }
@@ -50,6 +52,7 @@ impl Stay {
             is_written: false,
             has_begun: false,
             due: None,
+            not_before: Duration::ZERO,
             overdue: false,
         }
     }

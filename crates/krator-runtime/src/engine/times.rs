@@ -2,10 +2,14 @@
 use super::{Engine, Now};
 use crate::{
     field_value::FieldValue,
-    graph::{Period, Policy},
+    graph::{Period, Policy, StateId},
+    status::{MachineStatus, TimeoutFired},
 };
 use jiff::Timestamp;
 use std::time::Duration;
+
+/// A timeout at a point in time that has led from its state. It does not do so again until the field has another value.
+pub(super) type FiredTimeout = (StateId, Timestamp);
 
 /// A period, read for one object.
 #[derive(Clone, Copy)]
@@ -27,9 +31,49 @@ impl Engine<'_> {
         match self.period(period)? {
             When::After(after) if self.stay.overdue => Some(self.stay.entered + after),
             When::At(_) if self.stay.overdue => None,
+            When::At(instant) if self.has_fired(instant) => None,
             When::After(after) => Some(self.stay.entered + after.saturating_sub(self.stay.before)),
             When::At(instant) => Some(now.elapsed + until(instant, now)),
         }
+    }
+
+    /// Whether the timeout of the state has taken effect at this point in time already.
+    fn has_fired(&self, instant: Timestamp) -> bool {
+        let mut fired = self.fired.iter().flat_map(|fired| &**fired);
+        fired.any(|known| Some(known.0) == self.at && known.1 == instant)
+    }
+
+    /// The timeout of this state, the current one, takes effect.
+    pub(super) fn remember_timeout(&mut self, policy: &Policy<'_>) {
+        let Some((at, When::At(instant))) = self
+            .at
+            .zip(policy.timeout.and_then(|(when, _)| self.period(when)))
+        else {
+            return;
+        };
+        let fired = self.fired.get_or_insert_default();
+        fired.retain(|(state, _)| *state != at);
+        fired.push((at, instant));
+        fired.sort_unstable();
+    }
+
+    /// Takes over the timeouts that the stored status remembers.
+    pub(super) fn find_fired_timeouts(&mut self, stored: &MachineStatus) {
+        let known = stored.fired_timeouts.iter();
+        let known = known.filter_map(|fired| Some((self.graph.find(&fired.state)?, fired.at)));
+        let fired: Vec<_> = known.collect();
+        self.fired = (!fired.is_empty()).then(|| Box::new(fired));
+    }
+
+    /// The timeouts that the status is to remember.
+    pub(super) fn fired_timeouts(&self) -> Vec<TimeoutFired> {
+        let fired = self.fired.iter().flat_map(|fired| &**fired);
+        fired
+            .map(|(state, at)| TimeoutFired {
+                state: self.graph.state(*state).name.to_owned(),
+                at: *at,
+            })
+            .collect()
     }
 
     pub(super) fn period(&self, period: Period) -> Option<When> {
@@ -37,6 +81,8 @@ impl Engine<'_> {
             Period::Fixed(after) => When::After(after),
             Period::FromField(field) => match (*self.field_values.get(usize::from(field))?)? {
                 FieldValue::For(after) => When::After(after),
+                // No seconds are no time limit; for a limit, no entries are none.
+                FieldValue::Number(0) => return None,
                 FieldValue::Number(seconds) => When::After(Duration::from_secs(u64::from(seconds))),
                 FieldValue::At(instant) => When::At(instant),
             },

@@ -4,6 +4,7 @@ mod annotations;
 #[cfg(feature = "kube")]
 mod crashes;
 mod kept;
+mod limits;
 mod order;
 #[cfg(feature = "kube")]
 mod others;

@@ -65,7 +65,7 @@ mod circle {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_hundred_transitions_without_a_wait_are_followed_by_one_a_second() {
+    async fn a_hundred_transitions_at_once_are_followed_by_one_a_second() {
         let mut one = Local::<M>::new(thing(Work::Succeed), Memory, Arc::default());
         let run = tokio::time::timeout(seconds(10), one.run());
         assert!(run.await.is_err(), "it never ends");

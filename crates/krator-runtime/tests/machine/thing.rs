@@ -2,9 +2,9 @@
 //! runtime.
 
 use krator_runtime::{
-    Context, Dispatch, Edit, Error, Final, Graph, Local, Machine, MachineStatus, MayStay, Node, Object,
-    ObjectState, ObjectStatus, OnDelete, OnSpecChange, OwnCondition, Policy, Result, Retry, State, StateId,
-    StateKind, Transition, TransitionTo, Watch, dispatch,
+    Context, Dispatch, Edit, Error, FieldValue, Final, Graph, Local, Machine, MachineStatus, MayStay, Node,
+    Object, ObjectState, ObjectStatus, OnDelete, OnSpecChange, OwnCondition, Policy, Result, Retry, State,
+    StateId, StateKind, Transition, TransitionTo, Watch, dispatch,
 };
 use std::{
     collections::BTreeMap,
@@ -29,6 +29,8 @@ pub struct Thing {
     pub label: u32,
     pub annotations: BTreeMap<String, String>,
     pub work: Work,
+    /// The field that the machines with such a one read limits from.
+    pub limit: Option<FieldValue>,
     /// The fields that the server drops from each status.
     pub dropped: Vec<&'static str>,
     pub status: Option<Status>,
@@ -186,6 +188,12 @@ macro_rules! states {
             }
             fn from_id(id: StateId) -> Option<Self> {
                 [$(M::$state),*].get(usize::from(id.0)).copied()
+            }
+            fn field_values(
+                thing: &$crate::thing::Thing,
+                _: Option<&$crate::thing::Status>,
+            ) -> Vec<Option<krator_runtime::FieldValue>> {
+                vec![thing.limit]
             }
             fn run<'a>(self, cx: &'a mut Context<'_, M>) -> Dispatch<'a> {
                 match self { $(M::$state => dispatch($state, cx)),* }

@@ -1,0 +1,78 @@
+//! Cycles in which nothing has to take time: an error leads on at once, or a timeout does.
+
+use std::time::Duration;
+
+use super::{Check, RuleHit, Subject};
+use crate::catalog::FAST_LOOP;
+use crate::finding::Finding;
+use crate::graph::{EdgeKind, Step};
+use crate::model::{Period, StateId};
+
+pub(super) const CHECK: Check = Check::of_kind(&FAST_LOOP, find);
+
+/// An object that changes its state more often than this is slowed down by the runtime.
+const PACE: Duration = Duration::from_secs(1);
+
+fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
+    let state = |id: StateId| subject.kind.state(id);
+    let is_passed = |id: StateId| state(id).limit.is_some();
+    let is_short = |id: StateId| {
+        let timeout = state(id).timeout.as_ref();
+        timeout.is_some_and(|timeout| matches!(timeout.after.value, Period::Fixed(after) if after < PACE))
+    };
+    let need_not_rest = |id: StateId| {
+        let state = state(id);
+        let rests = state.may_stay() || state.timeout.is_some();
+        (is_passed(id) || is_short(id) || !rests) && !state.lacks_edges
+    };
+    let runs = |id: StateId| !is_passed(id) && !state(id).may_stay();
+    let is_hot = |step: Step| match step.edge.kind {
+        EdgeKind::Limit => true,
+        EdgeKind::Next | EdgeKind::Resume => runs(step.from) && step.from != step.to,
+        _ => false,
+    };
+    let wanted = |step: Step| match step.edge.kind {
+        EdgeKind::Timeout => is_short(step.from),
+        // An error that is not retried.
+        EdgeKind::Retry => runs(step.from),
+        _ => is_hot(step),
+    };
+    let is_of_runtime = |step: Step| {
+        matches!(
+            step.edge.kind,
+            EdgeKind::Timeout | EdgeKind::Retry | EdgeKind::Limit
+        )
+    };
+    let consists_of = |cycle: &[StateId], kind: &dyn Fn(Step) -> bool| {
+        let mut pairs = cycle.windows(2);
+        pairs.all(|pair| {
+            let mut steps = subject.graph.leaving(pair[0]);
+            steps.any(|step| step.to == pair[1] && wanted(step) && kind(step))
+        })
+    };
+    let is_timed = |id: &StateId| !is_passed(*id) && state(*id).timeout.is_some();
+    let is_found_by_others = |cycle: &[StateId]| {
+        // By `hot-loop` and by `unbounded-loop`.
+        consists_of(cycle, &is_hot) && !cycle.iter().any(is_timed) || consists_of(cycle, &is_of_runtime)
+    };
+    let mut cycles = subject.graph.cycles(need_not_rest, wanted);
+    cycles.retain(|cycle| !is_found_by_others(cycle));
+    cycles
+        .into_iter()
+        .map(|cycle| {
+            let first = cycle[0];
+            let message = format!(
+                "from `{}` on, an object can go round a cycle without a pause",
+                subject.name(first)
+            );
+            let finding = Finding::new(&FAST_LOOP, subject.span(first), message)
+                .label("an error that is not retried, or a timeout of less than a second, leads on at once")
+                .path(subject.names(&cycle))
+                .help("let one of these states wait: `wait: {poll: 10s}`; the runtime slows such objects down, but cannot stop them");
+            RuleHit {
+                finding,
+                states: cycle,
+            }
+        })
+        .collect()
+}
