@@ -149,4 +149,4 @@ pub use spec_digest::SpecDigest;
 pub use spec_digest::spec_digest;
 #[cfg(feature = "kube")]
 pub use spec_digest::spec_digests;
-pub use status::{Condition, EntryId, MachineStatus, ObjectStatus, ObjectiveStart};
+pub use status::{Condition, EntryId, MachineStatus, ObjectStatus, ObjectiveStart, TimeoutFired};

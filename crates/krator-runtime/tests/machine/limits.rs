@@ -28,7 +28,7 @@ impl MayStay for Good {}
 impl MayStay for Stuck {}
 
 impl State for Up {
-    async fn next(self, cx: Cx<'_, '_>) -> Result<Transition<Self>> {
+    async fn next(self, cx: &mut Context<'_, M>) -> Result<Transition<Self>> {
         Ok(match cx.manifest().work {
             Work::Succeed => Transition::to(Good),
             Work::Hang => Transition::to(Retry_),
@@ -37,17 +37,17 @@ impl State for Up {
     }
 }
 impl State for Down {
-    async fn next(self, _: Cx<'_, '_>) -> Result<Transition<Self>> {
+    async fn next(self, _: &mut Context<'_, M>) -> Result<Transition<Self>> {
         Ok(Transition::to(Up))
     }
 }
 impl State for Good {
-    async fn next(self, _: Cx<'_, '_>) -> Result<Transition<Self>> {
+    async fn next(self, _: &mut Context<'_, M>) -> Result<Transition<Self>> {
         Ok(Transition::stay())
     }
 }
 impl State for Stuck {
-    async fn next(self, cx: Cx<'_, '_>) -> Result<Transition<Self>> {
+    async fn next(self, cx: &mut Context<'_, M>) -> Result<Transition<Self>> {
         Ok(match cx.manifest().work {
             Work::Fail => Transition::stay(),
             _ => Transition::to(Up),
@@ -55,7 +55,7 @@ impl State for Stuck {
     }
 }
 impl State for Retry_ {
-    async fn next(self, _: Cx<'_, '_>) -> Result<Transition<Self>> {
+    async fn next(self, _: &mut Context<'_, M>) -> Result<Transition<Self>> {
         Ok(Transition::to(Up))
     }
 }
