@@ -68,8 +68,8 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::catalog::{Rule, Severity};
 use crate::crd;
-use crate::finding::{Finding, Span, has_errors, sort};
-use crate::graph::StateGraph;
+use crate::finding::{Finding, PathStep, Span, has_errors, sort};
+use crate::graph::{StateGraph, Step};
 use crate::model::{Allow, Description, Kind, StateId};
 
 /// Every check, in alphabetical order. The order in which they run follows from [`Check::unless`].
@@ -229,6 +229,21 @@ impl Subject<'_> {
     /// The place of the state's name.
     fn span(&self, id: StateId) -> Span {
         self.kind.state(id).name.span
+    }
+
+    /// The finding with a path, and with the first of the `wanted` edges for each of its steps.
+    fn with_path(&self, finding: Finding, path: &[StateId], wanted: impl Fn(Step) -> bool) -> Finding {
+        let steps = path.iter().zip(path.iter().skip(1)).filter_map(|(from, to)| {
+            let mut leaving = self.graph.leaving(*from);
+            let step = leaving.find(|step| step.to == *to && wanted(*step))?;
+            Some(PathStep {
+                from: self.name(*from).to_owned(),
+                to: self.name(*to).to_owned(),
+                by: step.edge.kind.into(),
+                span: step.edge.span,
+            })
+        });
+        finding.path(self.names(path)).steps(steps.collect())
     }
 
     /// The names of the states of a path.

@@ -212,8 +212,11 @@ Good:
     Pull: {next: [Done], timeout: {after: 5m, to: Backoff}, limit: {times: 5, then: Failed}}
     Backoff: {next: [Pull], wait: {poll: 1m}}";
     Error PROPERTY_VIOLATED "property-violated": "a property of `properties` does not hold for the graph",
-"`properties` state what must remain true when the graph is edited. All edges count, including those that the runtime
-takes, except `resume` edges. The finding shows a path that violates the property.
+"`properties` state what must remain true when the graph is edited. All edges count that an object may take although nobody
+touches it: those of handlers and those of the runtime, `resume` after a restart included. Edges of `onSpecChange` count only
+for `canReach`, unless `specChanges` says otherwise. Those of a deletion, and with `\"*\"` the states that only deleted objects
+come to, count if the property names such a state. The finding shows a path that violates the property, with the key and
+the line of each edge.
 
     {from: [A], canReach: B}     there is a path from A to B
     {never: A -> B}              there is no path from A to B

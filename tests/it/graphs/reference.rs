@@ -159,6 +159,18 @@ impl<'m> Reference<'m> {
             .collect()
     }
 
+    /// The states that objects come to without being deleted.
+    fn ordinary_life(&self) -> Vec<bool> {
+        let mut reached =
+            self.closed(|kind, from, _| kind != "delete" && !self.entries[from] && !self.is(from, FINAL));
+        reached.swap_remove(0)
+    }
+
+    /// Whether only deleted objects come to the state.
+    pub fn needs_deletion(&self, at: usize) -> bool {
+        self.path[at] && !self.ordinary_life()[at]
+    }
+
     /// Whether an object can come onto the deletion path without being deleted.
     pub fn escapes(&self) -> bool {
         if !self.entries.contains(&true) {
@@ -167,9 +179,8 @@ impl<'m> Reference<'m> {
         if self.entries[0] {
             return true;
         }
-        let before_deletion =
-            self.closed(|kind, from, _| kind != "delete" && !self.entries[from] && !self.is(from, FINAL));
-        (0..self.count).any(|at| before_deletion[0][at] && self.path[at] && !self.is(at, FINAL))
+        let ordinary_life = self.ordinary_life();
+        (0..self.count).any(|at| ordinary_life[at] && self.path[at] && !self.is(at, FINAL))
     }
 
     /// The states of the deletion path from which no final state can be reached.
