@@ -111,6 +111,14 @@ fn rules_over_graphs_agree_with_a_naive_reference() {
             };
             assert!(stuck.iter().all(is_explained), "no-path-to-final {}", context());
         }
+        if of("deletion-escape").is_empty() && of("no-path-to-final").is_empty() {
+            assert_eq!(
+                states("deletion-no-bailout"),
+                reference.without_bailout(),
+                "deletion-no-bailout {}",
+                context()
+            );
+        }
         let self_edges = machine
             .states
             .iter()
@@ -129,6 +137,7 @@ fn rules_over_graphs_agree_with_a_naive_reference() {
         "legacy-dead-end",
         "deletion-escape",
         "no-path-to-final",
+        "deletion-no-bailout",
         "self-edge",
     ] {
         assert!(seen.contains(rule), "no random graph breaks {rule}");

@@ -195,6 +195,17 @@ impl<'m> Reference<'m> {
         }
     }
 
+    /// The states of the deletion path whose handlers may stay, or fail, for ever.
+    pub fn without_bailout(&self) -> BTreeSet<usize> {
+        let is_endless = |at: &usize| {
+            let state = &self.machine.states[*at];
+            let may_stay = state.waits || self.is(*at, READY) || self.is(*at, FAILED);
+            let may_go_on = may_stay || state.retry.is_none();
+            self.path[*at] && !self.is(*at, FINAL) && state.timeout.is_none() && may_go_on
+        };
+        (0..self.count).filter(is_endless).collect()
+    }
+
     /// Whether there is a cycle in which no state waits. A state with a limit is one that objects only pass, by the edge
     /// of the limit: that is what happens for ever once the limit is reached.
     pub fn hot(&self) -> bool {
