@@ -44,6 +44,7 @@ pub(crate) use resume_hazard::must_be_saved;
 mod reused_name;
 mod self_edge;
 mod spec_change_ignored;
+mod stale_condition;
 mod timeout_interrupts_once;
 mod unbounded_loop;
 mod unelected_replicas;
@@ -114,6 +115,7 @@ static CHECKS: &[Check] = &[
     reused_name::CHECK,
     self_edge::CHECK,
     spec_change_ignored::CHECK,
+    stale_condition::CHECK,
     timeout_interrupts_once::CHECK,
     unbounded_loop::CHECK,
     unelected_replicas::CHECK,

@@ -119,6 +119,11 @@ fn rules_over_graphs_agree_with_a_naive_reference() {
                 context()
             );
         }
+        let stale: BTreeSet<usize> = of("stale-condition")
+            .iter()
+            .filter_map(|finding| finding.path.first()?.strip_prefix('S')?.parse().ok())
+            .collect();
+        assert_eq!(stale, reference.stale(), "stale-condition {}", context());
         let self_edges = machine
             .states
             .iter()
@@ -139,6 +144,7 @@ fn rules_over_graphs_agree_with_a_naive_reference() {
         "no-path-to-final",
         "deletion-no-bailout",
         "self-edge",
+        "stale-condition",
     ] {
         assert!(seen.contains(rule), "no random graph breaks {rule}");
     }

@@ -262,4 +262,32 @@ impl<'m> Reference<'m> {
             .filter(|at| self.machine.states[*at].legacy && !self.is(*at, FINAL) && !leaves(*at))
             .collect()
     }
+
+    /// The states whose condition `stale-condition` names: from there an object comes to a ready state in which it can have
+    /// been before with another status, as part of a round trip in which only that status is set.
+    pub fn stale(&self) -> BTreeSet<usize> {
+        let condition = |at: usize| self.machine.states[at].condition;
+        let is_stale = |at: &usize| {
+            let Some(status) = condition(*at) else {
+                return false;
+            };
+            let sets_another = |at: usize| condition(at) == Some(!status);
+            let alone = self.closed(|kind, _, _| !matches!(kind, "delete" | "spec"));
+            let is_taken_back = (0..self.count).any(|to| alone[*at][to] && sets_another(to));
+            // What the object shows in the state that a step enters, if no state on the way sets it.
+            let kept = self.closed(|kind, _, to| kind != "delete" && condition(to).is_none());
+            let trip =
+                self.closed(|kind, from, to| kind != "delete" && !sets_another(from) && !sets_another(to));
+            let is_first = |from: usize| sets_another(from) || from == 0 && condition(0).is_none();
+            let shows_both = |to: usize| {
+                condition(to).is_none()
+                    && self.is(to, READY)
+                    && (0..self.count).any(|from| is_first(from) && kept[from][to])
+                    && kept[*at][to]
+                    && trip[to][*at]
+            };
+            !is_taken_back && (0..self.count).any(shows_both)
+        };
+        (0..self.count).filter(is_stale).collect()
+    }
 }
