@@ -5,6 +5,7 @@
 
 mod conflict;
 mod json;
+mod path;
 mod source;
 mod suggest;
 mod text;
@@ -12,6 +13,8 @@ mod text;
 pub(crate) use conflict::conflict_markers;
 pub(crate) use json::Place;
 pub use json::{FindingReport, reports, to_sarif};
+pub(crate) use path::path_to_text;
+pub use path::{PathStep, TakenBy};
 pub use source::{Position, Source};
 pub(crate) use suggest::closest;
 pub use suggest::nearest;
@@ -105,6 +108,8 @@ pub struct Finding {
     pub related: Vec<(Span, String)>,
     /// The states of a path through the graph that shows the problem.
     pub path: Vec<String>,
+    /// The edges between these states, if the rule says which ones it means.
+    pub steps: Vec<PathStep>,
     /// Consequences and background.
     pub notes: Vec<String>,
     /// A way out for the user.
@@ -123,6 +128,7 @@ impl Finding {
             label: None,
             related: Vec::new(),
             path: Vec::new(),
+            steps: Vec::new(),
             notes: Vec::new(),
             help: None,
             fix: None,
@@ -144,6 +150,12 @@ impl Finding {
     /// Shows a path through the graph.
     pub(crate) fn path(mut self, states: Vec<String>) -> Self {
         self.path = states;
+        self
+    }
+
+    /// Says by which edges the path leads.
+    pub(crate) fn steps(mut self, steps: Vec<PathStep>) -> Self {
+        self.steps = steps;
         self
     }
 

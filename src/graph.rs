@@ -15,7 +15,7 @@ use petgraph::visit::{
     Dfs, EdgeFiltered, EdgeRef, IntoNeighbors, NodeFiltered, Reversed, VisitMap, Visitable,
 };
 
-use crate::finding::Span;
+use crate::finding::{Span, TakenBy};
 use crate::model::{Kind, OnSpecChange, StateId};
 
 /// The reason for which an object takes an edge.
@@ -43,6 +43,21 @@ impl EdgeKind {
     /// Whether objects take the edge because they are deleted.
     pub fn is_deletion(self) -> bool {
         matches!(self, EdgeKind::Deletion | EdgeKind::OnDelete)
+    }
+}
+
+impl From<EdgeKind> for TakenBy {
+    fn from(kind: EdgeKind) -> Self {
+        match kind {
+            EdgeKind::Next => TakenBy::Next,
+            EdgeKind::Timeout => TakenBy::Timeout,
+            EdgeKind::Retry => TakenBy::Retry,
+            EdgeKind::Limit => TakenBy::Limit,
+            EdgeKind::Deletion => TakenBy::Deletion,
+            EdgeKind::OnDelete => TakenBy::OnDelete,
+            EdgeKind::SpecChange => TakenBy::SpecChange,
+            EdgeKind::Resume => TakenBy::Resume,
+        }
     }
 }
 
@@ -87,7 +102,7 @@ impl StateGraph {
         for _ in &kind.states {
             graph.add_node(());
         }
-        let deletion = kind.machine.deletion.as_ref().map(|deletion| deletion.value);
+        let deletion = kind.machine.deletion;
         for (id, state) in kind.state_ids() {
             let mut add = |to: StateId, kind: EdgeKind, span: Span| {
                 graph.add_edge(NodeIndex::new(id.0), NodeIndex::new(to.0), Edge { kind, span });
@@ -110,12 +125,10 @@ impl StateGraph {
                 }
             }
             if let Some(to) = state.on_delete.to {
-                let kind = if Some(to) == deletion {
-                    EdgeKind::Deletion
-                } else {
-                    EdgeKind::OnDelete
-                };
-                add(to, kind, state.on_delete.span);
+                match deletion.filter(|deletion| deletion.value == to) {
+                    Some(deletion) => add(to, EdgeKind::Deletion, deletion.span),
+                    None => add(to, EdgeKind::OnDelete, state.on_delete.span),
+                }
             }
             if let Some(resume) = state.resume.filter(|resume| resume.value != id) {
                 add(resume.value, EdgeKind::Resume, resume.span);

@@ -45,6 +45,7 @@ pub(crate) use resume_hazard::must_be_saved;
 mod reused_name;
 mod self_edge;
 mod spec_change_ignored;
+mod stale_condition;
 mod timeout_interrupts_once;
 mod unbounded_loop;
 mod unelected_replicas;
@@ -69,8 +70,8 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::catalog::{Rule, Severity};
 use crate::crd;
-use crate::finding::{Finding, Span, has_errors, sort};
-use crate::graph::StateGraph;
+use crate::finding::{Finding, PathStep, Span, has_errors, sort};
+use crate::graph::{StateGraph, Step};
 use crate::model::{Allow, Description, Kind, StateId};
 
 /// Every check, in alphabetical order. The order in which they run follows from [`Check::unless`].
@@ -116,6 +117,7 @@ static CHECKS: &[Check] = &[
     reused_name::CHECK,
     self_edge::CHECK,
     spec_change_ignored::CHECK,
+    stale_condition::CHECK,
     timeout_interrupts_once::CHECK,
     unbounded_loop::CHECK,
     unelected_replicas::CHECK,
@@ -231,6 +233,21 @@ impl Subject<'_> {
     /// The place of the state's name.
     fn span(&self, id: StateId) -> Span {
         self.kind.state(id).name.span
+    }
+
+    /// The finding with a path, and with the first of the `wanted` edges for each of its steps.
+    fn with_path(&self, finding: Finding, path: &[StateId], wanted: impl Fn(Step) -> bool) -> Finding {
+        let steps = path.iter().zip(path.iter().skip(1)).filter_map(|(from, to)| {
+            let mut leaving = self.graph.leaving(*from);
+            let step = leaving.find(|step| step.to == *to && wanted(*step))?;
+            Some(PathStep {
+                from: self.name(*from).to_owned(),
+                to: self.name(*to).to_owned(),
+                by: step.edge.kind.into(),
+                span: step.edge.span,
+            })
+        });
+        finding.path(self.names(path)).steps(steps.collect())
     }
 
     /// The names of the states of a path.

@@ -52,6 +52,21 @@ Good:
     conditions: {Healthy: The last check found no parasites.}
     states:
       Roam: {conditions: {Healthy: \"True\"}}";
+    Warning STALE_CONDITION "stale-condition": "a condition that a state sets is still there when the object is ready again",
+"A condition keeps its status until another state or a handler sets it. Here an object goes from a ready state to one that sets
+a condition, and comes back, and nothing that follows takes the condition back. So the same ready state shows one status
+before and another one ever after. Let the ready state set the condition, too. If a handler sets it there, or if the condition
+says that something has happened once and for all, `allow` the rule and give the reason.
+
+Bad:
+
+    Running: {kind: ready, next: [Suspended]}
+    Suspended: {kind: ready, next: [Running], conditions: {Suspended: \"True\"}}
+
+Good:
+
+    Running: {kind: ready, next: [Suspended], conditions: {Suspended: \"False\"}}
+    Suspended: {kind: ready, next: [Running], conditions: {Suspended: \"True\"}}";
     Info DUPLICATE_PHASE "duplicate-phase": "several states have the same phase",
 "Users cannot tell these states apart by `.status.phase`, which is often intended.
 

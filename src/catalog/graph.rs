@@ -138,18 +138,19 @@ Good:
       Roam: {kind: ready}
       Release: {next: [Released]}
       Released: {kind: final}";
-    Warning DELETION_NO_BAILOUT "deletion-no-bailout": "a state of the deletion path retries without a limit or a timeout",
-"While a handler of the deletion path keeps failing, the object cannot be removed, and neither can its namespace. A retry
-`limit` with a `then`, or a `timeout`, says when to give up. If giving up would be worse, `allow` the rule and give the
-reason.
+    Warning DELETION_NO_BAILOUT "deletion-no-bailout": "a state of the deletion path retries or waits without an end",
+"While a handler of the deletion path keeps failing or staying, the object cannot be removed, and neither can its namespace.
+A `timeout` says when to give up. For a state without `wait`, whose handler cannot stay, a retry `limit` with a `then` does so
+too. A timeout whose time is in a field that may be absent, or is 0 by default, is none for objects that do not set the field.
+If giving up would be worse, `allow` the rule and give the reason.
 
 Bad:
 
-    Release: {next: [Released]}
+    Release: {next: [Released], wait: {poll: 10s}, retry: {limit: 5, then: Released}}
 
 Good:
 
-    Release: {next: [Released], retry: {limit: 5, then: Released}}";
+    Release: {next: [Released], wait: {poll: 10s}, timeout: {after: 1h, to: Released}}";
     Error UNREACHABLE_STATE "unreachable-state": "no object can ever be in the state",
 "There is no path of edges to the state from `initial`, `deletion` or a `legacy` state. If several unreachable states lead
 to each other, only the first of them is reported.
@@ -226,8 +227,11 @@ Good:
     Apply: {next: [Done], retry: {limit: 3, then: Broken}}
     Broken: {next: [Apply], wait: {poll: 1m}}";
     Error PROPERTY_VIOLATED "property-violated": "a property of `properties` does not hold for the graph",
-"`properties` state what must remain true when the graph is edited. All edges count, including those that the runtime
-takes, except `resume` edges. The finding shows a path that violates the property.
+"`properties` state what must remain true when the graph is edited. All edges count that an object may take although nobody
+touches it: those of handlers and those of the runtime, `resume` after a restart included. Edges of `onSpecChange` count only
+for `canReach`, unless `specChanges` says otherwise. Those of a deletion, and with `\"*\"` the states that only deleted objects
+come to, count if the property names such a state. The finding shows a path that violates the property, with the key and
+the line of each edge.
 
     {from: [A], canReach: B}     there is a path from A to B
     {never: A -> B}              there is no path from A to B

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Finding, Severity, Source, Span};
+use super::{Finding, Severity, Source, Span, TakenBy};
 
 /// A finding as `krator check --format json` prints it.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -27,6 +27,22 @@ pub struct FindingReport<'a> {
     /// The states of a path through the graph that shows the problem.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub path: &'a [String],
+    /// The edges between these states, if the rule says which ones it means.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<StepReport<'a>>,
+}
+
+/// A step of such a path.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct StepReport<'a> {
+    /// The state that it leaves.
+    pub from: &'a str,
+    /// The state that it enters.
+    pub to: &'a str,
+    /// What takes the edge.
+    pub by: TakenBy,
+    /// The line at which the description names the target.
+    pub line: usize,
 }
 
 /// A place in a text; lines and columns count from 1.
@@ -68,8 +84,20 @@ pub fn reports<'a>(findings: impl IntoIterator<Item = (&'a Source, &'a Finding)>
             place: Place::of(source, finding.span),
             help: help(finding),
             path: &finding.path,
+            steps: steps(source, finding),
         })
         .collect()
+}
+
+fn steps<'a>(source: &Source, finding: &'a Finding) -> Vec<StepReport<'a>> {
+    let steps = finding.steps.iter();
+    let reports = steps.map(|step| StepReport {
+        from: &step.from,
+        to: &step.to,
+        by: step.by,
+        line: source.position(step.span.start).line,
+    });
+    reports.collect()
 }
 
 fn help(finding: &Finding) -> Option<String> {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
 
-use super::{Finding, Severity, Source, Span};
+use super::{Finding, Severity, Source, Span, path_to_text};
 
 /// Whether the output may contain colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,8 +28,8 @@ pub fn to_text(source: &Source, finding: &Finding, style: Style) -> String {
             .id(finding.rule.name),
     )
     .elements(snippets(source, finding));
-    if !finding.path.is_empty() {
-        group = group.element(Level::NOTE.message(format!("path: {}", finding.path.join(" -> "))));
+    if let Some(path) = path_to_text(source, finding) {
+        group = group.element(Level::NOTE.message(path));
     }
     for note in &finding.notes {
         group = group.element(Level::NOTE.message(note.as_str()));

@@ -378,6 +378,8 @@ pub struct Property {
     pub span: Span,
     /// The requirement.
     pub kind: PropertyKind,
+    /// Whether paths may lead along changes of the spec.
+    pub spec_changes: bool,
 }
 
 /// The forms of a property.
@@ -413,10 +415,29 @@ pub enum PropertyKind {
     },
 }
 
+impl PropertyKind {
+    /// The states that the property names.
+    pub fn named(&self) -> Vec<StateId> {
+        let set = |from: &StateSet| match from {
+            StateSet::All => Vec::new(),
+            StateSet::These(states) => states.iter().map(|state| state.value).collect(),
+        };
+        match self {
+            PropertyKind::CanReach { from, to: state } | PropertyKind::LeadsTo { state, from } => {
+                let mut named = set(from);
+                named.push(state.value);
+                named
+            }
+            PropertyKind::Never { from, to } => vec![from.value, to.value],
+            PropertyKind::Only { state, through } => vec![state.value, through.value],
+        }
+    }
+}
+
 /// Some states, or all.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StateSet {
-    /// `"*"`.
+    /// `"*"`: all states in which objects live, and those of a deletion where the property names one of them.
     All,
     /// These.
     These(Vec<Spanned<StateId>>),

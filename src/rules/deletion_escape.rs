@@ -1,6 +1,6 @@
 //! States that the deletion path shares with the rest of the graph.
 
-use super::deletion_path::{MAX_PATHS, is_path_edge};
+use super::deletion_path::{MAX_PATHS, is_ordinary, is_path_edge, ordinary_life};
 use super::{Check, RuleHit, Subject};
 use crate::catalog::DELETION_ESCAPE;
 use crate::finding::Finding;
@@ -27,17 +27,16 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         )];
     }
     let is_final = |id: StateId| kind.state(id).kind.value == StateKind::Final;
-    let ordinary =
-        |step: Step| !step.edge.kind.is_deletion() && !entries.contains(&step.from) && !is_final(step.from);
-    let ordinary_life = subject.graph.reached([initial.value], ordinary);
-    let path_to = |id: StateId, found: usize| {
+    let ordinary = |step: Step| is_ordinary(kind, step);
+    let ordinary_life = ordinary_life(subject);
+    let with_path = |finding: Finding, id: StateId, found: usize| {
         if found > MAX_PATHS {
-            return Vec::new();
+            return finding;
         }
         let path = subject
             .graph
             .shortest_path([initial.value], |state| state == id, ordinary);
-        subject.names(&path.unwrap_or_default())
+        subject.with_path(finding, &path.unwrap_or_default(), ordinary)
     };
 
     let mut found = Vec::new();
@@ -52,9 +51,8 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             );
             let finding = Finding::new(&DELETION_ESCAPE, step.edge.span, message)
                 .label("this edge does not need a deletion")
-                .path(path_to(step.to, found.len()))
                 .help("only deletion may lead to this state; use another state for objects that are not being deleted");
-            found.push(RuleHit::of(step.from, finding));
+            found.push(RuleHit::of(step.from, with_path(finding, step.to, found.len())));
         }
     }
     // The deletion path up to its first shared states: reporting the states behind them would only repeat the mistake.
@@ -76,11 +74,10 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                     subject.name(step.from)
                 ))
                 .related(subject.span(step.to), "can also be reached without a deletion")
-                .path(path_to(step.to, found.len()))
                 .help(
                     "a restarted operator could not tell from the state whether the object is being deleted; use two states",
                 );
-            found.push(RuleHit::of(step.from, finding));
+            found.push(RuleHit::of(step.from, with_path(finding, step.to, found.len())));
         }
     }
     found

@@ -1,6 +1,9 @@
-//! Shared by the rules about the deletion path: the edges that form it, and how many findings show a path.
+//! Shared by the rules about the deletion path: the edges that form it, the states before it, and how many findings show
+//! a path.
 
+use super::Subject;
 use crate::graph::{EdgeKind, Step};
+use crate::model::{Kind, StateKind};
 
 /// The number of findings of a rule that show a path: each path costs a search, and thousands of findings are not
 /// easier to understand with one each.
@@ -12,4 +15,19 @@ pub(super) fn is_path_edge(step: Step) -> bool {
         step.edge.kind,
         EdgeKind::Next | EdgeKind::Timeout | EdgeKind::Retry | EdgeKind::Limit | EdgeKind::Resume
     )
+}
+
+/// Whether an object that is not being deleted may take the edge.
+pub(super) fn is_ordinary(kind: &Kind, step: Step) -> bool {
+    !step.edge.kind.is_deletion()
+        && !kind.machine.deletion_entries.contains(&step.from)
+        && kind.state(step.from).kind.value != StateKind::Final
+}
+
+/// For each state whether an object comes there without being deleted.
+pub(super) fn ordinary_life(subject: &Subject<'_>) -> Vec<bool> {
+    let kind = subject.kind;
+    subject
+        .graph
+        .reached([kind.machine.initial.value], |step| is_ordinary(kind, step))
 }

@@ -64,8 +64,8 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         );
         let finding = Finding::new(&NO_PATH_TO_FINAL, subject.span(id), message)
             .label("no `final` state can be reached from here")
-            .path(subject.names(&path))
             .help("add a path to a state with `kind: final`, along `next`, `timeout`, `retry` or `limit`");
+        let finding = subject.with_path(finding, &path, is_path_edge);
         found.push(RuleHit::of(id, finding));
     }
     found

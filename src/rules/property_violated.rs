@@ -1,50 +1,79 @@
 //! `properties` that do not hold for the graph.
 
+use std::collections::BTreeMap;
+
+use super::deletion_path::ordinary_life;
 use super::{Check, RuleHit, Subject};
 use crate::catalog::PROPERTY_VIOLATED;
-use crate::finding::{Finding, Span};
+use crate::finding::Finding;
 use crate::graph::{EdgeKind, Escape, Routes, Step};
-use crate::model::{PropertyKind, StateId, StateSet};
+use crate::model::{Property, PropertyKind, StateId, StateSet};
 
 pub(super) const CHECK: Check = Check {
     needs_edges: true,
     ..Check::of_kind(&PROPERTY_VIOLATED, find)
 };
 
-fn counts(step: Step) -> bool {
-    step.edge.kind != EdgeKind::Resume
+/// The edges that paths of a property may lead along, beside those that nobody outside of the operator causes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Counted {
+    deletion: bool,
+    spec_changes: bool,
+}
+
+impl Counted {
+    fn contains(self, step: Step) -> bool {
+        match step.edge.kind {
+            EdgeKind::Deletion | EdgeKind::OnDelete => self.deletion,
+            EdgeKind::SpecChange => self.spec_changes,
+            EdgeKind::Next | EdgeKind::Timeout | EdgeKind::Retry | EdgeKind::Limit | EdgeKind::Resume => true,
+        }
+    }
 }
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
-    let properties = &subject.kind.properties;
-    if properties.is_empty() {
+    let kind = subject.kind;
+    if kind.properties.is_empty() {
         return Vec::new();
     }
-    // Made once, because there may be a thousand properties.
-    let mut routes = Routes::of(subject.graph, counts);
-    properties
-        .iter()
-        .filter_map(|property| violation(subject, &mut routes, property.span, &property.kind))
-        .collect()
+    let ordinary_life = ordinary_life(subject);
+    let needs_deletion = |id: StateId| kind.state(id).on_deletion_path && !ordinary_life[id.0];
+    // Made once for each choice of edges, because there may be a thousand properties.
+    let mut routes: BTreeMap<Counted, Routes> = BTreeMap::new();
+    let properties = kind.properties.iter();
+    let found = properties.filter_map(|property| {
+        let counted = Counted {
+            deletion: property.kind.named().into_iter().any(needs_deletion),
+            spec_changes: property.spec_changes,
+        };
+        let routes = routes
+            .entry(counted)
+            .or_insert_with(|| Routes::of(subject.graph, |step| counted.contains(step)));
+        let set = |states: &StateSet| -> Vec<StateId> {
+            let all = kind.state_ids().map(|(id, _)| id);
+            match states {
+                StateSet::All => all
+                    .filter(|id| counted.deletion || !needs_deletion(*id))
+                    .collect(),
+                StateSet::These(states) => states.iter().map(|state| state.value).collect(),
+            }
+        };
+        let (message, path) = violation(subject, routes, property, set)?;
+        let finding = Finding::new(&PROPERTY_VIOLATED, property.span, message);
+        Some(subject.with_path(finding, &path, |step| counted.contains(step)))
+    });
+    found.map(RuleHit::of_document).collect()
 }
 
+/// Why a property does not hold, and a path that shows it, if one does.
 fn violation(
     subject: &Subject<'_>,
     routes: &mut Routes,
-    span: Span,
-    property: &PropertyKind,
-) -> Option<RuleHit> {
-    let report = |message: String, path: Vec<StateId>| {
-        let finding = Finding::new(&PROPERTY_VIOLATED, span, message).path(subject.names(&path));
-        Some(RuleHit::of_document(finding))
-    };
-    let set = |states: &StateSet| -> Vec<StateId> {
-        match states {
-            StateSet::All => subject.kind.state_ids().map(|(id, _)| id).collect(),
-            StateSet::These(states) => states.iter().map(|state| state.value).collect(),
-        }
-    };
-    match property {
+    property: &Property,
+    set: impl Fn(&StateSet) -> Vec<StateId>,
+) -> Option<(String, Vec<StateId>)> {
+    let report = |message: String, path: Vec<StateId>| Some((message, path));
+    match &property.kind {
         PropertyKind::CanReach { from, to } => {
             let reaching = routes.reaching(to.value);
             let stuck: Vec<&str> = set(from)

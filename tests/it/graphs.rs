@@ -4,6 +4,7 @@ mod machine;
 mod reference;
 
 use crate::dice::{Dice, number};
+use krator::finding::TakenBy;
 use machine::{WORKING, random, text};
 use reference::Reference;
 use std::collections::BTreeSet;
@@ -118,6 +119,19 @@ fn rules_over_graphs_agree_with_a_naive_reference() {
             };
             assert!(stuck.iter().all(is_explained), "no-path-to-final {}", context());
         }
+        if of("deletion-escape").is_empty() && of("no-path-to-final").is_empty() {
+            assert_eq!(
+                states("deletion-no-bailout"),
+                reference.without_bailout(),
+                "deletion-no-bailout {}",
+                context()
+            );
+        }
+        let stale: BTreeSet<usize> = of("stale-condition")
+            .iter()
+            .filter_map(|finding| finding.path.first()?.strip_prefix('S')?.parse().ok())
+            .collect();
+        assert_eq!(stale, reference.stale(), "stale-condition {}", context());
         let self_edges = machine
             .states
             .iter()
@@ -137,7 +151,9 @@ fn rules_over_graphs_agree_with_a_naive_reference() {
         "legacy-dead-end",
         "deletion-escape",
         "no-path-to-final",
+        "deletion-no-bailout",
         "self-edge",
+        "stale-condition",
     ] {
         assert!(seen.contains(rule), "no random graph breaks {rule}");
     }
@@ -172,50 +188,106 @@ fn objectives_agree_with_a_naive_reference() {
 #[test]
 fn properties_agree_with_a_naive_reference() {
     let mut dice = Dice::new(9);
-    let mut violated = 0;
+    let (mut violated, mut held) = (BTreeSet::new(), BTreeSet::new());
     for round in 0..rounds() {
         let machine = random(&mut dice);
         let count = machine.states.len();
         let (a, b) = (dice.below(count), dice.below(count));
         let reference = Reference::of(&machine);
-        let any = reference.closed(|kind, _, _| kind != "resume");
-        let by_edge = reference.stepped_closed(|kind, _, _| kind != "resume");
-        let without_a = reference.closed(|kind, from, _| kind != "resume" && from != a);
-        // Without coming to B, a path from A either ends somewhere or runs in a cycle.
-        let without_b = reference.closed(|kind, from, to| kind != "resume" && from != b && to != b);
-        let cycles_without_b =
-            reference.stepped_closed(|kind, from, to| kind != "resume" && from != b && to != b);
-        let is_end = |at: usize| {
-            !reference
-                .edges()
-                .iter()
-                .any(|(kind, from, to)| *kind != "resume" && *from == at && *to != at)
+        let form = dice.below(6);
+        let names_deletion = reference.needs_deletion(b) || form < 4 && reference.needs_deletion(a);
+        let from: Vec<usize> = match form {
+            4 | 5 => (0..count)
+                .filter(|at| names_deletion || !reference.needs_deletion(*at))
+                .collect(),
+            _ => vec![a],
         };
-        let need_not_come = a != b
-            && (0..count).any(|at| at != b && without_b[a][at] && (is_end(at) || cycles_without_b[at][at]));
-        let cases = [
-            (format!("{{from: [S{a}], canReach: S{b}}}"), !any[a][b]),
-            (format!("{{never: S{a} -> S{b}}}"), by_edge[a][b]),
-            (
-                format!("{{only: S{b}, through: S{a}}}"),
-                a != b && a != 0 && without_a[0][b],
-            ),
-            (format!("{{leadsTo: S{b}, from: [S{a}]}}"), need_not_come),
-        ];
-        for (property, is_violated) in cases {
-            let text = format!("{}properties: [{property}]\n", text(&machine));
-            let checked = krator::check("random.yaml", text.as_bytes());
-            let found = checked
-                .findings
-                .iter()
-                .filter(|finding| finding.rule.name == "property-violated")
-                .count();
-            assert_eq!(found == 1, is_violated, "round {round}: {property}\n{text}");
-            violated += found;
+        let spec_changes = [None, Some(false), Some(true)][dice.below(3)];
+        let counts_changes = spec_changes.unwrap_or(matches!(form, 0 | 4));
+        let counts = |kind: &str| match kind {
+            "delete" => names_deletion,
+            "spec" => counts_changes,
+            _ => true,
+        };
+        let leads_to = || {
+            // Without coming to B, a path either ends somewhere or runs in a cycle.
+            let without_b = reference.closed(|kind, from, to| counts(kind) && from != b && to != b);
+            let cycles = reference.stepped_closed(|kind, from, to| counts(kind) && from != b && to != b);
+            let leaves =
+                |(kind, from, to): &(&str, usize, usize), at| counts(kind) && *from == at && *to != at;
+            let is_end = |at: usize| !reference.edges().iter().any(|edge| leaves(edge, at));
+            let escapes = |at: usize| at != b && (is_end(at) || cycles[at][at]);
+            from.iter()
+                .any(|a| *a != b && (0..count).any(|at| without_b[*a][at] && escapes(at)))
+        };
+        let (property, is_violated) = match form {
+            0 | 4 => {
+                let reached = reference.closed(|kind, _, _| counts(kind));
+                let named = if form == 0 {
+                    format!("[S{a}]")
+                } else {
+                    "\"*\"".to_owned()
+                };
+                let property = format!("from: {named}, canReach: S{b}");
+                (property, from.iter().any(|a| !reached[*a][b]))
+            }
+            1 => {
+                let reached = reference.stepped_closed(|kind, _, _| counts(kind));
+                (format!("never: S{a} -> S{b}"), reached[a][b])
+            }
+            2 => {
+                let without_a = reference.closed(|kind, from, _| counts(kind) && from != a);
+                let avoids_a = a != b && a != 0 && without_a[0][b];
+                (format!("only: S{b}, through: S{a}"), avoids_a)
+            }
+            3 => (format!("leadsTo: S{b}, from: S{a}"), leads_to()),
+            _ => (format!("leadsTo: S{b}, from: \"*\""), leads_to()),
+        };
+        let key = spec_changes.map_or(String::new(), |counts| format!(", specChanges: {counts}"));
+        let text = format!("{}properties: [{{{property}{key}}}]\n", text(&machine));
+        let checked = krator::check("random.yaml", text.as_bytes());
+        let findings = checked.findings.iter();
+        let found: Vec<_> = findings
+            .filter(|finding| finding.rule.name == "property-violated")
+            .collect();
+        assert_eq!(
+            found.len() == 1,
+            is_violated,
+            "round {round}: {property}{key}\n{text}"
+        );
+        if is_violated { &mut violated } else { &mut held }.insert(form);
+        for finding in found {
+            let states = finding.steps.iter().map(|step| &step.to);
+            let states: Vec<_> = finding.path.first().into_iter().chain(states).collect();
+            assert_eq!(
+                states,
+                finding.path.iter().collect::<Vec<_>>(),
+                "round {round}: {property}{key}\n{text}"
+            );
+            for step in &finding.steps {
+                let kind = match step.by {
+                    TakenBy::Next => "next",
+                    TakenBy::Timeout => "timeout",
+                    TakenBy::Retry => "retry",
+                    TakenBy::Limit => "limit",
+                    TakenBy::Deletion | TakenBy::OnDelete => "delete",
+                    TakenBy::SpecChange => "spec",
+                    TakenBy::Resume => "resume",
+                };
+                let is_edge = reference.edges().iter().any(|(of, from, to)| {
+                    (*of, format!("S{from}"), format!("S{to}")) == (kind, step.from.clone(), step.to.clone())
+                });
+                let place = checked.source.at(step.span);
+                assert!(
+                    counts(kind) && is_edge && place == step.to,
+                    "round {round}: {step:?}\n{text}"
+                );
+            }
         }
     }
-    assert!(
-        violated > rounds() as usize / 4,
-        "only {violated} properties were violated"
+    assert_eq!(
+        (violated.len(), held.len()),
+        (6, 6),
+        "each form is violated and holds"
     );
 }

@@ -265,4 +265,8 @@ section! {
     Through = optional("through", State,
         "The state that every path passes; required with `only`.",
         "properties: [{only: Roam, through: Tagged}]");
+    SpecChanges = optional("specChanges", Boolean,
+        "Whether paths may lead along edges of `onSpecChange`.",
+        "properties: [{never: Lost -> Tagged, specChanges: true}]")
+        .default("`true` for `canReach`, `false` for the others");
 }

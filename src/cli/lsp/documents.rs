@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Checked;
 use crate::catalog::Severity;
-use crate::finding::{Finding, Source, Span};
+use crate::finding::{Finding, Source, Span, path_to_text};
 use crate::record;
 use crate::workspace::DESCRIPTION;
 use lsp_types::{
@@ -183,8 +183,8 @@ pub(super) fn diagnostic(document: &Document, finding: &Finding) -> Diagnostic {
         message.push_str(line);
     };
     finding.label.iter().for_each(|label| add(label));
-    if !finding.path.is_empty() {
-        add(&format!("path: {}", finding.path.join(" -> ")));
+    if let Some(path) = path_to_text(&document.source, finding) {
+        add(&path);
     }
     finding
         .notes

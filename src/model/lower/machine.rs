@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::keys::Keys;
-use super::nodes::{Input, is_empty_list, limited_list, one_or_list, text};
+use super::nodes::{Input, boolean, is_empty_list, limited_list, one_or_list, text};
 use super::paths::Fields;
 use super::retries::{WrittenRetry, judge_retry, retry};
 use super::sink::Sink;
@@ -339,9 +339,13 @@ fn property(node: Input<'_>, keys: &mut Keys<'_, PropertyKey>, table: &mut Table
             return None;
         }
     };
+    // A change of the spec is a way to get somewhere, but nobody has to make it, and whoever makes it wants what follows.
+    let by_default = matches!(kind, PropertyKind::CanReach { .. });
+    let spec_changes = keys.read(PropertyKey::SpecChanges, boolean);
     Some(Property {
         span: node.span,
         kind,
+        spec_changes: spec_changes.map_or(by_default, |counts| counts.value),
     })
 }
 

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::label;
-use crate::graph::{EdgeKind, StateGraph};
+use crate::finding::TakenBy;
+use crate::graph::StateGraph;
 use crate::model::{Description, Kind, StateId};
 
 /// The state graphs of an operator.
@@ -62,28 +63,6 @@ struct EdgeReport<'a> {
     label: Option<String>,
 }
 
-/// What takes an edge.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-enum TakenBy {
-    /// The handler.
-    Next,
-    /// The time that an object may spend in the state.
-    Timeout,
-    /// A failure of the handler.
-    Retry,
-    /// The number of entries into a state.
-    Limit,
-    /// The deletion of the object.
-    Deletion,
-    /// The deletion of the object, where the state says so itself.
-    OnDelete,
-    /// A change of the spec.
-    SpecChange,
-    /// A new process.
-    Resume,
-}
-
 impl<'a> GraphReport<'a> {
     /// The report of a description.
     pub(crate) fn of(description: &'a Description) -> Self {
@@ -109,16 +88,7 @@ impl<'a> KindReport<'a> {
         let edges = graph.steps().map(|step| EdgeReport {
             from: name(step.from),
             to: name(step.to),
-            by: match step.edge.kind {
-                EdgeKind::Next => TakenBy::Next,
-                EdgeKind::Timeout => TakenBy::Timeout,
-                EdgeKind::Retry => TakenBy::Retry,
-                EdgeKind::Limit => TakenBy::Limit,
-                EdgeKind::Deletion => TakenBy::Deletion,
-                EdgeKind::OnDelete => TakenBy::OnDelete,
-                EdgeKind::SpecChange => TakenBy::SpecChange,
-                EdgeKind::Resume => TakenBy::Resume,
-            },
+            by: step.edge.kind.into(),
             label: label(kind, step),
         });
         KindReport {

@@ -346,7 +346,7 @@ fn properties(layout: &Layout, dice: &mut Dice) -> Value {
     ];
     properties.push(json!({"only": last, "through": first}));
     if let (Some(at), Some(end)) = (layout.deletion.first(), layout.finals.first()) {
-        properties.push(json!({"never": format!("{at} -> {first}")}));
+        properties.push(json!({"never": format!("{at} -> {first}"), "specChanges": dice.one_in(2)}));
         if layout.finals.len() == 1 {
             properties.push(json!({"leadsTo": end, "from": at}));
         }

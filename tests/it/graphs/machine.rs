@@ -19,6 +19,8 @@ pub struct State {
     pub on_spec_change: BTreeSet<usize>,
     pub resume: Option<usize>,
     pub legacy: bool,
+    /// The status that the state sets a condition to.
+    pub condition: Option<bool>,
 }
 
 const KINDS: [&str; 4] = ["working", "ready", "failed", "final"];
@@ -58,6 +60,7 @@ pub fn random(dice: &mut Dice) -> RandomMachine {
                 waits: below(2) == 0,
                 short: below(3) == 0,
                 legacy: below(12) == 0,
+                condition: [None, None, None, Some(true), Some(false)][below(5)],
             }
         })
         .collect();
@@ -105,6 +108,10 @@ pub fn text(machine: &RandomMachine) -> String {
         key("onDelete", state.on_delete, |to| format!("S{to}"));
         key("resume", state.resume, |to| format!("S{to}"));
         key("legacy", state.legacy.then_some(0), |_| "true".to_owned());
+        if let Some(status) = state.condition {
+            let status = if status { "True" } else { "False" };
+            out += &format!("    conditions: {{C: \"{status}\"}}\n");
+        }
         match &state.on_spec_change.iter().collect::<Vec<_>>()[..] {
             [of, rest] => out += &format!("    onSpecChange: [{{of: .spec.f0, to: S{of}}}, S{rest}]\n"),
             [to] => out += &format!("    onSpecChange: S{to}\n"),

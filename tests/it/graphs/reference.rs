@@ -159,6 +159,18 @@ impl<'m> Reference<'m> {
             .collect()
     }
 
+    /// The states that objects come to without being deleted.
+    fn ordinary_life(&self) -> Vec<bool> {
+        let mut reached =
+            self.closed(|kind, from, _| kind != "delete" && !self.entries[from] && !self.is(from, FINAL));
+        reached.swap_remove(0)
+    }
+
+    /// Whether only deleted objects come to the state.
+    pub fn needs_deletion(&self, at: usize) -> bool {
+        self.path[at] && !self.ordinary_life()[at]
+    }
+
     /// Whether an object can come onto the deletion path without being deleted.
     pub fn escapes(&self) -> bool {
         if !self.entries.contains(&true) {
@@ -167,9 +179,8 @@ impl<'m> Reference<'m> {
         if self.entries[0] {
             return true;
         }
-        let before_deletion =
-            self.closed(|kind, from, _| kind != "delete" && !self.entries[from] && !self.is(from, FINAL));
-        (0..self.count).any(|at| before_deletion[0][at] && self.path[at] && !self.is(at, FINAL))
+        let ordinary_life = self.ordinary_life();
+        (0..self.count).any(|at| ordinary_life[at] && self.path[at] && !self.is(at, FINAL))
     }
 
     /// The states of the deletion path from which no final state can be reached.
@@ -182,6 +193,17 @@ impl<'m> Reference<'m> {
         } else {
             (0..self.count).filter(stuck).collect()
         }
+    }
+
+    /// The states of the deletion path whose handlers may stay, or fail, for ever.
+    pub fn without_bailout(&self) -> BTreeSet<usize> {
+        let is_endless = |at: &usize| {
+            let state = &self.machine.states[*at];
+            let may_stay = state.waits || self.is(*at, READY) || self.is(*at, FAILED);
+            let may_go_on = may_stay || state.retry.is_none();
+            self.path[*at] && !self.is(*at, FINAL) && state.timeout.is_none() && may_go_on
+        };
+        (0..self.count).filter(is_endless).collect()
     }
 
     /// Whether there is a cycle in which no state waits. A state with a limit is one that objects only pass, by the edge
@@ -260,5 +282,33 @@ impl<'m> Reference<'m> {
         (0..self.count)
             .filter(|at| self.machine.states[*at].legacy && !self.is(*at, FINAL) && !leaves(*at))
             .collect()
+    }
+
+    /// The states whose condition `stale-condition` names: from there an object comes to a ready state in which it can have
+    /// been before with another status, as part of a round trip in which only that status is set.
+    pub fn stale(&self) -> BTreeSet<usize> {
+        let condition = |at: usize| self.machine.states[at].condition;
+        let is_stale = |at: &usize| {
+            let Some(status) = condition(*at) else {
+                return false;
+            };
+            let sets_another = |at: usize| condition(at) == Some(!status);
+            let alone = self.closed(|kind, _, _| !matches!(kind, "delete" | "spec"));
+            let is_taken_back = (0..self.count).any(|to| alone[*at][to] && sets_another(to));
+            // What the object shows in the state that a step enters, if no state on the way sets it.
+            let kept = self.closed(|kind, _, to| kind != "delete" && condition(to).is_none());
+            let trip =
+                self.closed(|kind, from, to| kind != "delete" && !sets_another(from) && !sets_another(to));
+            let is_first = |from: usize| sets_another(from) || from == 0 && condition(0).is_none();
+            let shows_both = |to: usize| {
+                condition(to).is_none()
+                    && self.is(to, READY)
+                    && (0..self.count).any(|from| is_first(from) && kept[from][to])
+                    && kept[*at][to]
+                    && trip[to][*at]
+            };
+            !is_taken_back && (0..self.count).any(shows_both)
+        };
+        (0..self.count).filter(is_stale).collect()
     }
 }

@@ -403,11 +403,11 @@ pub fn trace(one: &Local<M>) -> Vec<(u64, M)> {
         .collect()
 }
 
-pub fn machine(one: &Local<M>) -> MachineStatus {
+pub fn machine<M: Machine<ObjectState = Memory>>(one: &Local<M>) -> MachineStatus {
     one.manifest().status.clone().unwrap_or_default().machine
 }
 
-pub fn condition(one: &Local<M>, kind: &str) -> String {
+pub fn condition<M: Machine<ObjectState = Memory>>(one: &Local<M>, kind: &str) -> String {
     let found = machine(one).conditions.into_iter().find(|c| c.kind == kind);
     found.map_or_else(String::new, |c| format!("{} {}", c.status, c.reason))
 }
