@@ -289,6 +289,14 @@ impl Kind {
         paths
     }
 
+    /// The kinds of `owns`, `watches` and `access`, as often as they are named.
+    pub(crate) fn other_kinds(&self) -> impl Iterator<Item = &Spanned<ObjectKind>> {
+        let owned = self.owns.iter().map(|owned| &owned.kind);
+        let watched = self.watches.iter().map(|watch| &watch.kind);
+        let accessed = self.access.iter().map(|access| &access.kind);
+        owned.chain(watched).chain(accessed)
+    }
+
     /// A state by its name.
     pub fn state_named(&self, name: &str) -> Option<StateId> {
         self.states

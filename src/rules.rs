@@ -3,9 +3,11 @@
 //!
 //! A new rule is a static in the catalog, a file here with its `CHECK`, and its entry in [`CHECKS`].
 
+mod assumed_scope;
 mod boolean_in_spec;
 mod broad_access;
 mod choke_point;
+mod cluster_wide_access;
 mod conflicting_rename;
 mod conversion_invalid;
 mod costly_rule;
@@ -76,9 +78,11 @@ use crate::model::{Allow, Description, Kind, StateId};
 
 /// Every check, in alphabetical order. The order in which they run follows from [`Check::unless`].
 static CHECKS: &[Check] = &[
+    assumed_scope::CHECK,
     boolean_in_spec::CHECK,
     broad_access::CHECK,
     choke_point::CHECK,
+    cluster_wide_access::CHECK,
     conflicting_rename::CHECK,
     conversion_invalid::CHECK,
     costly_rule::CHECK,

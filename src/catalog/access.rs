@@ -18,6 +18,35 @@ Good:
     resource: {group: animals.com, version: v1, kind: Moose, scope: Cluster}
     owns: [core/v1.Namespace]
     watches: [{kind: core/v1.Secret, by: .spec.secretName, namespace: .spec.secretNamespace}]";
+    Warning ASSUMED_SCOPE "assumed-scope": "nothing says whether objects of another kind live in namespaces",
+"The rights of the operator, the paths of its requests and the Rust type of the objects depend on whether a kind has namespaces.
+Kubernetes' own kinds and those with a file in `schemas` are known; any other kind is assumed to be like the resource that names
+it, and where that is wrong, its objects are not found. `scope` says it, at one of the places that name the kind.
+
+Bad:
+
+    resource: {group: animals.com, version: v1, kind: Moose}
+    watches: [{kind: plants.com/v1.Forest, by: .spec.forest}]
+
+Good:
+
+    resource: {group: animals.com, version: v1, kind: Moose}
+    watches: [{kind: plants.com/v1.Forest, scope: Cluster, by: .spec.forest}]";
+    Warning CLUSTER_WIDE_ACCESS "cluster-wide-access": "`deploy.namespaces` beside a kind whose objects have no namespace",
+"`deploy.namespaces` limits an operator to the objects in some namespaces, and its rights to Roles there. Objects without a
+namespace are not limited by it: the operator gets a ClusterRole for all objects of such a kind, and two operators that were
+installed for different namespaces share them. If that is meant, `allow` the rule and give the reason.
+
+Bad:
+
+    watches: [{kind: core/v1.Node, all: true}]
+    deploy: {namespaces: [moose]}
+
+Good:
+
+    watches: [{kind: core/v1.Node, all: true}]
+    deploy: {namespaces: [moose]}
+    allow: {cluster-wide-access: a moose wants to know how much room the nodes have}";
     Error OUTLIVES_NOTHING "outlives-nothing": "`deletion: last` or `keep` without a deletion path",
 "Children with `deletion: last` are deleted when the deletion path of their owner has ended, and those with `keep` are
 released then. Without `machine.deletion` there is no such path, and no finalizer: the owner is gone before the operator

@@ -11,9 +11,8 @@ use crate::catalog::{
 };
 use crate::finding::{Finding, Source, Span, sort};
 use crate::graph::StateGraph;
-use crate::model::{Operation, kubernetes};
+use crate::model::{Kind, Operation, kubernetes};
 use crate::plan::as_written;
-use crate::render::rust::kinds::other_kinds;
 use crate::rules::must_be_saved;
 use crate::text::normalized;
 use std::collections::{BTreeMap, BTreeSet};
@@ -221,7 +220,7 @@ impl<'a> CodeCheck<'_, 'a> {
     fn clients(&self) -> Vec<Located> {
         let kinds = self.code.description.kinds.iter();
         let named: BTreeSet<String> = kinds
-            .flat_map(other_kinds)
+            .flat_map(Kind::other_kinds)
             .map(|other| other.reference())
             .collect();
         let mut found = Vec::new();

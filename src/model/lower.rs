@@ -131,6 +131,7 @@ fn description<'a>(documents: &'a [Node], files: &Files, sink: &'a Sink<'a>) -> 
     let is_complete = kinds.len() == inputs.len();
     if is_complete {
         foreign.refuse_unused(&kinds, sink);
+        kinds::share_scopes(&mut kinds, sink);
     }
     let types = types.finish(sink);
     let kind_name = kinds.first()?.resource.kind.clone();

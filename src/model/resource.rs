@@ -59,6 +59,12 @@ pub enum Scope {
     Cluster,
 }
 
+impl Scope {
+    /// All of them, as descriptions write them.
+    pub(crate) const ALL: [(&'static str, Scope); 2] =
+        [("Namespaced", Scope::Namespaced), ("Cluster", Scope::Cluster)];
+}
+
 /// What the API server asks of the name of a new object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameRule {
@@ -160,7 +166,7 @@ pub struct ObjectKind {
     pub kind: KindName,
     /// The plural: that of a known kind, the one in the description, or else the English plural.
     pub plural: ResourceName,
-    /// Its scope, or `None` if it is unknown.
+    /// Its scope, or `None` if nothing says it.
     pub scope: Option<Scope>,
     /// Set if the kind is one of this description's own.
     pub described: Option<KindId>,

@@ -262,12 +262,15 @@ mod tests {
 
     #[test]
     fn listed_namespaces_get_roles_and_only_kinds_without_a_namespace_are_cluster_wide() {
-        let text = "watches: [{kind: core/v1.Node, all: true}, {kind: core/v1.Secret, all: true, namespace: vault}]\n\
+        let text = "watches: [{kind: core/v1.Node, all: true}, {kind: core/v1.Secret, all: true, namespace: vault}, \
+                    {kind: soil.org/v1.Policy, scope: Cluster, by: .spec.a}]\n\
+                    access: [{kind: soil.org/v1.Policy, verbs: [patch]}, {kind: soil.org/v1.Sample, verbs: [get]}]\n\
                     deploy: {namespaces: [a, thing-operator-system]}";
         assert_eq!(
             rules(&described(text)),
             [
                 "*: /nodes list,watch",
+                "*: soil.org/policies get,list,watch,patch",
                 "a: /namespaces a: get",
                 "a: events.k8s.io/events create,patch",
                 "a: example.com/things get,list,watch",

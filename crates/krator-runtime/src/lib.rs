@@ -130,6 +130,8 @@ pub use field_value::{FieldValue, ReadField};
 pub use graph::{
     Exit, Graph, Objective, OnDelete, OnSpecChange, Policy, Retry, SpecChange, StateId, StateKind, Watch,
 };
+#[cfg(feature = "kube")]
+pub use kube::api::PropagationPolicy;
 pub use local::{Fixture, Handle, Local, LocalObject, LocalStatus};
 pub use machine::{
     Context, Dispatch, Edit, Event, Final, Machine, Manifest, ManifestOf, MayStay, Never, Node, Object,

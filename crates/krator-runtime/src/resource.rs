@@ -4,7 +4,10 @@ mod owner;
 mod selector;
 
 pub use owner::ChildDeletion;
-pub(crate) use owner::{Owner, controller, controller_in, labelled_owner, owner_uid, release};
+pub(crate) use owner::{
+    FORMER_MANAGERS, MANAGED_BY, Owner, controller, controller_in, is_handed_over, labelled_owner, owner_uid,
+    release,
+};
 pub(crate) use selector::Selector;
 
 use crate::{

@@ -1,6 +1,7 @@
 //! Children of an object, on a real API server: they are applied with the generated rights, corrected when somebody changes
 //! them, and never adopted from somebody else.
 
+mod handed_over;
 mod herd;
 mod outliving;
 

@@ -162,6 +162,10 @@ section! {
         "resource: {scale: {spec: .spec.replicas, status: .status.replicas, selector: .status.selector}}");
 }
 
+/// The meaning of `scope` of a kind in `owns`, `watches` and `access`.
+const SCOPE_OF_OTHERS: &str = "Whether objects of the kind live in namespaces, where neither Kubernetes nor `schemas` says it. \
+    One of the places that name the kind is enough.";
+
 section! {
     /// A kind of `owns` that needs more than its name.
     OwnedKey in OWNED, "an owned kind":
@@ -172,6 +176,9 @@ section! {
         "The plural of a kind that Kubernetes itself does not have.",
         "owns: [{kind: animals.com/v1.Calf, plural: calves}]")
         .default("the kind's English plural");
+    Scope = optional("scope", Word(&["Namespaced", "Cluster"]), SCOPE_OF_OTHERS,
+        "owns: [{kind: animals.com/v1.Calf, scope: Namespaced}]")
+        .default("that of the resource, with a warning");
     Deletion = optional("deletion", Word(&["owner", "last", "keep"]),
         "What becomes of the objects when their owner is deleted: the garbage collector deletes them with the `owner`; the \
         operator deletes them `last`, when the deletion path has ended; or they are released then and `keep` existing. `last` \
@@ -190,6 +197,9 @@ section! {
         "The plural of a kind that Kubernetes itself does not have.",
         "watches: [{kind: animals.com/v1.Wolf, plural: wolves, all: true}]")
         .default("the kind's English plural");
+    Scope = optional("scope", Word(&["Namespaced", "Cluster"]), SCOPE_OF_OTHERS,
+        "watches: [{kind: animals.com/v1.Forest, scope: Cluster, all: true}]")
+        .default("`Namespaced` with a `namespace`, else that of the resource, with a warning");
     By = optional("by", Path,
         "The field in `.spec`, `.status` or `.metadata.labels` that names the objects. `[*]` leads through lists.",
         "watches: [{kind: core/v1.Secret, by: .spec.secretName}]");
@@ -256,6 +266,9 @@ section! {
     Verbs = required("verbs", List { of: &Name(Verb::FORM), min: 1, max: None },
         "What the operator may do.",
         "access: [{kind: core/v1.Node, verbs: [get, list, watch]}]");
+    Scope = optional("scope", Word(&["Namespaced", "Cluster"]), SCOPE_OF_OTHERS,
+        "access: [{kind: animals.com/v1.Forest, scope: Cluster, verbs: [get]}]")
+        .default("that of the resource, with a warning");
     Resource = optional("resource", Name(GRANT),
         "A resource in the group of the kind, where the rights are not for the kind itself.",
         "access: [{kind: core/v1.Pod, verbs: [create], resource: pods/exec}]")

@@ -15,7 +15,7 @@ use super::openapi::fields_of;
 use super::sink::Sink;
 use crate::catalog::{SCHEMA_FILE, UNKNOWN_KIND};
 use crate::finding::{Finding, Source, Span, Spanned};
-use crate::model::{ForeignKind, KubernetesType, Resource, Scope, kubernetes};
+use crate::model::{ForeignKind, Kind, KubernetesType, Resource, Scope, kubernetes};
 use crate::names::{KindName, ResourceName};
 use crate::spec::{self, Files};
 use crate::text::shown;
@@ -68,16 +68,10 @@ impl Foreign {
     }
 
     /// Reports the kinds that the description has no use for.
-    pub fn refuse_unused(&self, kinds: &[crate::model::Kind], sink: &Sink<'_>) {
+    pub fn refuse_unused(&self, kinds: &[Kind], sink: &Sink<'_>) {
         for (foreign, span) in self.kinds.iter().zip(&self.spans) {
-            let is_used = kinds.iter().any(|kind| {
-                let owned = kind.owns.iter().map(|owned| &owned.kind.value);
-                let watched = kind.watches.iter().map(|watch| &watch.kind.value);
-                let accessed = kind.access.iter().map(|access| &access.kind.value);
-                let mut others = owned.chain(watched).chain(accessed);
-                others.any(|other| foreign.is(other))
-            });
-            if !is_used {
+            let mut others = kinds.iter().flat_map(Kind::other_kinds);
+            if !others.any(|other| foreign.is(other)) {
                 let message = format!("no handler can use `{}`", foreign.kind);
                 let help = "name the kind, with this version, under `owns`, `watches` or `access`, or remove its schema";
                 sink.report(Finding::new(&UNKNOWN_KIND, *span, message).help(help));

@@ -1,5 +1,7 @@
 //! Other kinds, as `owns`, `watches`, `access` and `wait` name them.
 
+use std::collections::BTreeMap;
+
 use super::keys::Keys;
 use super::nodes::{Input, boolean, is_empty_list, list, name, name_of, named, text};
 use super::paths::{Fields, Leaf};
@@ -9,8 +11,8 @@ use crate::catalog::keys::{AccessKey, OwnedKey, SectionKey as _, WatchKey};
 use crate::catalog::{INVALID_NAME, MISSING_KEY, UNKNOWN_KIND, WILDCARD_ACCESS, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{
-    Access, ChildDeletion, FieldPath, ForeignKind, Grant, KindId, KubernetesType, LookIn, ObjectKind, Owned,
-    PathRoot, Resource, Scope, Watch, WatchBy, kubernetes,
+    Access, ChildDeletion, FieldPath, ForeignKind, Grant, Kind, KindId, KubernetesType, LookIn, ObjectKind,
+    Owned, PathRoot, Resource, Scope, Watch, WatchBy, kubernetes,
 };
 use crate::names::{
     GroupName, KindName, LabelKey, NamespaceName, ResourceName, VERBS, Verb, VersionName, plural,
@@ -24,8 +26,28 @@ pub(super) struct Kinds<'m> {
 }
 
 impl Kinds<'_> {
-    /// Reads `group/version.Kind`, with the `plural` that is written beside it, if any.
-    fn reference(&self, node: Input<'_>, plural_node: Option<Input<'_>>) -> Option<Spanned<ObjectKind>> {
+    /// Reads `group/version.Kind`, with the `plural` and the `scope` that are written beside it, if any.
+    fn reference(
+        &self,
+        node: Input<'_>,
+        plural_node: Option<Input<'_>>,
+        scope: Option<Spanned<Scope>>,
+    ) -> Option<Spanned<ObjectKind>> {
+        let mut kind = self.known(node, plural_node)?;
+        let Some(scope) = scope else { return Some(kind) };
+        let known = *kind.value.scope.get_or_insert(scope.value);
+        if known != scope.value {
+            let message = match known {
+                Scope::Namespaced => format!("objects of the kind `{}` live in namespaces", kind.kind),
+                Scope::Cluster => format!("objects of the kind `{}` live in no namespace", kind.kind),
+            };
+            node.sink.error(&WRONG_TYPE, scope.span, message);
+        }
+        Some(kind)
+    }
+
+    /// Reads `group/version.Kind`, with the scope that Kubernetes or the description says.
+    fn known(&self, node: Input<'_>, plural_node: Option<Input<'_>>) -> Option<Spanned<ObjectKind>> {
         let written = text(node)?;
         if refuse_wildcard(&written, "name each kind, verb and resource", node.sink) {
             return None;
@@ -96,7 +118,7 @@ impl Kinds<'_> {
 
     /// Reads a kind that is written as a reference only.
     pub fn kind(&self, node: Input<'_>) -> Option<Spanned<ObjectKind>> {
-        self.reference(node, None)
+        self.reference(node, None, None)
     }
 
     /// Reads `owns`.
@@ -108,8 +130,9 @@ impl Kinds<'_> {
                 None => Keys::mapping(item, |keys| {
                     let kind = keys.get(OwnedKey::Kind);
                     let plural = keys.get(OwnedKey::Plural);
+                    let scope = keys.word(OwnedKey::Scope, &Scope::ALL);
                     let deletion = keys.word(OwnedKey::Deletion, &ChildDeletion::ALL);
-                    Some((self.reference(kind?, plural)?, deletion))
+                    Some((self.reference(kind?, plural, scope)?, deletion))
                 }),
             };
             let Some((kind, deletion)) = read else { continue };
@@ -131,7 +154,8 @@ impl Kinds<'_> {
         Keys::list(node, "a list of watched kinds", |keys| {
             let kind = keys.get(WatchKey::Kind);
             let plural = keys.get(WatchKey::Plural);
-            let kind = kind.and_then(|node| self.reference(node, plural));
+            let scope = keys.word(WatchKey::Scope, &Scope::ALL);
+            let mut kind = kind.and_then(|node| self.reference(node, plural, scope));
             let mut ways = vec![WatchKey::By, WatchKey::Label, WatchKey::All];
             ways.retain(|key| keys.has(*key));
             match ways[..] {
@@ -160,6 +184,9 @@ impl Kinds<'_> {
                 true => Some(watched_path(node, fields)?.map(LookIn::Path)),
                 false => Some(name(node, "namespace", NamespaceName::parse)?.map(LookIn::Name)),
             });
+            if let (Some(kind), Some(_)) = (&mut kind, &namespace) {
+                kind.value.scope.get_or_insert(Scope::Namespaced);
+            }
             let by = by_path
                 .map(WatchBy::Path)
                 .or(by_label.map(WatchBy::Label))
@@ -175,7 +202,9 @@ impl Kinds<'_> {
     /// Reads `access`.
     pub fn access(&self, node: Input<'_>) -> Vec<Access> {
         Keys::list(node, "a list of rights", |keys| {
-            let kind = keys.read(AccessKey::Kind, |node| self.kind(node));
+            let kind = keys.get(AccessKey::Kind);
+            let scope = keys.word(AccessKey::Scope, &Scope::ALL);
+            let kind = kind.and_then(|node| self.reference(node, None, scope));
             let verbs = keys.read_all(AccessKey::Verbs, |node| {
                 let nodes = list(node, "a list of verbs");
                 if is_empty_list(node) {
@@ -193,6 +222,30 @@ impl Kinds<'_> {
                 resource,
             })
         })
+    }
+}
+
+/// Gives each kind the scope that is known of it at any place which names it, in whichever version.
+pub(super) fn share_scopes(kinds: &mut [Kind], sink: &Sink<'_>) {
+    let mut scopes: BTreeMap<(String, KindName), Spanned<Scope>> = BTreeMap::new();
+    let key = |other: &ObjectKind| (other.group.clone(), other.kind.clone());
+    for other in kinds.iter().flat_map(Kind::other_kinds) {
+        let Some(scope) = other.scope else { continue };
+        let first = scopes
+            .entry(key(other))
+            .or_insert(Spanned::new(scope, other.span));
+        if first.value != scope {
+            let message = format!("the kind `{}` has two scopes", other.kind);
+            sink.report(Finding::new(&WRONG_TYPE, other.span, message).related(first.span, "the other one"));
+        }
+    }
+    for kind in kinds {
+        let owned = kind.owns.iter_mut().map(|owned| &mut owned.kind);
+        let watched = kind.watches.iter_mut().map(|watch| &mut watch.kind);
+        let accessed = kind.access.iter_mut().map(|access| &mut access.kind);
+        for other in owned.chain(watched).chain(accessed) {
+            other.value.scope = scopes.get(&key(other)).map(|scope| scope.value);
+        }
     }
 }
 

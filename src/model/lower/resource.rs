@@ -44,8 +44,7 @@ pub(super) fn resource(node: Input<'_>) -> Option<Resource> {
     let categories = keys.read_all(ResourceKey::Categories, |node| {
         names(node, "category", Category::parse)
     });
-    let scopes = [("Namespaced", Scope::Namespaced), ("Cluster", Scope::Cluster)];
-    let scope = keys.word(ResourceKey::Scope, &scopes);
+    let scope = keys.word(ResourceKey::Scope, &Scope::ALL);
     let name = keys.read(ResourceKey::Name, name_rule);
     // Read later, with the schema at hand.
     keys.entry(ResourceKey::Scale);

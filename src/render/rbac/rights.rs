@@ -253,14 +253,10 @@ fn ends_by_itself(kind: &Kind) -> bool {
 }
 
 /// The scope in which the rights to another kind are needed. If its scope is unknown, it is assumed to be that of the kind
-/// that names it, or namespaced if a namespace is given.
+/// that names it.
 fn place_of<'a>(kind: &Kind, other: &ObjectKind, look_in: Option<&'a LookIn>) -> RuleScope<'a> {
-    let is_cluster = match other.scope {
-        Some(scope) => scope == Scope::Cluster,
-        None => kind.resource.scope.value == Scope::Cluster && look_in.is_none(),
-    };
     match look_in {
-        _ if is_cluster => RuleScope::Cluster,
+        _ if other.scope.unwrap_or(kind.resource.scope.value) == Scope::Cluster => RuleScope::Cluster,
         Some(LookIn::Name(namespace)) => RuleScope::Namespace(namespace.as_str()),
         Some(LookIn::Path(_)) | None => RuleScope::Everywhere,
     }

@@ -145,7 +145,9 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
     yaml::make_whole(&mut sample);
     let sample = sample.to_string();
     let opaque = types.opaque.values();
-    let has_foreign = other_kinds(kind).any(|other| foreign_kind(description, other).is_some());
+    let has_foreign = kind
+        .other_kinds()
+        .any(|other| foreign_kind(description, other).is_some());
     let import = has_foreign.then(|| {
         let allow = types::allow_complexity();
         quote!(#allow use serde::{Deserialize, Serialize};)
@@ -282,13 +284,6 @@ struct KindTypes<'a> {
 }
 
 /// The kinds that handlers of this kind may use.
-pub(crate) fn other_kinds(kind: &Kind) -> impl Iterator<Item = &ObjectKind> {
-    let owned = kind.owns.iter().map(|owned| &owned.kind.value);
-    let watched = kind.watches.iter().map(|watch| &watch.kind.value);
-    let accessed = kind.access.iter().map(|access| &access.kind.value);
-    owned.chain(watched).chain(accessed)
-}
-
 fn foreign_kind<'d>(description: &'d Description, kind: &ObjectKind) -> Option<&'d ForeignKind> {
     description.foreign.iter().find(|foreign| foreign.is(kind))
 }
@@ -302,9 +297,10 @@ impl<'a> KindTypes<'a> {
     /// Gives each type that is made here a name: that of the kind, or where something else has it in handlers or in
     /// generated code, one that begins with the group and the version.
     fn new(description: &'a Description, kind: &'a Kind) -> Self {
-        let made: BTreeSet<_> = other_kinds(kind)
+        let made: BTreeSet<_> = kind
+            .other_kinds()
             .filter(|other| other.described.is_none() && !other.has_type)
-            .map(key)
+            .map(|other| key(other))
             .collect();
         let mut taken = BTreeSet::new();
         if !made.is_empty() {

@@ -1,7 +1,7 @@
 //! The prelude of a kind. Its documentation is the guide to writing handlers, because every handler imports it and
 //! `krator gen` keeps it current.
 
-use super::{KindNames, file_with_docs, kinds::other_kinds, memory_type};
+use super::{KindNames, file_with_docs, memory_type};
 use crate::model::{Description, Kind, ObjectKind};
 use quote::quote;
 use syn::Ident;
@@ -20,7 +20,7 @@ pub fn prelude(description: &Description, kind: &Kind) -> String {
             pub use super::machine::#condition;
         )
     });
-    let kinds = other_kinds(kind).any(is_opaque).then(|| {
+    let kinds = kind.other_kinds().any(|other| is_opaque(other)).then(|| {
         quote!(
             pub use super::kinds::*;
         )
@@ -99,7 +99,7 @@ fn rows(kind: &Kind, memory: &Ident) -> Vec<(String, String)> {
         format!("Sets a condition that `krator.yaml` declares, one of [`{condition}`].")
     });
     let (owns, watches) = (!kind.owns.is_empty(), !kind.watches.is_empty());
-    let uses_others = other_kinds(kind).next().is_some();
+    let uses_others = kind.other_kinds().next().is_some();
     let rows: [(bool, &[&str], &str); 15] = [
         (true, &["manifest()"], "The object, as last seen in the cluster."),
         (true, &["object"], &memory),

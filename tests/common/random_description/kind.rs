@@ -377,6 +377,9 @@ fn others(
         let owned: Vec<Value> = owned
             .iter()
             .map(|kind| match kind.split_once(".Widget") {
+                Some(_) if dice.one_in(2) => {
+                    json!({"kind": kind, "plural": "widgetry", "scope": "Namespaced"})
+                }
                 Some(_) => json!({"kind": kind, "plural": "widgetry"}),
                 None => json!(kind),
             })
@@ -405,6 +408,9 @@ fn others(
         }
         if kind.starts_with("example.org") {
             watch["plural"] = json!("gadgetry");
+            if dice.one_in(2) {
+                watch["scope"] = json!("Namespaced");
+            }
         }
         sources.push(kind.to_owned());
         watches.push(watch);
@@ -415,7 +421,7 @@ fn others(
     }
     if dice.one_in(3) {
         let access = json!([
-            {"kind": "core/v1.Node", "verbs": ["get", "list"]},
+            {"kind": "core/v1.Node", "scope": "Cluster", "verbs": ["get", "list"]},
             {"kind": "core/v1.Pod", "verbs": ["create"], "resource": *dice.among(&["pods/eviction", "pods/log", "bindings"])},
         ]);
         document.insert("access".into(), access);

@@ -75,7 +75,7 @@ const OF_SHAPE: [&str; 6] = [
 ];
 
 /// Cases of such rules for which one value is not enough to see the mistake, and why.
-const NOT_OF_SHAPE: [(&str, &str); 8] = [
+const NOT_OF_SHAPE: [(&str, &str); 10] = [
     (
         "missing-key.deletion",
         "the keys of the machine and of a state together",
@@ -98,6 +98,8 @@ const NOT_OF_SHAPE: [(&str, &str); 8] = [
         "invalid-duration.timeout",
         "a duration, which only a timeout must not be",
     ),
+    ("wrong-type.scope", "a scope, which is not that of the kind"),
+    ("wrong-type.scopes", "two scopes, which are of one kind"),
     (
         "wrong-type.kubernetes",
         "a type of a form that Kubernetes does not have",

@@ -18,7 +18,7 @@ use crate::{
 };
 use futures::future::BoxFuture;
 pub(in crate::cluster) use in_tests::concerning;
-use kube::{Api, Resource};
+use kube::{Api, Resource, api::PropagationPolicy};
 use std::{any::type_name, sync::Arc};
 
 /// How a handler reaches objects of other kinds, with its type.
@@ -183,8 +183,42 @@ impl<M: Machine> Context<'_, M> {
     where
         M: Owns<K>,
     {
+        self.delete_with(child, PropagationPolicy::Background)
+    }
+
+    /// Deletes a child of this object like [`delete`](Self::delete), and says what becomes of the objects that it owns itself:
+    /// the garbage collector deletes them after it ([`Background`](PropagationPolicy::Background), as `delete` does it) or
+    /// before it ([`Foreground`](PropagationPolicy::Foreground)), or it leaves them alone
+    /// ([`Orphan`](PropagationPolicy::Orphan)). With the last two, the child is there until the garbage collector has done
+    /// that, with a `deletionTimestamp`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`delete`](Self::delete).
+    ///
+    /// ```
+    #[doc = include_str!("../doc/moose.txt")]
+    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/kinds.txt")]
+    /// use krator_runtime::PropagationPolicy;
+    ///
+    /// async fn untag(cx: &mut Context<'_>, tag: &ConfigMap) -> Result<()> {
+    ///     if tag.metadata.deletion_timestamp.is_none() {
+    ///         cx.delete_with(tag, PropagationPolicy::Orphan).await?;
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn delete_with<K: Child>(
+        &self,
+        child: &K,
+        propagation: PropagationPolicy,
+    ) -> BoxFuture<'static, Result<()>>
+    where
+        M: Owns<K>,
+    {
         let (children, child) = (self.children::<K>(), child.clone());
-        Box::pin(async move { children?.delete(&child).await })
+        Box::pin(async move { children?.delete(&child, propagation).await })
     }
 
     /// Deletes the children of one kind that this run of the handler has not applied, and returns them. Call it after
@@ -326,23 +360,30 @@ impl<M: Machine> Context<'_, M> {
         M: Owns<K>,
     {
         let manifest = self.manifest();
-        let (client, (cache, kind), operator, (api_version, owner_kind), busy) = match self.other_kinds() {
-            OtherKinds::Cluster(cluster) => {
-                let owned = cluster
-                    .owned::<K>()
-                    .ok_or_else(|| Error::permanent("the operator does not own this kind"))?;
-                let owner = (cluster.api_version.clone(), cluster.kind.clone());
-                let busy = Some(cluster.turns.busy());
-                (cluster.client.clone(), owned, cluster.manager, owner, busy)
-            }
-            OtherKinds::Memory(api) => {
-                api.serves(collection::<K>(), M::NEW_STATUS);
-                api.owns(collection::<K>(), M::DELETION);
-                let cache = Arc::new(KindCache::of(api.all(), M::GRAPH.finalizer));
-                let owner = ("test/v1".to_owned(), "Owner".to_owned());
-                (api.client(), (cache, type_name::<K>()), "test", owner, None)
-            }
-        };
+        let (client, (cache, kind), operator, (api_version, owner_kind), (report, busy)) =
+            match self.other_kinds() {
+                OtherKinds::Cluster(cluster) => {
+                    let owned = cluster
+                        .owned::<K>()
+                        .ok_or_else(|| Error::permanent("the operator does not own this kind"))?;
+                    let owner = (cluster.api_version.clone(), cluster.kind.clone());
+                    let in_cluster = (Some(Arc::clone(&cluster.report)), Some(cluster.turns.busy()));
+                    (cluster.client.clone(), owned, cluster.manager, owner, in_cluster)
+                }
+                OtherKinds::Memory(api) => {
+                    api.serves(collection::<K>(), M::NEW_STATUS);
+                    api.owns(collection::<K>(), M::DELETION);
+                    let cache = Arc::new(KindCache::of(api.all(), M::GRAPH.finalizer, "test"));
+                    let owner = ("test/v1".to_owned(), "Owner".to_owned());
+                    (
+                        api.client(),
+                        (cache, type_name::<K>()),
+                        "test",
+                        owner,
+                        (None, None),
+                    )
+                }
+            };
         Ok(Children {
             client,
             cache,
@@ -355,6 +396,7 @@ impl<M: Machine> Context<'_, M> {
                 label: M::GRAPH.finalizer,
             },
             deletion: M::DELETION,
+            report,
             _busy: busy,
         })
     }

@@ -2,19 +2,23 @@
 mod apply;
 mod emptied;
 mod ends;
+mod former;
 mod strays;
 
 pub(super) use strays::Stray;
 
 use crate::{
     applied::Applied,
-    cluster::{api::turns::Busy, others::watches::KindCache},
+    cluster::{
+        api::turns::Busy,
+        others::{reach::Report, watches::KindCache},
+    },
     error::{Error, Result},
-    resource::{Child, ChildDeletion, Owner, Place},
+    resource::{Child, ChildDeletion, MANAGED_BY, Owner, Place},
 };
 use kube::{
     Api, Client, ResourceExt as _,
-    api::{DeleteParams, Preconditions},
+    api::{DeleteParams, Preconditions, PropagationPolicy},
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -32,6 +36,8 @@ pub(super) struct Children<K: Child> {
     pub namespace: String,
     pub owner: Owner,
     pub deletion: ChildDeletion,
+    /// Publishes an event about the owner; `None` in memory.
+    pub report: Option<Report>,
     /// The handler waits for requests until this is dropped; `None` in memory.
     pub _busy: Option<Busy>,
 }
@@ -87,12 +93,12 @@ impl<K: Child> Children<K> {
             !goes_already && !self.applied.is_of_this_run::<K>(namespace, name)
         });
         for child in &pruned {
-            self.delete(child).await?;
+            self.delete(child, PropagationPolicy::Background).await?;
         }
         Ok(pruned)
     }
 
-    pub async fn delete(&self, child: &K) -> Result<()> {
+    pub async fn delete(&self, child: &K, propagation: PropagationPolicy) -> Result<()> {
         if !self.owner.owns(child) {
             return Err(Error::permanent(format!(
                 "`{}` is not a child of this object",
@@ -109,7 +115,8 @@ impl<K: Child> Children<K> {
         };
         let params = DeleteParams {
             preconditions: Some(this),
-            ..DeleteParams::background()
+            propagation_policy: Some(propagation),
+            ..DeleteParams::default()
         };
         match api.delete(&name, &params).await {
             Ok(_) => Ok(()),
@@ -127,7 +134,7 @@ impl<K: Child> Children<K> {
             metadata["namespace"] = json!(namespace);
         }
         self.owner.mark(metadata, self.deletion);
-        metadata["labels"]["app.kubernetes.io/managed-by"] = json!(self.operator);
+        metadata["labels"][MANAGED_BY] = json!(self.operator);
         if let Some(metadata) = metadata.as_object_mut() {
             for set_by_server in [
                 "managedFields",

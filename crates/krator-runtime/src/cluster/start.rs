@@ -11,7 +11,11 @@ use crate::{
         Election, Handlers, OperatorRuntime,
         api::{apis::Apis, raw::Endpoint},
         host,
-        objects::{Skew, dispatch::Dispatcher, remote::Remote},
+        objects::{
+            Skew,
+            dispatch::Dispatcher,
+            remote::{RUN, Remote},
+        },
         others::{
             links::Linked,
             reach::Cluster,
@@ -358,9 +362,11 @@ where
     let links = O::Machine::links();
     let (others, caches) = links
         .iter()
-        .map(|link| link.subscribe(shared, &common.namespaces))
+        .map(|link| link.subscribe(shared, &common.namespaces, common.name))
         .unzip();
+    let (events, clock) = (Arc::clone(&common.events), Arc::clone(&common.clock));
     let cluster = Cluster {
+        report: Arc::new(move |about, event| events.record(about, RUN, event, clock.time())),
         apis: Apis::default(),
         turns: Arc::default(),
         client: common.client,

@@ -4,6 +4,9 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference}
 use kube::Resource;
 use serde_json::{Value, json};
 
+/// The label with the name of the operator that applies a child.
+pub(crate) const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
+
 /// The fate of the children of a kind when their owner is deleted: `deletion` of an item of `owns`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChildDeletion {
@@ -64,13 +67,36 @@ impl Owner {
     }
 }
 
+/// The annotation by which somebody who hands a child over names the field managers whose fields become the operator's.
+pub(crate) const FORMER_MANAGERS: &str = "former-managers";
+
+/// Whether somebody else may have set fields of a child who had it before: no label says that this operator manages it, or
+/// the annotation names others. `label` is that of the kind that owns it.
+pub(crate) fn is_handed_over(meta: &ObjectMeta, label: &str, operator: &str) -> bool {
+    let (group, _) = label.split_once('/').unwrap_or_default();
+    let is_in_group = |of: &str| of.split_once('/').is_some_and(|(first, _)| first == group);
+    let is_child = match controller_in(meta) {
+        Some(controller) => is_in_group(&controller.api_version),
+        None => labelled_owner(meta, label).is_some(),
+    };
+    let managed_by = meta.labels.as_ref().and_then(|all| all.get(MANAGED_BY));
+    let names_others = |key: &String| is_in_group(key) && key.ends_with(&format!("/{FORMER_MANAGERS}"));
+    is_child
+        && (managed_by.is_none_or(|name| name != operator)
+            || meta
+                .annotations
+                .iter()
+                .flatten()
+                .any(|(key, _)| names_others(key)))
+}
+
 /// The merge patch of `metadata` that releases a child of the object with this name and uid. The label says of which kind
 /// that was, so that people find what was kept; the annotation says of which object.
 pub(crate) fn release(label: &str, name: &str, uid: &str) -> Value {
     let (group, plural) = label.split_once('/').unwrap_or(("", label));
     let released = format!("{group}/released-from");
     json!({
-        "labels": {label: null, "app.kubernetes.io/managed-by": null, &*released: plural},
+        "labels": {label: null, MANAGED_BY: null, &*released: plural},
         "annotations": {label: null, &*released: format!("{name} {uid}")},
     })
 }
@@ -105,5 +131,36 @@ pub(crate) fn owner_uid<'m>(meta: &'m ObjectMeta, label: &str) -> Option<&'m str
     match controller_in(meta) {
         Some(controller) => Some(&controller.uid),
         None => labelled_owner(meta, label).map(|(uid, _)| uid),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::from_value;
+
+    #[test]
+    fn a_child_is_looked_at_when_somebody_else_may_have_had_it() {
+        let label = "example.com/owners";
+        let handed_over = |owner: Option<&str>, managed_by: Option<&str>, annotation: &str| {
+            let owners = owner.map(
+                |api| json!([{"apiVersion": api, "kind": "A", "name": "a", "uid": "1", "controller": true}]),
+            );
+            let meta = json!({
+                "ownerReferences": owners, "labels": {MANAGED_BY: managed_by.unwrap_or_default()},
+                "annotations": {annotation: "helm"},
+            });
+            is_handed_over(&from_value(meta).expect("metadata"), label, "me")
+        };
+        let (ours, others) = (Some("example.com/v1"), Some("example.org/v1"));
+        assert!(!handed_over(ours, Some("me"), "other.com/former-managers"));
+        assert!(handed_over(ours, Some("me"), "example.com/former-managers"));
+        assert!(
+            handed_over(ours, Some("former"), "a"),
+            "the operator had another name"
+        );
+        assert!(handed_over(ours, None, "a"));
+        assert!(!handed_over(others, None, "a"), "it is no child");
+        assert!(!handed_over(None, None, "example.com/former-managers"));
     }
 }

@@ -1,16 +1,18 @@
 //! Applying a child: never an object that belongs to somebody else, not even one that was created a moment ago.
-use super::{Children, emptied};
+use super::{Children, emptied, former::Managers};
 use crate::{
     applied::ChildKey,
-    cluster::{
-        api::patch,
-        others::watches::{Known, drop_managed_fields},
-    },
+    cluster::{api::patch, others::watches::drop_managed_fields},
     error::Result,
-    resource::{Child, Owner, Place, may_apply, version},
+    machine::Event,
+    resource::{Child, FORMER_MANAGERS, Owner, Place, may_apply, version, version_in},
+};
+use k8s_openapi::{
+    api::core::v1::ObjectReference,
+    apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference},
 };
 use kube::{
-    Api,
+    Api, ResourceExt as _,
     api::{Patch, PatchParams},
 };
 use serde_json::{Value, json};
@@ -26,6 +28,27 @@ const PROMPT_RETRIES: u32 = 5;
 /// the child, or it answers with a conflict.
 const NONE_YET: u64 = 1;
 
+/// A child as stored, as far as applying it needs to know.
+struct Present {
+    version: u64,
+    owner: Option<OwnerReference>,
+    /// Takes over the fields of those who had it before.
+    take_over: Option<Value>,
+    /// Whether it is handed over, and not known by whom.
+    lacks_former: bool,
+}
+
+impl Present {
+    fn of(meta: &ObjectMeta, owner: &Owner, managers: &Managers<'_>) -> Self {
+        Self {
+            version: version_in(meta),
+            owner: owner.of(meta),
+            take_over: managers.take_over(meta),
+            lacks_former: managers.lacks_former(meta),
+        }
+    }
+}
+
 impl<K: Child> Children<K> {
     /// Applies a child. Each request has the version of the child whose owner was looked at, so it is answered with a
     /// conflict if there is another child by then, or another owner.
@@ -33,6 +56,12 @@ impl<K: Child> Children<K> {
         let owner = &self.owner;
         // Each owner has a field manager of its own, so that two owners cannot take a child from each other.
         let manager = format!("{}-{}", self.operator, owner.reference.uid);
+        let (group, _) = owner.label.split_once('/').unwrap_or_default();
+        let managers = Managers {
+            present: &manager,
+            uid: &owner.reference.uid,
+            annotation: &format!("{group}/{FORMER_MANAGERS}"),
+        };
         let key: ChildKey = (self.kind, namespace.clone(), name.clone());
         let hash = hash(&body);
         let (known, last) = (
@@ -43,6 +72,7 @@ impl<K: Child> Children<K> {
         let mut seen = None;
         if let (Some(known), Some(last)) = (&known, &last)
             && last.hash == hash
+            && !known.is_handed_over
         {
             if last.version == known.version
                 && let Ok(same) = self.cache.packer.unpack(&last.answer)
@@ -55,7 +85,7 @@ impl<K: Child> Children<K> {
                 Some(stored) if has(&serde_json::to_value(&stored)?, &body) => {
                     return self.record(key, hash, stored, false);
                 }
-                stored => seen = Some(stored.map(|stored| Known::of(stored.meta(), owner))),
+                stored => seen = Some(stored.map(|stored| Present::of(stored.meta(), owner, &managers))),
             }
         }
         let mut there = match (seen, known, &last) {
@@ -64,29 +94,53 @@ impl<K: Child> Children<K> {
             (None, None, None) => None,
             // The cache may be behind the last apply.
             (None, Some(known), last)
-                if may_apply::<K>(&name, known.owner.as_ref(), &owner.reference).is_ok() =>
+                if !known.is_handed_over
+                    && may_apply::<K>(&name, known.owner.as_ref(), &owner.reference).is_ok() =>
             {
                 let applied = last.as_ref().map_or(0, |last| last.version);
-                Some(Known {
+                Some(Present {
                     version: known.version.max(applied),
-                    ..known
+                    owner: known.owner,
+                    take_over: None,
+                    lacks_former: false,
                 })
             }
-            _ => read(&api, &name, owner).await?,
+            _ => read(&api, &name, owner, &managers).await?,
         };
         let params = PatchParams::apply(&manager).force();
-        let (mut retries, mut emptied) = (0, false);
+        let (mut retries, mut emptied, mut lacks_former) = (0, false, false);
         let stored = loop {
-            if let Some(there) = &there {
-                may_apply::<K>(&name, there.owner.as_ref(), &owner.reference)?;
+            if let Some(now) = &there {
+                may_apply::<K>(&name, now.owner.as_ref(), &owner.reference)?;
+                lacks_former |= now.lacks_former;
+                // One that keeps coming back has somebody who keeps applying it.
+                if let Some(patch) = now.take_over.as_ref().filter(|_| retries < PROMPT_RETRIES) {
+                    retries += 1;
+                    match api
+                        .patch_metadata(&name, &patch::params(&manager), &Patch::Merge(patch))
+                        .await
+                    {
+                        Ok(_) => {}
+                        Err(kube::Error::Api(status)) if status.code == 409 => {}
+                        Err(error) => return Err(error.into()),
+                    }
+                    there = read(&api, &name, owner, &managers).await?;
+                    continue;
+                }
             }
             let expected = there.as_ref().map_or(NONE_YET, |there| there.version);
             body["metadata"]["resourceVersion"] = json!(expected.to_string());
             match api.patch(&name, &params, &patch::apply(&body)?).await {
-                Ok(stored) => break stored,
+                Ok(stored) => {
+                    let now = Present::of(stored.meta(), owner, &managers);
+                    if now.take_over.is_none() || retries == PROMPT_RETRIES {
+                        break stored;
+                    }
+                    there = Some(now);
+                }
                 Err(kube::Error::Api(status)) if status.code == 409 && retries < PROMPT_RETRIES => {
                     retries += 1;
-                    there = read(&api, &name, owner).await?;
+                    there = read(&api, &name, owner, &managers).await?;
                 }
                 Err(kube::Error::Api(refused)) if refused.code == 422 && !emptied => {
                     emptied = true;
@@ -103,15 +157,40 @@ impl<K: Child> Children<K> {
                         Err(kube::Error::Api(status)) if status.code == 409 => {}
                         Err(error) => return Err(error.into()),
                     }
-                    there = read(&api, &name, owner).await?;
+                    there = read(&api, &name, owner, &managers).await?;
                 }
                 Err(error) => return Err(error.into()),
             }
         };
+        if lacks_former {
+            self.report_others(&stored, &managers);
+        }
         // The same was applied before, and it made a difference now: somebody else had changed the child.
         let corrected = last.is_some_and(|last| last.hash == hash)
             && there.is_none_or(|before| before.version != version(&stored));
         self.record(key, hash, stored, corrected)
+    }
+
+    /// Says which fields of a child that was handed over are still those of others.
+    fn report_others(&self, child: &K, managers: &Managers<'_>) {
+        let (Some(report), Some((others, fields))) = (&self.report, managers.others(child.meta())) else {
+            return;
+        };
+        let (owner, kind, name) = (&self.owner.reference, K::kind(&()), child.name_any());
+        let namespace = Some(self.namespace.clone()).filter(|namespace| !namespace.is_empty());
+        let about = ObjectReference {
+            api_version: Some(owner.api_version.clone()),
+            kind: Some(owner.kind.clone()),
+            name: Some(owner.name.clone()),
+            uid: Some(owner.uid.clone()),
+            namespace,
+            ..ObjectReference::default()
+        };
+        let note = format!(
+            "{kind} `{name}` keeps fields that no handler applies. The annotation {}={others} takes them over. {fields}",
+            managers.annotation
+        );
+        report(about, Event::warning("FieldsOfOthers", note));
     }
 
     /// Keeps the answer to what was applied.
@@ -143,9 +222,14 @@ fn has(stored: &Value, applied: &Value) -> bool {
 }
 
 /// The child as stored now, as far as applying it needs to know.
-async fn read<K: Child>(api: &Api<K>, name: &str, owner: &Owner) -> Result<Option<Known>> {
+async fn read<K: Child>(
+    api: &Api<K>,
+    name: &str,
+    owner: &Owner,
+    managers: &Managers<'_>,
+) -> Result<Option<Present>> {
     let stored = api.get_metadata_opt(name).await?;
-    Ok(stored.map(|stored| Known::of(&stored.metadata, owner)))
+    Ok(stored.map(|stored| Present::of(&stored.metadata, owner, managers)))
 }
 
 fn hash(body: &Value) -> u64 {
@@ -259,6 +343,7 @@ mod tests {
             namespace: "default".to_owned(),
             owner: me,
             deletion: ChildDeletion::Owner,
+            report: None,
             _busy: None,
         }
     }
@@ -295,7 +380,7 @@ mod tests {
             applied: Arc::clone(&created.applied),
             ..children(
                 &server,
-                KindCache::of(vec![Arc::new(known)], "example.com/owners"),
+                KindCache::of(vec![Arc::new(known)], "example.com/owners", "manager"),
             )
         };
         let sent = || server.applied.lock().expect("a lock").len();

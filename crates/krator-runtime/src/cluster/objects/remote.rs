@@ -42,7 +42,7 @@ use std::{any::Any, collections::BTreeSet, sync::Arc, time::Duration};
 use tokio::time::Instant;
 
 /// The action of events that are about no transition.
-pub(super) const RUN: &str = "Run";
+pub(in crate::cluster) const RUN: &str = "Run";
 /// The reason of events about a CustomResourceDefinition that is older than the operator.
 const OLDER: &str = "OlderDefinition";
 /// The reason of events about a stored status that does not fit its type.

@@ -163,9 +163,13 @@ impl<M: Machine> Link<M> {
         &self,
         watches: &mut SharedWatches,
         namespaces: &[String],
+        operator: &'static str,
     ) -> LinkWatch {
         let need = match &self.concerns {
-            Concerns::Owner => Need::Owner(M::GRAPH.finalizer),
+            Concerns::Owner => Need::Owner {
+                label: M::GRAPH.finalizer,
+                operator,
+            },
             Concerns::Named(..) => Need::Names,
             Concerns::Label(key) => Need::Label(key),
             Concerns::All => Need::Whole,

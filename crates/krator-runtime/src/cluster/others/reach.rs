@@ -6,12 +6,16 @@ use super::{
 use crate::{
     cluster::api::{apis::Apis, turns::Turns},
     error::{Error, Result},
-    machine::{Found, Machine, ManifestOf, Object as _},
+    machine::{Event, Found, Machine, ManifestOf, Object as _},
     resource::Child,
 };
 use futures::future::try_join_all;
+use k8s_openapi::api::core::v1::ObjectReference;
 use kube::Client;
 use std::{any::TypeId, sync::Arc};
+
+/// Publishes an event about an object.
+pub(in crate::cluster) type Report = Arc<dyn Fn(ObjectReference, Event) + Send + Sync>;
 
 /// The part of the cluster that the handlers of one machine can reach.
 pub(in crate::cluster) struct Cluster<M: Machine> {
@@ -29,6 +33,7 @@ pub(in crate::cluster) struct Cluster<M: Machine> {
     pub links: Vec<Link<M>>,
     /// The cache of each link's kind.
     pub caches: Vec<Arc<dyn Cache>>,
+    pub report: Report,
 }
 
 impl<M: Machine> Cluster<M> {
@@ -40,6 +45,7 @@ impl<M: Machine> Cluster<M> {
     {
         let (api_version, kind) = (self.api_version.clone(), self.kind.clone());
         let (namespaces, caches, manager) = (self.namespaces.clone(), self.caches.clone(), self.manager);
+        let report = Arc::clone(&self.report);
         move |client| Self {
             client,
             apis: Apis::default(),
@@ -50,6 +56,7 @@ impl<M: Machine> Cluster<M> {
             namespaces,
             links: M::links(),
             caches,
+            report,
         }
     }
 

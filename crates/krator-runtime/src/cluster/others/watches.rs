@@ -4,7 +4,7 @@ mod cache;
 mod listings;
 mod stream;
 
-pub(in crate::cluster) use cache::{Cache, KindCache, Known, drop_managed_fields};
+pub(in crate::cluster) use cache::{Cache, KindCache, drop_managed_fields};
 pub(in crate::cluster) use listings::Need;
 
 use crate::{

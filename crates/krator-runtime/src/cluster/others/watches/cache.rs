@@ -13,7 +13,7 @@ use crate::{
     },
     error::{Error, Result},
     lock::Lock as _,
-    resource::{Child, Owner, Place, version, version_in},
+    resource::{Child, Owner, Place, version},
 };
 use futures::{FutureExt as _, future::BoxFuture};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
@@ -72,16 +72,8 @@ pub(in crate::cluster) struct KindCache<K> {
 pub(in crate::cluster) struct Known {
     pub version: u64,
     pub owner: Option<OwnerReference>,
-}
-
-impl Known {
-    /// A child as stored, which may be one of `owner`.
-    pub fn of(meta: &ObjectMeta, owner: &Owner) -> Self {
-        Self {
-            version: version_in(meta),
-            owner: owner.of(meta),
-        }
-    }
+    /// Whether somebody else may have set fields of it who had it before.
+    pub is_handed_over: bool,
 }
 
 impl<K: Child> KindCache<K> {
@@ -96,9 +88,9 @@ impl<K: Child> KindCache<K> {
     }
 
     /// A cache that knows these objects and no others, and by this label whom they belong to.
-    pub fn of(objects: Vec<Arc<K>>, label: &'static str) -> Self {
+    pub fn of(objects: Vec<Arc<K>>, label: &'static str, operator: &'static str) -> Self {
         let cache = Self::new(watch::channel(true).0);
-        cache.serve(Need::Owner(label), mpsc::unbounded_channel().0);
+        cache.serve(Need::Owner { label, operator }, mpsc::unbounded_channel().0);
         cache.begin(1);
         let mut listings = cache.listings.locked();
         listings.begin(0);
@@ -126,6 +118,7 @@ impl<K: Child> KindCache<K> {
     pub fn known(&self, namespace: &str, name: &str, owner: &Owner) -> Option<Known> {
         self.listings.locked().find(namespace, name).map(|entry| Known {
             version: entry.version,
+            is_handed_over: entry.is_handed_over(),
             owner: match (entry.controller.as_deref(), entry.label(owner.label)) {
                 (Some(controller), _) => Some(controller.clone()),
                 (None, uid) => uid.map(|uid| owner.former(uid, None)),

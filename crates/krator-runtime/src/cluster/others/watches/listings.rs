@@ -1,7 +1,7 @@
 //! The objects of another kind as far as they are kept, and the events about their changes for links. It decodes and reads
 //! nothing.
 use super::{LinkEvent, ObservedChange};
-use crate::resource::{controller_in, version_in};
+use crate::resource::{controller_in, is_handed_over, version_in};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,8 +12,11 @@ use tokio::sync::mpsc;
 /// The need of a link for data about the objects of its kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::cluster) enum Need {
-    /// Which object owns each of them: its controller, or the value of this label.
-    Owner(&'static str),
+    /// Which object owns each of them: its controller, or the value of the label. `operator` is the name of this operator.
+    Owner {
+        label: &'static str,
+        operator: &'static str,
+    },
     /// Which of them there are.
     Names,
     /// The value of this label.
@@ -25,7 +28,8 @@ pub(in crate::cluster) enum Need {
 /// The objects of a kind in all places where it is watched.
 pub(super) struct Listings<K> {
     places: Vec<Listing<K>>,
-    keeps_controllers: bool,
+    /// The labels of those whose children the objects may be, each with the name of the operator.
+    owners: BTreeSet<(&'static str, &'static str)>,
     keeps_labels: BTreeSet<&'static str>,
     links: Vec<mpsc::UnboundedSender<LinkEvent>>,
 }
@@ -58,7 +62,16 @@ pub(super) struct Entry<K> {
 /// same time read it once.
 pub(super) type LastRead<K> = tokio::sync::Mutex<Weak<K>>;
 
+/// Stands among the labels of a child that is [handed over](is_handed_over), because nearly all others are not. No label is
+/// called so.
+const HANDED_OVER: &str = "";
+
 impl<K> Entry<K> {
+    /// Whether somebody else may have set fields of a child who had it before.
+    pub fn is_handed_over(&self) -> bool {
+        self.label(HANDED_OVER).is_some()
+    }
+
     /// The value of a label that a link has asked for.
     pub fn label(&self, key: &str) -> Option<&str> {
         let label = self.labels.iter().find(|(known, _)| *known == key);
@@ -89,7 +102,7 @@ impl<K> Default for Listings<K> {
     fn default() -> Self {
         Self {
             places: Vec::new(),
-            keeps_controllers: false,
+            owners: BTreeSet::new(),
             keeps_labels: BTreeSet::new(),
             links: Vec::new(),
         }
@@ -100,8 +113,8 @@ impl<K> Listings<K> {
     /// Keeps what a link needs, and tells it of changes.
     pub fn serve(&mut self, need: Need, link: mpsc::UnboundedSender<LinkEvent>) {
         match need {
-            Need::Owner(label) => {
-                self.keeps_controllers = true;
+            Need::Owner { label, operator } => {
+                self.owners.insert((label, operator));
                 self.keeps_labels.insert(label);
             }
             Need::Label(key) => drop(self.keeps_labels.insert(key)),
@@ -225,11 +238,16 @@ impl<K> Listings<K> {
 
     fn entry(&self, meta: &ObjectMeta, whole: Option<Arc<K>>) -> Entry<K> {
         let label = |key: &&'static str| Some((*key, meta.labels.as_ref()?.get(*key)?.as_str().into()));
-        let controller = controller_in(meta).filter(|_| self.keeps_controllers);
+        let controller = controller_in(meta).filter(|_| !self.owners.is_empty());
+        let mut owners = self.owners.iter();
+        let handed_over = owners.any(|(label, operator)| is_handed_over(meta, label, operator));
+        let labels = self.keeps_labels.iter().filter_map(label);
         Entry {
             version: version_in(meta),
             controller: controller.cloned().map(Box::new),
-            labels: self.keeps_labels.iter().filter_map(label).collect(),
+            labels: labels
+                .chain(handed_over.then(|| (HANDED_OVER, Box::default())))
+                .collect(),
             whole,
             read: None,
         }
@@ -348,7 +366,8 @@ mod tests {
         let (sender, mut events) = mpsc::unbounded_channel();
         let mut listings = Listings::<u8>::default();
         listings.serve(Need::Label("of"), sender.clone());
-        listings.serve(Need::Owner("example.com/owners"), sender);
+        let (label, operator) = ("example.com/owners", "operator");
+        listings.serve(Need::Owner { label, operator }, sender);
         listings.has_places(1);
         let owner = OwnerReference {
             uid: "1-2".to_owned(),

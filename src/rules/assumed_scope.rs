@@ -1,0 +1,44 @@
+//! Kinds of others of which nothing says whether they live in namespaces.
+
+use super::{Check, RuleHit, Subject};
+use crate::catalog::ASSUMED_SCOPE;
+use crate::finding::{Finding, Spanned};
+use crate::model::{Kind, ObjectKind, Scope};
+
+pub(super) const CHECK: Check = Check {
+    // The file of a kind in `schemas` may be unreadable.
+    needs_sound_schemas: true,
+    ..Check::of_kind(&ASSUMED_SCOPE, find)
+};
+
+fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
+    let resource = &subject.kind.resource;
+    let assumed = match resource.scope.value {
+        Scope::Namespaced => "assumed to live in namespaces",
+        Scope::Cluster => "assumed to live in no namespace",
+    };
+    let hit = |other: &Spanned<ObjectKind>| {
+        let message = format!("nothing says whether the kind `{}` is namespaced", other.kind);
+        let finding = Finding::new(&ASSUMED_SCOPE, other.span, message)
+            .label(assumed)
+            .related(resource.scope.span, "like this kind")
+            .help(format!(
+                "write `{{kind: {}, scope: Namespaced}}` or `scope: Cluster`, or name the file with its \
+                 CustomResourceDefinition in `schemas`",
+                other.reference()
+            ));
+        RuleHit::of_document(finding)
+    };
+    of_scope(subject.kind, None).into_iter().map(hit).collect()
+}
+
+/// The other kinds of a scope that a kind names, each at the first place that names it.
+pub(super) fn of_scope(kind: &Kind, scope: Option<Scope>) -> Vec<&Spanned<ObjectKind>> {
+    let mut found: Vec<&Spanned<ObjectKind>> = Vec::new();
+    for other in kind.other_kinds().filter(|other| other.scope == scope) {
+        if !found.iter().any(|found| found.is_same_kind(other)) {
+            found.push(other);
+        }
+    }
+    found
+}

@@ -1,0 +1,32 @@
+//! Kinds that an operator for some namespaces has rights on in the whole cluster.
+
+use super::assumed_scope::of_scope;
+use super::{Check, RuleHit, Subject};
+use crate::catalog::CLUSTER_WIDE_ACCESS;
+use crate::finding::{Finding, Span};
+use crate::model::Scope;
+use crate::names::KindName;
+
+pub(super) const CHECK: Check = Check::of_kind(&CLUSTER_WIDE_ACCESS, find);
+
+fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
+    let Some(namespace) = subject.description.deploy.namespaces.first() else {
+        return Vec::new();
+    };
+    let hit = |kind: &KindName, span: Span| {
+        let message = format!("`deploy.namespaces` does not limit `{kind}`, whose objects have no namespace");
+        let finding = Finding::new(&CLUSTER_WIDE_ACCESS, span, message)
+            .label("the operator has these rights in the whole cluster")
+            .related(namespace.span, "for an operator that works in some namespaces")
+            .help("`allow` the rule and give the reason, or leave the kind or `namespaces` out");
+        RuleHit::of_document(finding)
+    };
+    let resource = &subject.kind.resource;
+    let own = (resource.scope.value == Scope::Cluster).then(|| hit(&resource.kind, resource.scope.span));
+    let others = of_scope(subject.kind, Some(Scope::Cluster)).into_iter();
+    // The operator's own kinds have findings of their own.
+    let others = others.filter(|other| other.described.is_none());
+    own.into_iter()
+        .chain(others.map(|other| hit(&other.kind, other.span)))
+        .collect()
+}
