@@ -263,23 +263,25 @@ mod tests {
     #[test]
     fn listed_namespaces_get_roles_and_only_kinds_without_a_namespace_are_cluster_wide() {
         let text = "watches: [{kind: core/v1.Node, all: true}, {kind: core/v1.Secret, all: true, namespace: vault}, \
-                    {kind: soil.org/v1.Policy, scope: Cluster, by: .spec.a}]\n\
-                    access: [{kind: soil.org/v1.Policy, verbs: [patch]}, {kind: soil.org/v1.Sample, verbs: [get]}]\n\
+                    {kind: soil.org/v1.Policy, scope: Cluster, all: true}]\n\
+                    access: [{kind: soil.org/v1.Policy, verbs: [patch]}, {kind: soil.org/v1.Sample, scope: Namespaced, verbs: [get]}]\n\
                     deploy: {namespaces: [a, thing-operator-system]}";
         assert_eq!(
             rules(&described(text)),
             [
                 "*: /nodes list,watch",
-                "*: soil.org/policies get,list,watch,patch",
+                "*: soil.org/policies list,watch,patch",
                 "a: /namespaces a: get",
                 "a: events.k8s.io/events create,patch",
                 "a: example.com/things get,list,watch",
                 "a: example.com/things/status patch",
+                "a: soil.org/samples get",
                 "thing-operator-system: /namespaces thing-operator-system: get",
                 "thing-operator-system: coordination.k8s.io/leases thing-operator: get,create,update",
                 "thing-operator-system: events.k8s.io/events create,patch",
                 "thing-operator-system: example.com/things get,list,watch",
                 "thing-operator-system: example.com/things/status patch",
+                "thing-operator-system: soil.org/samples get",
                 "vault: /secrets list,watch",
             ]
         );
