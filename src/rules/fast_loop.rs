@@ -67,10 +67,9 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             );
             let finding = Finding::new(&FAST_LOOP, subject.span(first), message)
                 .label("an error that is not retried, or a timeout of less than a second, leads on at once")
-                .path(subject.names(&cycle))
                 .help("let one of these states wait: `wait: {poll: 10s}`; the runtime slows such objects down, but cannot stop them");
             RuleHit {
-                finding,
+                finding: subject.with_path(finding, &cycle, wanted),
                 states: cycle,
             }
         })

@@ -31,7 +31,8 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                 "an object that enters `{}` changes its state in an endless loop without a pause",
                 subject.name(first)
             );
-            let finding = Finding::new(&HOT_LOOP, subject.span(first), message).path(subject.names(&cycle));
+            let finding = Finding::new(&HOT_LOOP, subject.span(first), message);
+            let finding = subject.with_path(finding, &cycle, wanted);
             let limited = cycle.iter().find(|id| is_passed(**id));
             let finding = match limited.and_then(|id| subject.kind.state(*id).limit.as_ref()) {
                 None => finding

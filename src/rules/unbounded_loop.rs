@@ -25,10 +25,9 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             );
             let finding = Finding::new(&UNBOUNDED_LOOP, subject.span(first), message)
                 .label("the cycle consists of timeouts, retries and limits")
-                .path(subject.names(&cycle))
                 .help("let one of these edges lead to a state outside the cycle, where a handler or a person decides");
             RuleHit {
-                finding,
+                finding: subject.with_path(finding, &cycle, wanted),
                 states: cycle,
             }
         })
