@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     /// The most lines that the vendored runtime may have. Whoever generates a crate has to own them.
-    const MOST_LINES: usize = 22_100;
+    const MOST_LINES: usize = 22_550;
     /// The most lines that webhooks add to it.
     const WEBHOOK_LINES: usize = 1_940;
     /// The most lines that conversions add to those.

@@ -29,7 +29,7 @@ use reason::Reason;
 pub(crate) use reason::{Cause, Moved};
 use stay::Stay;
 use std::{collections::BTreeMap, time::Duration};
-use times::FiredTimeout;
+use times::FiredTimeouts;
 
 /// The present, as the driver knows it.
 #[derive(Clone, Copy, Debug)]
@@ -98,11 +98,7 @@ pub(crate) struct Engine<'g> {
     /// How many states the object has entered lately.
     pace: Pace,
     /// The timeouts at points in time that have led from their states; `None` if there are none.
-    #[allow(
-        clippy::box_collection,
-        reason = "objects at rest are many, and most have none"
-    )]
-    fired: Option<Box<Vec<FiredTimeout>>>,
+    fired: FiredTimeouts,
     deleting: bool,
     /// The state that deletion leads to, until it is entered.
     leave: Option<StateId>,

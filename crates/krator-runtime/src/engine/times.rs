@@ -8,8 +8,9 @@ use crate::{
 use jiff::Timestamp;
 use std::time::Duration;
 
-/// A timeout at a point in time that has led from its state. It does not do so again until the field has another value.
-pub(super) type FiredTimeout = (StateId, Timestamp);
+/// The timeouts at points in time that have led from their states, which they do not do again until the field has another
+/// value. It is boxed because objects at rest are many, and most have none.
+pub(super) type FiredTimeouts = Option<Box<Vec<(StateId, Timestamp)>>>;
 
 /// A period, read for one object.
 #[derive(Clone, Copy)]
