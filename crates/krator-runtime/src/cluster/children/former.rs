@@ -299,7 +299,7 @@ mod tests {
             entry("former-1", "Apply", json!({})),
         );
         let other = entry("helm", "Update", json!({}));
-        assert!(MANAGERS.lacks_former(&meta(None, &[other.clone()])));
+        assert!(MANAGERS.lacks_former(&meta(None, std::slice::from_ref(&other))));
         assert!(
             MANAGERS.lacks_former(&meta(Some("hlem"), &[own.clone(), other.clone()])),
             "nobody is called so"

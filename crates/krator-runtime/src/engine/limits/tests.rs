@@ -1,5 +1,11 @@
 //! No machine spins: random machines whose handlers do whatever they may, without a rest, for minutes of their own time.
 //! `KRATOR_MACHINES` is their number.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "a variable says how far a test goes, and a test that fails says where"
+)]
+
 use super::{REST, UNSLOWED_ENTRIES};
 use crate::{
     engine::{Cause, Decision, Engine, Moved, Now, Outcome},
