@@ -14,7 +14,7 @@ pub(crate) use conflict::conflict_markers;
 pub(crate) use json::Place;
 pub use json::{FindingReport, reports, to_sarif};
 pub(crate) use path::path_to_text;
-pub use path::{PathStep, TakenBy};
+pub use path::{EdgeKind, PathStep};
 pub use source::{Position, Source};
 pub(crate) use suggest::closest;
 pub use suggest::nearest;

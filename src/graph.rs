@@ -4,6 +4,7 @@
 
 mod routes;
 
+pub use crate::finding::EdgeKind;
 pub(crate) use routes::{Escape, Routes};
 
 use std::collections::hash_map::Entry;
@@ -15,51 +16,8 @@ use petgraph::visit::{
     Dfs, EdgeFiltered, EdgeRef, IntoNeighbors, NodeFiltered, Reversed, VisitMap, Visitable,
 };
 
-use crate::finding::{Span, TakenBy};
+use crate::finding::Span;
 use crate::model::{Kind, OnSpecChange, StateId};
-
-/// The reason for which an object takes an edge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum EdgeKind {
-    /// The handler returns the target state.
-    Next,
-    /// The object has been in the state for too long.
-    Timeout,
-    /// The handler has failed too many times.
-    Retry,
-    /// The state has been entered too many times.
-    Limit,
-    /// The object is deleted, and the target is the machine's `deletion`.
-    Deletion,
-    /// The object is deleted, and the state's `onDelete` names another target.
-    OnDelete,
-    /// The spec of the object changes.
-    SpecChange,
-    /// The operator restarts while the state's handler may have been running.
-    Resume,
-}
-
-impl EdgeKind {
-    /// Whether objects take the edge because they are deleted.
-    pub fn is_deletion(self) -> bool {
-        matches!(self, EdgeKind::Deletion | EdgeKind::OnDelete)
-    }
-}
-
-impl From<EdgeKind> for TakenBy {
-    fn from(kind: EdgeKind) -> Self {
-        match kind {
-            EdgeKind::Next => TakenBy::Next,
-            EdgeKind::Timeout => TakenBy::Timeout,
-            EdgeKind::Retry => TakenBy::Retry,
-            EdgeKind::Limit => TakenBy::Limit,
-            EdgeKind::Deletion => TakenBy::Deletion,
-            EdgeKind::OnDelete => TakenBy::OnDelete,
-            EdgeKind::SpecChange => TakenBy::SpecChange,
-            EdgeKind::Resume => TakenBy::Resume,
-        }
-    }
-}
 
 /// An edge, and where it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

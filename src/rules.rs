@@ -73,7 +73,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use crate::catalog::{Rule, Severity};
 use crate::crd;
 use crate::finding::{Finding, PathStep, Span, has_errors, sort};
-use crate::graph::{StateGraph, Step};
+use crate::graph::{EdgeKind, StateGraph, Step};
 use crate::model::{Allow, Description, Kind, StateId};
 
 /// Every check, in alphabetical order. The order in which they run follows from [`Check::unless`].
@@ -239,6 +239,22 @@ impl Subject<'_> {
         self.kind.state(id).name.span
     }
 
+    /// Whether objects may pass a state without running its handler. Past its limit a state is not entered: the object goes to
+    /// `then` at once, whatever time the state itself takes.
+    fn is_passed(&self, id: StateId) -> bool {
+        self.kind.state(id).limit.is_some()
+    }
+
+    /// Whether an object may take an edge as soon as it has entered the state before, unless that state lets it rest. An edge of
+    /// `next` from a state to itself is a finding of the rule self-edge.
+    fn is_taken_at_once(&self, step: Step) -> bool {
+        match step.edge.kind {
+            EdgeKind::Limit => true,
+            EdgeKind::Next | EdgeKind::Resume => !self.is_passed(step.from) && step.from != step.to,
+            _ => false,
+        }
+    }
+
     /// The finding with a path, and with the first of the `wanted` edges for each of its steps.
     fn with_path(&self, finding: Finding, path: &[StateId], wanted: impl Fn(Step) -> bool) -> Finding {
         let steps = path.iter().zip(path.iter().skip(1)).filter_map(|(from, to)| {
@@ -247,7 +263,7 @@ impl Subject<'_> {
             Some(PathStep {
                 from: self.name(*from).to_owned(),
                 to: self.name(*to).to_owned(),
-                by: step.edge.kind.into(),
+                by: step.edge.kind,
                 span: step.edge.span,
             })
         });

@@ -7,10 +7,12 @@ pub mod operator;
 pub mod policies;
 pub mod webhooks;
 
+use std::io::ErrorKind;
 use std::iter;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::ops::Range;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context;
 
@@ -20,6 +22,9 @@ const PAGE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 /// Ports that operating systems do not give to outgoing connections. One of those could be taken between two operators that
 /// serve the same page.
 const FREE: Range<u16> = 20_000..30_000;
+
+/// How long an address may take to refuse a connection. Only one where something listens, but answers nobody, takes any time.
+const REFUSAL: Duration = Duration::from_secs(1);
 
 /// Runs a verb that waits for several things at once.
 pub fn wait_for(verb: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::Result<ExitCode> {
@@ -48,9 +53,11 @@ pub fn free_address() -> anyhow::Result<SocketAddr> {
         .context("cannot find a free port on this machine")
 }
 
-/// Whether nothing listens at an address of this machine.
+/// Whether nothing listens at an address of this machine. Listening there to find out would take the address from an operator
+/// of another session that starts at the same moment.
 pub fn is_free(address: SocketAddr) -> bool {
-    TcpListener::bind(address).is_ok()
+    let connected = TcpStream::connect_timeout(&address, REFUSAL);
+    connected.is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
 }
 
 /// Waits until somebody ends the verb, with Ctrl-C or SIGTERM.
@@ -69,5 +76,32 @@ pub async fn interrupted() {
     // An error means that nothing is listened for: then only SIGKILL ends the verb, and what it has started ends with it.
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_look_at_an_address_does_not_take_it() {
+        let address = free_address().expect("a free address");
+        let looking = thread::spawn(move || (0..1000).filter(|_| is_free(address)).count());
+        for _ in 0..1000 {
+            drop(TcpListener::bind(address).expect("nothing else listens there"));
+        }
+        looking.join().expect("looking does not panic");
+    }
+
+    #[test]
+    fn an_address_is_free_unless_something_listens_there() {
+        let listener = TcpListener::bind((PAGE.ip(), 0)).expect("any port");
+        let address = listener.local_addr().expect("it listens");
+        assert!(!is_free(address));
+        drop(listener);
+        assert!(is_free(address));
     }
 }

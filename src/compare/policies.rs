@@ -1,7 +1,7 @@
 //! Changes of the keys of a state: its kind, waits, retries, and the reactions of the runtime.
 
-use super::ChangeKind;
 use super::pair::{FoundChanges, Pair};
+use super::{Change, ChangeKind};
 use crate::finding::{Span, Spanned};
 use crate::model::{
     Effects, FieldPath, OnSpecChange, Period, Retry, RetryLimit, State, StateId, Times, format_duration,
@@ -154,6 +154,25 @@ pub(super) fn of_state(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mu
         let message = "is no longer entered; stored objects leave it".to_owned();
         note(ChangeKind::StateRetired, message, legacy);
     }
+}
+
+/// What a runtime changes that lets nothing into a state whose limit is 0, where the former one took 0 for no limit.
+pub(super) fn limits_of_zero(pair: &Pair<'_>) -> Vec<Change> {
+    let mut changes = pair.changes();
+    for (old, new) in pair.lineage.states() {
+        let limit = |state: &State| state.limit.as_ref().map(|limit| limit.times.clone());
+        let (before, now) = (limit(pair.old.state(old)), limit(pair.new.state(new)));
+        if let (Some(before), Some(now)) = (before, now)
+            && let (Times::Field(_), Times::Field(path)) = (&before.value, &now.value)
+        {
+            let name = &pair.new.state(new).name.value;
+            let message =
+                format!("state `{name}` is not entered where `{path}` is 0, which was no limit until now");
+            let change = changes.changed(ChangeKind::LimitChanged, message, before.span, now.span);
+            change.help = Some(format!("for no limit, leave `{path}` out of the object"));
+        }
+    }
+    changes.found
 }
 
 /// Changes of the reaction to a change of the spec, by field where either state distinguishes fields. Otherwise the edges

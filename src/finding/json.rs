@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Finding, Severity, Source, Span, TakenBy};
+use super::{EdgeKind, Finding, Severity, Source, Span};
 
 /// A finding as `krator check --format json` prints it.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -40,7 +40,7 @@ pub struct StepReport<'a> {
     /// The state that it enters.
     pub to: &'a str,
     /// What takes the edge.
-    pub by: TakenBy,
+    pub by: EdgeKind,
     /// The line at which the description names the target.
     pub line: usize,
 }

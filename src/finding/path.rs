@@ -15,45 +15,52 @@ pub struct PathStep {
     /// The state that it enters.
     pub to: String,
     /// What takes the edge.
-    pub by: TakenBy,
+    pub by: EdgeKind,
     /// The place at which the description names the target.
     pub span: Span,
 }
 
-/// What takes an edge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+/// The reason for which an object takes an edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum TakenBy {
-    /// The handler.
+pub enum EdgeKind {
+    /// The handler returns the target state.
     Next,
-    /// The time that an object may spend in the state.
+    /// The object has been in the state for too long.
     Timeout,
-    /// A failure of the handler.
+    /// The handler has failed too many times.
     Retry,
-    /// The number of entries into a state.
+    /// The state has been entered too many times.
     Limit,
-    /// The deletion of the object.
+    /// The object is deleted, and the target is the machine's `deletion`.
     Deletion,
-    /// The deletion of the object, where the state says so itself.
+    /// The object is deleted, and the state's `onDelete` names another target.
     OnDelete,
-    /// A change of the spec.
+    /// The spec of the object changes.
     SpecChange,
-    /// A new process.
+    /// The operator restarts while the state's handler may have been running.
     Resume,
 }
 
+impl EdgeKind {
+    /// Whether objects take the edge because they are deleted.
+    pub fn is_deletion(self) -> bool {
+        matches!(self, EdgeKind::Deletion | EdgeKind::OnDelete)
+    }
+}
+
 /// For people.
-impl fmt::Display for TakenBy {
+impl fmt::Display for EdgeKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            TakenBy::Next => "next",
-            TakenBy::Timeout => "timeout",
-            TakenBy::Retry => "retry",
-            TakenBy::Limit => "limit",
-            TakenBy::Deletion => "deletion",
-            TakenBy::OnDelete => "onDelete",
-            TakenBy::SpecChange => "spec change",
-            TakenBy::Resume => "resume",
+            EdgeKind::Next => "next",
+            EdgeKind::Timeout => "timeout",
+            EdgeKind::Retry => "retry",
+            EdgeKind::Limit => "limit",
+            EdgeKind::Deletion => "deletion",
+            EdgeKind::OnDelete => "onDelete",
+            EdgeKind::SpecChange => "spec change",
+            EdgeKind::Resume => "resume",
         })
     }
 }

@@ -14,7 +14,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 
 /// The folder of the vendored runtime.
-const VENDOR: &str = "vendor/krator-runtime";
+pub(crate) const VENDOR: &str = "vendor/krator-runtime";
 /// The name of the package in [`LOCK`].
 const PLACEHOLDER: &str = "generated-operator";
 /// The package of the runtime.
@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     /// The most lines that the vendored runtime may have. Whoever generates a crate has to own them.
-    const MOST_LINES: usize = 22_550;
+    const MOST_LINES: usize = 22_570;
     /// The most lines that webhooks add to it.
     const WEBHOOK_LINES: usize = 1_940;
     /// The most lines that conversions add to those.

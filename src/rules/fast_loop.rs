@@ -15,7 +15,6 @@ const PACE: Duration = Duration::from_secs(1);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let state = |id: StateId| subject.kind.state(id);
-    let is_passed = |id: StateId| state(id).limit.is_some();
     let is_short = |id: StateId| {
         let timeout = state(id).timeout.as_ref();
         timeout.is_some_and(|timeout| matches!(timeout.after.value, Period::Fixed(after) if after < PACE))
@@ -23,13 +22,12 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let need_not_rest = |id: StateId| {
         let state = state(id);
         let rests = state.may_stay() || state.timeout.is_some();
-        (is_passed(id) || is_short(id) || !rests) && !state.lacks_edges
+        (subject.is_passed(id) || is_short(id) || !rests) && !state.lacks_edges
     };
-    let runs = |id: StateId| !is_passed(id) && !state(id).may_stay();
-    let is_hot = |step: Step| match step.edge.kind {
-        EdgeKind::Limit => true,
-        EdgeKind::Next | EdgeKind::Resume => runs(step.from) && step.from != step.to,
-        _ => false,
+    let runs = |id: StateId| !subject.is_passed(id) && !state(id).may_stay();
+    let is_hot = |step: Step| {
+        let leaves_at_once = subject.is_passed(step.from) || runs(step.from);
+        leaves_at_once && subject.is_taken_at_once(step)
     };
     let wanted = |step: Step| match step.edge.kind {
         EdgeKind::Timeout => is_short(step.from),
@@ -50,7 +48,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             steps.any(|step| step.to == pair[1] && wanted(step) && kind(step))
         })
     };
-    let is_timed = |id: &StateId| !is_passed(*id) && state(*id).timeout.is_some();
+    let is_timed = |id: &StateId| !subject.is_passed(*id) && state(*id).timeout.is_some();
     let is_found_by_others = |cycle: &[StateId]| {
         // By `hot-loop` and by `unbounded-loop`.
         consists_of(cycle, &is_hot) && !cycle.iter().any(is_timed) || consists_of(cycle, &is_of_runtime)

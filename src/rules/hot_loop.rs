@@ -3,26 +3,19 @@
 use super::{Check, RuleHit, Subject};
 use crate::catalog::HOT_LOOP;
 use crate::finding::Finding;
-use crate::graph::{EdgeKind, Step};
 use crate::model::StateId;
 
 pub(super) const CHECK: Check = Check::of_kind(&HOT_LOOP, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
-    // Past its limit a state is not entered: the object goes to `then` at once, whatever time the state itself takes.
-    let is_passed = |id: StateId| subject.kind.state(id).limit.is_some();
     let never_rests = |id: StateId| {
         let state = subject.kind.state(id);
         // If reading an edge failed, it may have been a timeout.
-        (is_passed(id) || !state.may_stay() && state.timeout.is_none()) && !state.lacks_edges
+        (subject.is_passed(id) || !state.may_stay() && state.timeout.is_none()) && !state.lacks_edges
     };
-    let wanted = |step: Step| match step.edge.kind {
-        EdgeKind::Limit => true,
-        // An edge of `next` from a state to itself is a finding of the rule self-edge.
-        EdgeKind::Next | EdgeKind::Resume => !is_passed(step.from) && step.from != step.to,
-        _ => false,
-    };
-    let cycles = subject.graph.cycles(never_rests, wanted);
+    let cycles = subject
+        .graph
+        .cycles(never_rests, |step| subject.is_taken_at_once(step));
     cycles
         .into_iter()
         .map(|cycle| {
@@ -32,8 +25,8 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                 subject.name(first)
             );
             let finding = Finding::new(&HOT_LOOP, subject.span(first), message);
-            let finding = subject.with_path(finding, &cycle, wanted);
-            let limited = cycle.iter().find(|id| is_passed(**id));
+            let finding = subject.with_path(finding, &cycle, |step| subject.is_taken_at_once(step));
+            let limited = cycle.iter().find(|id| subject.is_passed(**id));
             let finding = match limited.and_then(|id| subject.kind.state(*id).limit.as_ref()) {
                 None => finding
                     .label("no state of this cycle has a `wait`, a `timeout` or a `limit`")

@@ -4,7 +4,7 @@ mod machine;
 mod reference;
 
 use crate::dice::{Dice, number};
-use krator::finding::TakenBy;
+use krator::finding::EdgeKind;
 use machine::{WORKING, random, text};
 use reference::Reference;
 use std::collections::BTreeSet;
@@ -266,13 +266,13 @@ fn properties_agree_with_a_naive_reference() {
             );
             for step in &finding.steps {
                 let kind = match step.by {
-                    TakenBy::Next => "next",
-                    TakenBy::Timeout => "timeout",
-                    TakenBy::Retry => "retry",
-                    TakenBy::Limit => "limit",
-                    TakenBy::Deletion | TakenBy::OnDelete => "delete",
-                    TakenBy::SpecChange => "spec",
-                    TakenBy::Resume => "resume",
+                    EdgeKind::Next => "next",
+                    EdgeKind::Timeout => "timeout",
+                    EdgeKind::Retry => "retry",
+                    EdgeKind::Limit => "limit",
+                    EdgeKind::Deletion | EdgeKind::OnDelete => "delete",
+                    EdgeKind::SpecChange => "spec",
+                    EdgeKind::Resume => "resume",
                 };
                 let is_edge = reference.edges().iter().any(|(of, from, to)| {
                     (*of, format!("S{from}"), format!("S{to}")) == (kind, step.from.clone(), step.to.clone())

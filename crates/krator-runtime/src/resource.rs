@@ -5,8 +5,8 @@ mod selector;
 
 pub use owner::ChildDeletion;
 pub(crate) use owner::{
-    FORMER_MANAGERS, MANAGED_BY, Owner, controller, controller_in, is_handed_over, labelled_owner, owner_uid,
-    release,
+    FORMER_MANAGERS, MANAGED_BY, Owner, controller, controller_in, group_of, is_handed_over, labelled_owner,
+    owner_uid, release,
 };
 pub(crate) use selector::Selector;
 

@@ -44,6 +44,7 @@ fn a_seed_gives_the_same_requests_in_two_processes() {
             Scenario::Elected,
             Scenario::Rivals,
             Scenario::Edited,
+            Scenario::Spinning,
         ];
         let logs = scenarios.map(|scenario| play(&run(scenario, number("KRATOR_SEED", 0))).log.join("\n"));
         return std::fs::write(file, logs.join("\n")).expect("a file of the test");
@@ -102,6 +103,14 @@ fn each_edit_is_judged_once_while_the_operator_is_killed() {
     played(
         "each_edit_is_judged_once_while_the_operator_is_killed",
         Scenario::Edited,
+    );
+}
+
+#[test]
+fn objects_whose_handlers_never_stay_go_on_at_one_state_a_second() {
+    played(
+        "objects_whose_handlers_never_stay_go_on_at_one_state_a_second",
+        Scenario::Spinning,
     );
 }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::label;
-use crate::finding::TakenBy;
+use crate::finding::EdgeKind;
 use crate::graph::StateGraph;
 use crate::model::{Description, Kind, StateId};
 
@@ -58,7 +58,7 @@ struct EdgeReport<'a> {
     /// The state that it leads to.
     to: &'a str,
     /// What takes it.
-    by: TakenBy,
+    by: EdgeKind,
     /// What a diagram says beside it, if anything.
     label: Option<String>,
 }
@@ -88,7 +88,7 @@ impl<'a> KindReport<'a> {
         let edges = graph.steps().map(|step| EdgeReport {
             from: name(step.from),
             to: name(step.to),
-            by: step.edge.kind.into(),
+            by: step.edge.kind,
             label: label(kind, step),
         });
         KindReport {

@@ -3,6 +3,7 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use kube::Resource;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// The label with the name of the operator that applies a child.
 pub(crate) const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
@@ -73,27 +74,27 @@ pub(crate) const FORMER_MANAGERS: &str = "former-managers";
 /// Whether somebody else may have set fields of a child who had it before: no label says that this operator manages it, or
 /// the annotation names others. `label` is that of the kind that owns it.
 pub(crate) fn is_handed_over(meta: &ObjectMeta, label: &str, operator: &str) -> bool {
-    let (group, _) = label.split_once('/').unwrap_or_default();
-    let is_in_group = |of: &str| of.split_once('/').is_some_and(|(first, _)| first == group);
+    let (group, _) = group_of(label);
     let is_child = match controller_in(meta) {
-        Some(controller) => is_in_group(&controller.api_version),
+        Some(controller) => group_of(&controller.api_version).0 == group,
         None => labelled_owner(meta, label).is_some(),
     };
     let managed_by = meta.labels.as_ref().and_then(|all| all.get(MANAGED_BY));
-    let names_others = |key: &String| is_in_group(key) && key.ends_with(&format!("/{FORMER_MANAGERS}"));
+    let mut annotations = meta.annotations.iter().flat_map(BTreeMap::keys);
     is_child
         && (managed_by.is_none_or(|name| name != operator)
-            || meta
-                .annotations
-                .iter()
-                .flatten()
-                .any(|(key, _)| names_others(key)))
+            || annotations.any(|key| group_of(key) == (group, FORMER_MANAGERS)))
+}
+
+/// The group of an API version, or of a key that is called like the finalizer of a kind, and what follows it.
+pub(crate) fn group_of(name: &str) -> (&str, &str) {
+    name.split_once('/').unwrap_or(("", name))
 }
 
 /// The merge patch of `metadata` that releases a child of the object with this name and uid. The label says of which kind
 /// that was, so that people find what was kept; the annotation says of which object.
 pub(crate) fn release(label: &str, name: &str, uid: &str) -> Value {
-    let (group, plural) = label.split_once('/').unwrap_or(("", label));
+    let (group, plural) = group_of(label);
     let released = format!("{group}/released-from");
     json!({
         "labels": {label: null, MANAGED_BY: null, &*released: plural},

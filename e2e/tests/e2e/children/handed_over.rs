@@ -127,6 +127,13 @@ const FORMER: [Former; 5] = [
     },
 ];
 
+fn apply_site(cluster: &Cluster, namespace: &str, name: &str, spec: &Value) {
+    let site = json!({
+        "apiVersion": "site.example.com/v1", "kind": "Site", "metadata": {"name": name}, "spec": spec,
+    });
+    cluster.apply(&site.to_string(), &["--namespace", namespace]);
+}
+
 /// What a former manager has made of a child.
 fn former_child(name: &str) -> Value {
     json!({
@@ -183,10 +190,7 @@ fn take_over(cluster: &Cluster, binary: &Path) {
         .chain(["interrupted"])
         .collect();
     for name in &names {
-        let site = json!({
-            "apiVersion": "site.example.com/v1", "kind": "Site", "metadata": {"name": name}, "spec": {},
-        });
-        cluster.apply(&site.to_string(), &here);
+        apply_site(cluster, &namespace, name, &json!({}));
         let uid = get(cluster, &namespace, &format!("site/{name}"))["metadata"]["uid"].clone();
         let uid = uid.as_str().expect("a uid");
         let former = FORMER.iter().find(|former| former.name == *name);
@@ -217,6 +221,25 @@ fn take_over(cluster: &Cluster, binary: &Path) {
         let patch = json!({"metadata": metadata}).to_string();
         kubectl(&["patch", &format!("deploy/{name}"), "--type=merge", "-p", &patch]);
     }
+
+    // The operator had another name, too, when it failed there last.
+    let failed = json!({
+        "apiVersion": "site.example.com/v1", "kind": "Site", "metadata": {"name": "by-a-former-name"},
+        "status": {
+            "state": "Serving", "entry": "00000000000000ff", "stateEnteredTime": "2026-01-01T00:00:00Z",
+            "observedGeneration": 1, "attempts": 7,
+        },
+    });
+    let as_former = [
+        "--server-side",
+        "--subresource=status",
+        "--field-manager=former-sites",
+        "-f",
+        "-",
+    ];
+    let args = [&["apply"], &as_former[..], &here].concat();
+    let written = cluster.try_kubectl("admin", &args, &failed.to_string());
+    written.expect("the former operator writes");
 
     let log = cluster.dir().join("handed-over.log");
     let _log = ShownOnPanic(&log);
@@ -262,6 +285,19 @@ fn take_over(cluster: &Cluster, binary: &Path) {
         };
         assert_eq!(managers.iter().find(is_former), None, "{name}: {managers:?}");
     }
+
+    until("nothing of the former name is left in the status", || {
+        let args = [
+            "get",
+            "site/by-a-former-name",
+            "-o",
+            "json",
+            "--show-managed-fields",
+        ];
+        let site: Value = serde_json::from_str(&kubectl(&args)).expect("JSON");
+        let is_clean = !site.to_string().contains("former-sites");
+        (is_clean && site["status"]["attempts"].is_null()).then_some(())
+    });
 
     // Where nobody is named, an event says whose fields stay, and how they are taken over.
     let note = until("an event says whose fields stay", || {
@@ -315,11 +351,7 @@ fn replace(cluster: &Cluster, binary: &Path) {
     let _log = ShownOnPanic(&log);
     let operator = OperatorProcess::start(cluster, binary, &here, &log);
     let serve = |service: &str| {
-        let site = json!({
-            "apiVersion": "site.example.com/v1", "kind": "Site", "metadata": {"name": "one"},
-            "spec": {"service": service},
-        });
-        cluster.apply(&site.to_string(), &here);
+        apply_site(cluster, &namespace, "one", &json!({"service": service}));
         until("the StatefulSet has the service", || {
             let args = [&["get", "statefulset/one", "-o", "json"][..], &here].concat();
             let set = cluster.try_kubectl("admin", &args, "").ok()?;

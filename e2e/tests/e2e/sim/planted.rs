@@ -16,12 +16,13 @@ use std::process::Output;
 const WHICH: &str = "KRATOR_PLANTED";
 
 /// The tests that are to find defects, from the fastest on. None of the others is needed when one of them has found it.
-const SCENARIOS: [&str; 5] = [
+const SCENARIOS: [&str; 6] = [
     "sim::a_kill_before_or_after",
     "sim::objects_live_through",
     "sim::an_operator_that_was_frozen",
     "sim::of_several_replicas",
     "sim::each_edit_is_judged",
+    "sim::objects_whose_handlers_never_stay",
 ];
 /// It has nothing to find.
 const SKIPPED: &str = "--skip=two_processes";

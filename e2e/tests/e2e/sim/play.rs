@@ -5,7 +5,7 @@ use super::world::{Judged, World, description, simulate};
 use crate::contract::Oracle;
 use crate::dice::Dice;
 use crate::scripted_operator::change;
-use krator::model::Kind;
+use krator::model::{Kind, State};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -37,19 +37,28 @@ pub fn play(run: &Run) -> Judged {
 async fn played(run: &Run) -> Judged {
     let mut world = World::begin(run.seed, run.deployment, &run.clocks).await;
     let kinds = kinds(run.people);
-    let script = (run.people == People::Edit).then_some(TO_REST);
-    if script.is_some() {
+    if run.people == People::Edit {
         world.ready_objects_stay();
     }
+    let script = |kind: &Kind, object: usize| match run.people {
+        People::CreateAndDelete => None,
+        People::Edit => Some(TO_REST.to_owned()),
+        People::Spin => Some(restless(kind, run.seed ^ object as u64)),
+    };
+    // Those that never rest make the more requests.
+    let objects = if run.people == People::Spin { 1 } else { OBJECTS };
     for kind in &kinds {
-        for number in 0..OBJECTS {
-            world.create(kind, &format!("it-{number}"), script).await;
+        for number in 0..objects {
+            let script = script(kind, number);
+            world
+                .create(kind, &format!("it-{number}"), script.as_deref())
+                .await;
         }
     }
     world.network.set(run.faults);
     for Step { at, act } in &run.steps {
         world.wait_until(*at).await;
-        let of = |kind: usize, object: usize| (kinds[kind % kinds.len()], format!("it-{object}"));
+        let of = |kind: usize, object: usize| (kinds[kind % kinds.len()], format!("it-{}", object % objects));
         match *act {
             Act::Kill { replica, length } => world.kill(replica, length),
             Act::Stop { replica, length } => world.stop(replica, length),
@@ -58,7 +67,9 @@ async fn played(run: &Run) -> Judged {
             Act::RestartServer { length } => world.network.restart_server(length),
             Act::Create { kind, object } => {
                 let (kind, name) = of(kind, object);
-                world.create(kind, &name, None).await;
+                world
+                    .create(kind, &name, script(kind, object % objects).as_deref())
+                    .await;
             }
             Act::Delete { kind, object } => {
                 let (kind, name) = of(kind, object);
@@ -68,7 +79,7 @@ async fn played(run: &Run) -> Judged {
                 let (kind, name) = of(kind, object);
                 let patch = match run.people {
                     People::Edit => Some(edit(number).to_string()),
-                    People::CreateAndDelete => change(kind, number),
+                    People::CreateAndDelete | People::Spin => change(kind, number),
                 };
                 if let Some(patch) = patch {
                     world.patch(kind, &name, patch).await;
@@ -83,11 +94,22 @@ async fn played(run: &Run) -> Judged {
     let rest = move |world: &World| {
         world.restless().is_empty() && (!is_edited || world.oracles().iter().all(Oracle::has_caught_up))
     };
-    if !world.wait_for(REST, rest).await {
+    if run.people != People::Spin && !world.wait_for(REST, rest).await {
         let restless = world.restless();
         world.find(format!("these have not come to rest: {restless:?}"));
     }
     world.end().await
+}
+
+/// A script by which handlers do not stay. It leads most objects round a loop.
+fn restless(kind: &Kind, seed: u64) -> String {
+    let mut dice = Dice::new(seed);
+    let states = kind.states.iter().filter(|state| !state.next.is_empty());
+    let step = |state: &State| {
+        let to = kind.state(dice.among(&state.next).to.value);
+        format!("{}>{},", state.name.as_str(), to.name.as_str())
+    };
+    states.map(step).collect()
 }
 
 /// A merge patch of the spec of a Postgresql: fields that its states tell apart, others, and several at once.

@@ -34,6 +34,8 @@ pub enum People {
     CreateAndDelete,
     /// They edit the fields of objects that otherwise rest.
     Edit,
+    /// They do the same to objects whose handlers lead on at once, most of them round a loop.
+    Spin,
 }
 
 /// What a test simulates.
@@ -47,6 +49,8 @@ pub enum Scenario {
     Rivals,
     /// Objects that rest, until their spec is edited.
     Edited,
+    /// Objects that never rest, because their handlers do not stay.
+    Spinning,
 }
 
 /// A whole run. The same one has the same requests.
@@ -120,6 +124,7 @@ impl Run {
             Scenario::Rivals => (Deployment::Rivals(2), People::CreateAndDelete),
             Scenario::Edited if dice.one_in(2) => (Deployment::Alone, People::Edit),
             Scenario::Edited => (elected, People::Edit),
+            Scenario::Spinning => (Deployment::Alone, People::Spin),
         };
         let replicas = deployment.replicas();
         let off = [0, 0, 3600, -3600, 90, -90, 86_400];
@@ -136,8 +141,8 @@ impl Run {
             let number = dice.below(1000);
             let act = match (people, dice.below(17)) {
                 (People::Edit, _) | (_, 8..) => Act::Change { kind, object, number },
-                (People::CreateAndDelete, ..=3) => Act::Delete { kind, object },
-                (People::CreateAndDelete, _) => Act::Create { kind, object },
+                (People::CreateAndDelete | People::Spin, ..=3) => Act::Delete { kind, object },
+                (People::CreateAndDelete | People::Spin, _) => Act::Create { kind, object },
             };
             // What is deleted is often wanted again by the same name, while requests about the former object are still under way.
             if let Act::Delete { kind, object } = act

@@ -17,6 +17,11 @@ use tokio::time::Instant;
 /// has whole seconds, and a write may be tried for a while.
 const AHEAD: SignedDuration = SignedDuration::from_secs(3);
 const BEHIND: SignedDuration = SignedDuration::from_mins(30);
+/// So many states an object may enter at once, and then one a second, as the contract says.
+const AT_ONCE: f64 = 100.0;
+/// How many more may be seen: the times in a status have whole seconds, and clocks learn.
+const INEXACT: f64 = 3.0;
+
 /// What was written, with the time, each by the number of its oracle. Leases have none.
 type Seen = Arc<Mutex<Vec<(Option<usize>, Event, Timestamp)>>>;
 
@@ -30,17 +35,34 @@ pub struct Witness {
     holder: Value,
     /// When each object entered its state, as its status says, by the uid of the object.
     entered: BTreeMap<String, Value>,
+    /// By the uid of an object, how fast it has entered states since another operator or leader began.
+    paces: BTreeMap<String, Pace>,
+    /// How many operators act at once.
+    acting: f64,
     pub findings: Vec<String>,
 }
 
+/// The entries of an object's states.
+#[derive(Default)]
+struct Pace {
+    /// The last one.
+    entry: String,
+    at: Timestamp,
+    /// How many there were, of which each second makes up for one.
+    ahead: f64,
+}
+
 impl Witness {
-    pub fn new(began: Instant, oracles: Vec<Oracle>) -> Witness {
+    pub fn new(began: Instant, oracles: Vec<Oracle>, acting: usize) -> Witness {
         Witness {
             began,
             oracles,
             seen: Seen::default(),
             holder: Value::Null,
             entered: BTreeMap::new(),
+            paces: BTreeMap::new(),
+            // There are a few.
+            acting: acting as f64,
             findings: Vec::new(),
         }
     }
@@ -72,6 +94,35 @@ impl Witness {
     pub fn another_acts(&mut self, time: Timestamp) {
         for oracle in &mut self.oracles {
             oracle.operator_starts(time);
+        }
+        self.paces.clear();
+    }
+
+    /// Whether an object enters states no faster than the contract says.
+    fn check_pace(&mut self, event: &Event) {
+        let status = &event.object["status"];
+        let entered = status["stateEnteredTime"].as_str();
+        let (Some(entry), Some(entered)) = (
+            status["entry"].as_str(),
+            entered.and_then(|text| text.parse().ok()),
+        ) else {
+            return;
+        };
+        let uid = event.object["metadata"]["uid"].as_str().unwrap_or_default();
+        let pace = self.paces.entry(uid.to_owned()).or_default();
+        if pace.entry == entry {
+            return;
+        }
+        let seconds = Timestamp::duration_since(entered, pace.at).as_secs_f64();
+        *pace = Pace {
+            entry: entry.to_owned(),
+            at: entered,
+            ahead: (pace.ahead - seconds * self.acting).max(0.0) + 1.0,
+        };
+        if pace.ahead > AT_ONCE * self.acting + INEXACT {
+            let kind = event.object["kind"].as_str().unwrap_or_default();
+            let finding = format!("{kind} {}: it goes on and on without a pause", event.name());
+            self.findings.push(finding);
         }
     }
 
@@ -123,6 +174,7 @@ impl Witness {
                 Some(number) => {
                     self.check_time(&event, time);
                     self.check_refusal(&event);
+                    self.check_pace(&event);
                     self.oracles[number].see(&event);
                 }
                 None => {

@@ -118,7 +118,12 @@ impl World {
             Deployment::Rivals(_) => Oracle::contested,
             Deployment::Alone | Deployment::Elected(_) => Oracle::new,
         };
-        let witness = Witness::new(began, description.kinds.iter().map(oracle).collect());
+        let acting = match deployment {
+            Deployment::Rivals(replicas) => replicas,
+            Deployment::Alone | Deployment::Elected(_) => 1,
+        };
+        let oracles = description.kinds.iter().map(oracle).collect();
+        let witness = Witness::new(began, oracles, acting);
         for (number, kind) in description.kinds.iter().enumerate() {
             witness.watch(&server, &path(kind, ""), Some(number)).await;
         }

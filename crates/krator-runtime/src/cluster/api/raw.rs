@@ -17,7 +17,7 @@ use std::{borrow::Cow, collections::BTreeMap, fmt};
 /// type, so that watches and requests are compiled once.
 #[derive(Clone)]
 pub(in crate::cluster) struct Raw {
-    /// Only the name, the namespace, the uid and the resource version.
+    /// Only the name, the namespace, the uid and the resource version; and the managers of a status that several have applied.
     metadata: ObjectMeta,
     text: Box<str>,
 }
@@ -150,7 +150,10 @@ impl<'de> Deserialize<'de> for Raw {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = <&RawValue>::deserialize(deserializer)?.get();
         let Outline { metadata } = serde_json::from_str(text).map_err(D::Error::custom)?;
-        // The managed fields often take half of the text, and nothing reads them.
+        // The managed fields often take half of the text, and nothing reads them unless several managers have the entry of a state.
+        let managed_fields = metadata.managed_fields.map(RawValue::get);
+        let managed_fields = managed_fields.filter(|all| all.matches(r#""f:entry":"#).nth(1).is_some());
+        let managed_fields = managed_fields.and_then(|all| serde_json::from_str(all).ok());
         let text = match metadata.managed_fields {
             Some(managed) => {
                 let start = managed.get().as_ptr().addr() - text.as_ptr().addr();
@@ -165,6 +168,7 @@ impl<'de> Deserialize<'de> for Raw {
                 namespace: metadata.namespace,
                 uid: metadata.uid,
                 resource_version: metadata.resource_version,
+                managed_fields,
                 ..ObjectMeta::default()
             },
             text: text.into(),

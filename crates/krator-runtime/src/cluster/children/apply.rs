@@ -5,7 +5,7 @@ use crate::{
     cluster::{api::patch, others::watches::drop_managed_fields},
     error::Result,
     machine::Event,
-    resource::{Child, FORMER_MANAGERS, Owner, Place, may_apply, version, version_in},
+    resource::{Child, FORMER_MANAGERS, Owner, Place, group_of, may_apply, version, version_in},
 };
 use k8s_openapi::{
     api::core::v1::ObjectReference,
@@ -56,7 +56,7 @@ impl<K: Child> Children<K> {
         let owner = &self.owner;
         // Each owner has a field manager of its own, so that two owners cannot take a child from each other.
         let manager = format!("{}-{}", self.operator, owner.reference.uid);
-        let (group, _) = owner.label.split_once('/').unwrap_or_default();
+        let (group, _) = group_of(owner.label);
         let managers = Managers {
             present: &manager,
             uid: &owner.reference.uid,

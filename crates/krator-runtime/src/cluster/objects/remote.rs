@@ -2,8 +2,8 @@
 use super::{
     misfit,
     skew::{self, Skew},
-    status_patch::StatusPatch,
-    undecodable::{self, Decoded},
+    status_patch::{StatusPatch, former_managers},
+    undecodable::stored,
 };
 #[cfg(feature = "dev")]
 use crate::cluster::shown::development::{Failures, Target};
@@ -36,7 +36,7 @@ use kube::{
     Api, Resource,
     api::{DeleteParams, Patch, PatchParams, Preconditions},
 };
-use serde::{Serialize, de::DeserializeOwned};
+use serde::Serialize;
 use serde_json::json;
 use std::{any::Any, collections::BTreeSet, sync::Arc, time::Duration};
 use tokio::time::Instant;
@@ -229,22 +229,34 @@ where
         let _turn = self.turn().await;
         let lacks = self.skew.lacks();
         if !lacks.has_fields_of_status() {
-            let patch = StatusPatch::of(object, status);
-            return stored(
-                self.apply_status(object.meta(), &patch, self.cluster.manager)
-                    .await,
-            );
+            return self
+                .apply_own(object.meta(), &StatusPatch::of(object, status))
+                .await;
         }
         let pruned = serde_json::to_value(status).map(|mut status| {
             lacks.prune(&mut status);
             status
         });
         let pruned = pruned.map_err(|error| WriteError::Other(error.into()))?;
-        let patch = StatusPatch::of(object, &pruned);
-        stored(
-            self.apply_status(object.meta(), &patch, self.cluster.manager)
-                .await,
-        )
+        self.apply_own(object.meta(), &StatusPatch::of(object, &pruned))
+            .await
+    }
+
+    /// Applies the whole status. What is left of one that the operator applied under a former name goes.
+    async fn apply_own(
+        &self,
+        meta: &ObjectMeta,
+        patch: &(impl Serialize + Sync),
+    ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
+        let manager = self.cluster.manager;
+        let mut answer = self.apply_status(meta, patch, manager).await?;
+        for former in former_managers(answer.meta(), manager) {
+            let version = json!({"resourceVersion": answer.meta().resource_version});
+            let (api_version, kind) = (&self.cluster.api_version, &self.cluster.kind);
+            let nothing = json!({"apiVersion": api_version, "kind": kind, "metadata": version});
+            answer = self.apply_status(meta, &nothing, &former).await?;
+        }
+        stored(&answer)
     }
 
     /// Waits until a request may be made. Requests are built after this, so those that wait take no memory.
@@ -271,14 +283,6 @@ pub(super) async fn request<T>(
             _ => WriteError::Other(error.into()),
         }),
         Err(error) => Err(WriteError::Other(error)),
-    }
-}
-
-/// The object in the answer to a write.
-fn stored<K: DeserializeOwned>(answer: Result<Raw, WriteError>) -> Result<Arc<K>, WriteError> {
-    match undecodable::decode(&answer?) {
-        Decoded::Whole(object) | Decoded::Partly(object, _) => Ok(Arc::new(object)),
-        Decoded::Not(why) => Err(WriteError::Other(why.error.into())),
     }
 }
 
@@ -356,7 +360,7 @@ where
         condition: &Condition,
     ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
         let _turn = self.turn().await;
-        stored(self.apply_condition(manifest.meta(), condition).await)
+        stored(&self.apply_condition(manifest.meta(), condition).await?)
     }
 
     async fn set_finalizer(
@@ -366,7 +370,7 @@ where
         present: bool,
     ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
         let _turn = self.turn().await;
-        stored(self.patch_finalizer(manifest.meta(), finalizer, present).await)
+        stored(&self.patch_finalizer(manifest.meta(), finalizer, present).await?)
     }
 
     async fn delete(&self, manifest: &ManifestOf<O::Machine>) -> Result<(), WriteError> {
@@ -396,7 +400,8 @@ where
 
     async fn read(&self, manifest: &ManifestOf<O::Machine>) -> Result<Option<Arc<ManifestOf<O::Machine>>>> {
         let _turn = self.turn().await;
-        match stored(request(self.api(manifest.namespace()).get(manifest.name())).await) {
+        let answer = request(self.api(manifest.namespace()).get(manifest.name())).await;
+        match answer.and_then(|answer| stored(&answer)) {
             Ok(object) => Ok(Some(object)),
             Err(WriteError::Gone) => Ok(None),
             Err(WriteError::Conflict) => Err(Error::from("a read was answered with a conflict")),

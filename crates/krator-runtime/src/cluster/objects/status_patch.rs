@@ -1,5 +1,6 @@
 //! The patch by which the machine of an object writes its status.
 use crate::resource::KubeObject;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
 use serde::Serialize;
 use std::borrow::Cow;
 
@@ -33,4 +34,45 @@ impl<'a, S> StatusPatch<'a, S> {
 #[serde(rename_all = "camelCase")]
 struct PatchMetadata<'a> {
     resource_version: Option<&'a str>,
+}
+
+/// The managers other than `present` that have applied the whole status of an object: the operator under its former names, since
+/// nobody else applies the entry of a state.
+pub(super) fn former_managers(meta: &ObjectMeta, present: &str) -> Vec<String> {
+    let has_applied = |entry: &&ManagedFieldsEntry| {
+        let fields = entry.fields_v1.as_ref().map(|fields| &fields.0["f:status"]);
+        entry.operation.as_deref() == Some("Apply")
+            && entry.subresource.as_deref() == Some("status")
+            && fields.is_some_and(|fields| fields["f:entry"].is_object())
+    };
+    let managers = meta.managed_fields.iter().flatten().filter(has_applied);
+    let managers = managers.filter_map(|entry| entry.manager.clone());
+    managers.filter(|manager| manager != present).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{from_value, json};
+
+    #[test]
+    fn whoever_has_applied_the_entry_of_a_state_is_the_operator() {
+        let entry = |manager: &str, operation: &str, subresource: Option<&str>, field: &str| {
+            json!({
+                "manager": manager, "operation": operation, "subresource": subresource,
+                "fieldsV1": {"f:status": {field: {}}},
+            })
+        };
+        let status = Some("status");
+        let meta = json!({"managedFields": [
+            entry("sites", "Apply", status, "f:entry"),
+            entry("former", "Apply", status, "f:entry"),
+            entry("sites-conditions", "Apply", status, "f:conditions"),
+            entry("edited", "Update", status, "f:entry"),
+            entry("applied", "Apply", None, "f:entry"),
+        ]});
+        let meta = from_value(meta).expect("metadata");
+        assert_eq!(former_managers(&meta, "sites"), ["former"]);
+        assert_eq!(former_managers(&ObjectMeta::default(), "sites"), [""; 0]);
+    }
 }

@@ -3,11 +3,11 @@
 //!
 //! Such an object is left alone, visibly. Its deletion must not wait until somebody mends it, so a deleted object is read
 //! without the fields that cannot be decoded; where it has no value even so, it is released, because no handler can run for it.
-use crate::{cluster::api::raw::Raw, status::MachineStatus};
+use crate::{cluster::api::raw::Raw, status::MachineStatus, world::WriteError};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use std::{borrow::Cow, collections::BTreeMap, ops::RangeInclusive};
+use std::{borrow::Cow, collections::BTreeMap, ops::RangeInclusive, sync::Arc};
 
 /// An object, as far as it can be decoded.
 pub(super) enum Decoded<K> {
@@ -23,6 +23,14 @@ pub(super) struct Undecodable {
     /// The first field that cannot be decoded, such as `.spec.free`.
     pub path: String,
     pub error: serde_json::Error,
+}
+
+/// The object in the answer to a request.
+pub(super) fn stored<K: DeserializeOwned>(answer: &Raw) -> Result<Arc<K>, WriteError> {
+    match decode(answer) {
+        Decoded::Whole(object) | Decoded::Partly(object, _) => Ok(Arc::new(object)),
+        Decoded::Not(why) => Err(WriteError::Other(why.error.into())),
+    }
 }
 
 /// Decodes an object. One that is being deleted is read without the fields that cannot be decoded, if that is possible.

@@ -41,6 +41,9 @@ const BY_FIELD: Bounds = Bounds {
     runs: 4,
 };
 
+/// A machine with a limit that is used up and opens again, which takes several runs.
+const WAY_BACK: Bounds = Bounds { runs: 6, ..TWO_KEYS };
+
 /// Of this many machines a run takes one.
 const SLICE: usize = 400;
 
@@ -105,5 +108,13 @@ async fn no_schedule_within_the_bounds_breaks_a_promise() {
     let mut wrong = searched("no key", &none, ONE_KEY, 1 + slice / 40).await;
     wrong.extend(searched("one key", &one, ONE_KEY, slice).await);
     wrong.extend(searched("two keys", &two, TWO_KEYS, slice).await);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_schedule_through_a_limit_and_back_breaks_a_promise() {
+    let mut machines = [Small::all(1), Small::all(2)].concat();
+    machines.retain(Small::has_way_back);
+    let wrong = searched("a limit with a way back", &machines, WAY_BACK, slice()).await;
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }

@@ -315,21 +315,31 @@ impl Small {
     }
 
     fn reaches_all(&self) -> bool {
-        let mut reached = BTreeSet::from([0]);
-        let mut queue = vec![0];
+        let keys = |state: usize| self.keys.iter().filter(move |key| key.place() == Some(state));
+        let reached = self.reached_from(0, |state| keys(state).flat_map(|key| key.leads_to()).collect());
+        reached.len() == self.next.len()
+    }
+
+    /// Whether handlers can lead an object back into a state from where its limit sends it.
+    pub fn has_way_back(&self) -> bool {
+        self.has(|key| match key {
+            Key::Limit(at, then) => self.reached_from(then, |_| Vec::new()).contains(&at),
+            _ => false,
+        })
+    }
+
+    /// The states that can be reached by `next` and by other edges, which are given by the state that they leave.
+    fn reached_from(&self, start: usize, others: impl Fn(usize) -> Vec<usize>) -> BTreeSet<usize> {
+        let mut reached = BTreeSet::from([start]);
+        let mut queue = vec![start];
         while let Some(state) = queue.pop() {
-            let keys = self.keys.iter().filter(|key| key.place() == Some(state));
-            let to = self.next[state]
-                .iter()
-                .copied()
-                .chain(keys.flat_map(|key| key.leads_to()));
-            for to in to {
+            for to in self.next[state].iter().copied().chain(others(state)) {
                 if reached.insert(to) {
                     queue.push(to);
                 }
             }
         }
-        reached.len() == self.next.len()
+        reached
     }
 
     /// The graph. It borrows its parts for as long as the process runs, which is short.
