@@ -56,6 +56,8 @@ struct Running {
     done: JoinHandle<krator_runtime::Result<()>>,
     /// Until when it has to end.
     ends: Option<Instant>,
+    /// Until when it is frozen, and can do nothing.
+    frozen: Instant,
 }
 
 /// What the oracles have seen.
@@ -196,10 +198,11 @@ impl World {
     }
 
     /// Freezes a replica for a while, as by SIGSTOP.
-    pub fn freeze(&self, replica: usize, length: Duration) {
-        let Some(running) = &self.replicas[replica].running else {
+    pub fn freeze(&mut self, replica: usize, length: Duration) {
+        let Some(running) = &mut self.replicas[replica].running else {
             return;
         };
+        running.frozen = running.frozen.max(Instant::now() + length);
         let process = running.process.clone();
         process.freeze();
         tokio::spawn(async move {
@@ -317,7 +320,10 @@ impl World {
             if let Some(running) = &mut replica.running {
                 let has_ended = running.done.is_finished();
                 let name = &running.name;
-                if running.ends.is_some_and(|ends| now > ends) {
+                if running
+                    .ends
+                    .is_some_and(|ends| now > ends.max(running.frozen + GRACE))
+                {
                     self.witness.findings.push(format!("{name} does not end"));
                     running.process.kill();
                 } else if has_ended && running.ends.is_none() && self.deployment == Deployment::Alone {
@@ -371,6 +377,7 @@ impl World {
             process,
             done,
             ends: None,
+            frozen: Instant::now(),
         });
     }
 }
