@@ -346,10 +346,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         self.forget_unkept(&observed);
         self.must_step |= deleted;
         self.manifest = observed;
-        self.must_step |= self.read_spec();
-        self.read_annotations();
-        self.engine
-            .saw_field_values(M::field_values(&self.manifest, self.manifest.status()));
+        self.must_step |= self.look();
         if changed {
             self.engine.saw_change(&[Watch::Itself], Duration::ZERO, now);
         }
@@ -366,15 +363,27 @@ impl<'g, M: Machine> Actor<'g, M> {
             .saw_spec(manifest.generation(), M::spec_digest(manifest), digests)
     }
 
+    /// Takes notice of what the object says besides that it is being deleted. Returns whether the spec has changed.
+    fn look(&mut self) -> bool {
+        let changed = self.read_spec();
+        self.read_annotations();
+        let values = M::field_values(&self.manifest, self.manifest.status());
+        self.engine.saw_field_values(values);
+        changed
+    }
+
     /// Takes notice of the object as the answer to a write of this actor has it.
     fn absorb_own(&mut self, stored: Arc<ManifestOf<M>>) {
         self.failures = 0;
-        let deleted = stored.deleting() && !self.manifest.deleting();
         self.forget_unkept(&stored);
         self.manifest = stored;
-        self.read_spec();
-        self.read_annotations();
-        if deleted {
+        self.look_again();
+    }
+
+    /// Takes notice of all that the object says.
+    fn look_again(&mut self) {
+        self.look();
+        if self.manifest.deleting() {
             self.engine.saw_deletion();
         }
     }

@@ -16,6 +16,7 @@ mod witness;
 mod world;
 
 use crate::dice::number;
+use network::Faults;
 use play::{play, run};
 use run::{Deployment, Run, Scenario};
 use std::process::{Command, Stdio};
@@ -181,6 +182,35 @@ fn an_operator_whose_objects_rest_only_watches() {
         assert!(others.is_empty(), "{others:#?}");
         let judged = world.end().await;
         assert!(judged.findings.is_empty(), "{:#?}", judged.findings);
+    });
+}
+
+#[test]
+fn a_deletion_between_a_run_and_its_refused_status_is_not_forgotten() {
+    simulate(async {
+        let mut world = World::begin(0, Deployment::Alone, &[]).await;
+        let mut kinds = world::description().kinds.iter();
+        // Its handlers change the status in each run.
+        let kind = kinds.find(|kind| kind.resource.kind.as_str() == "Postgresql");
+        let kind = kind.expect("one of the kinds");
+        for number in 0..20 {
+            let script = "Running>Syncing,Syncing>Running,";
+            world.create(kind, &format!("it-{number}"), Some(script)).await;
+        }
+        world.network.set(Faults {
+            slow: 300,
+            refused: 300,
+            ..Faults::default()
+        });
+        for number in 0..20 {
+            world.wait_until(Duration::from_secs(2 + number)).await;
+            world.delete(kind, &format!("it-{number}")).await;
+        }
+        world.network.set(Faults::default());
+        world.wait_until(Duration::from_secs(120)).await;
+        let judged = world.end().await;
+        assert!(judged.findings.is_empty(), "{:#?}", judged.findings);
+        assert_eq!(judged.objects, 20);
     });
 }
 
