@@ -119,7 +119,7 @@ fn objects_whose_handlers_never_stay_go_on_at_one_state_a_second() {
 fn played(test: &str, scenario: Scenario) {
     let (mut requests, mut objects, mut length) = (0, 0, Duration::ZERO);
     let (mut entries, mut judgements) = (0, 0);
-    let seeds = seeds("KRATOR_SEEDS", 4);
+    let seeds = seeds("KRATOR_SEEDS", 3);
     for seed in seeds.clone() {
         let run = run(scenario, seed);
         let judged = play(&run);
