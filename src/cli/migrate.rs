@@ -1,5 +1,6 @@
 //! `krator migrate`, which moves stored objects to one version of their kind.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
@@ -21,6 +22,9 @@ pub struct Args {
     /// How many objects to write in a second, at most
     #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     rate: u32,
+    /// What else the operator asks for, as `krator migrate -- --registry-url URL`
+    #[arg(last = true, value_name = "ARGUMENT")]
+    own: Vec<OsString>,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -45,6 +49,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let kubeconfig = std::path::absolute(kubeconfig).context("cannot tell the current folder")?;
         cargo.arg("--kubeconfig").arg(kubeconfig);
     }
+    cargo.args(&args.own);
     let status = cargo.current_dir(folder_of(&path)).status();
     let status = status.context(NO_CARGO)?;
     Ok(match status.success() {

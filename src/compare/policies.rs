@@ -160,15 +160,18 @@ pub(super) fn of_state(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mu
 pub(super) fn limits_of_zero(pair: &Pair<'_>) -> Vec<Change> {
     let mut changes = pair.changes();
     for (old, new) in pair.lineage.states() {
-        let limit = |state: &State| state.limit.as_ref().map(|limit| limit.times.clone());
-        let (before, now) = (limit(pair.old.state(old)), limit(pair.new.state(new)));
-        if let (Some(before), Some(now)) = (before, now)
-            && let (Times::Field(_), Times::Field(path)) = (&before.value, &now.value)
+        if let (Some(before), Some(now)) = (&pair.old.state(old).limit, &pair.new.state(new).limit)
+            && let (Times::Field(_), Times::Field(path)) = (&before.times.value, &now.times.value)
         {
             let name = &pair.new.state(new).name.value;
             let message =
                 format!("state `{name}` is not entered where `{path}` is 0, which was no limit until now");
-            let change = changes.changed(ChangeKind::LimitChanged, message, before.span, now.span);
+            let change = changes.changed(
+                ChangeKind::LimitChanged,
+                message,
+                before.times.span,
+                now.times.span,
+            );
             change.help = Some(format!("for no limit, leave `{path}` out of the object"));
         }
     }

@@ -140,7 +140,13 @@ fn change(description: &Description, kind: &Kind, number: usize, dice: &mut Dice
             json!({"moved": elsewhere, "to": format!("{}[0]", place.path)})
         }
         (3, _) if is_field && !place.is_repeated => json!({"moved": elsewhere, "to": place.path}),
-        (4, _) if is_field && dice.one_in(2) => json!({"custom": place.path, "from": "optional string"}),
+        (4, _) if is_field && dice.one_in(2) => {
+            let from = [
+                json!("optional string"),
+                json!({"type": "string", "default": "none", "example": "some"}),
+            ];
+            json!({"custom": place.path, "from": dice.among(&from)})
+        }
         (4 | 5, Shape::Boolean) if is_field => json!({"added": place.path, "default": dice.one_in(2)}),
         (4 | 5, Shape::String) if is_field => json!({"added": place.path, "default": "text"}),
         (4 | 5, _) if is_field => json!({"added": place.path}),

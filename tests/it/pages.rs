@@ -4,7 +4,7 @@
 //!
 //! | block | what is done |
 //! |---|---|
-//! | `yaml` | a description: it has no errors, or the finding that its first line names: `# finding: no-exit` |
+//! | `yaml` | a description: it has no warnings and no errors, or the one that its first line names: `# finding: no-exit` |
 //! | `yaml crate` | the same; it is one of the kinds of the crate `cookbook` |
 //! | `rust file=PATH` | a file of that crate, which is compiled and tested as a whole |
 //! | `sh` of README.md | `.ci/run` types it |
@@ -14,7 +14,8 @@
 //! | after `<!-- not run: REASON -->` | nothing; the test lists the block with its reason, which names the test or the file that does the same as a command |
 
 use crate::documents::{blocks_out_of_order, read};
-use krator::finding::{Style, has_errors, to_text};
+use krator::catalog::Severity;
+use krator::finding::{Style, to_text};
 
 #[test]
 fn every_block_is_run_or_says_why_not() {
@@ -66,7 +67,14 @@ fn descriptions_have_the_findings_that_they_say() {
             .map(|finding| to_text(&checked.source, finding, Style::Plain))
             .collect();
         match expected {
-            None => assert!(!has_errors(&checked.findings), "{}\n{texts}", block.place),
+            // Readers copy them. That Secrets are everybody's is said where it is a matter of the page.
+            None => assert!(
+                checked.findings.iter().all(|finding| {
+                    finding.rule.severity == Severity::Info || finding.rule.name == "broad-access"
+                }),
+                "{}\n{texts}",
+                block.place
+            ),
             Some(rule) => assert!(
                 checked.findings.iter().any(|finding| finding.rule.name == rule),
                 "{} is not {rule}, but\n{texts}",

@@ -3,7 +3,7 @@
 use crate::operator::{files, krator};
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
@@ -462,4 +462,33 @@ fn each_shell_has_completions_and_each_verb_a_man_page() {
         assert!(page("krator.1").contains(verb), "{verb}");
         assert!(page(&format!("krator-{verb}.1")).contains(".TH"), "{verb}");
     }
+}
+
+#[test]
+fn the_operator_that_migrates_gets_what_it_asks_for() {
+    let work = tempfile::tempdir().expect("a temporary folder");
+    let at = |name: &str| work.path().join(name);
+    let versions = "versions: {v1beta1: {changes: [{removed: .spec.former, type: optional string}]}}";
+    fs::write(at("moose.yaml"), format!("{MOOSE}\n{versions}\n")).expect("our own");
+    let made = at("made");
+    assert!(
+        krator(&[Path::new("new"), &at("moose.yaml"), Path::new("--out"), &made])
+            .status
+            .success()
+    );
+    // In place of cargo, something that says how it was called.
+    let cargo = at("cargo");
+    fs::write(&cargo, "#!/bin/sh\necho \"$@\"\n").expect("our own");
+    fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).expect("our own");
+    let output = Command::new(crate::KRATOR)
+        .args(["migrate", "--rate=7", "--", "--registry-url", "http://localhost"])
+        .current_dir(&made)
+        .env("PATH", format!("{}:/usr/bin:/bin", work.path().display()))
+        .output()
+        .expect("krator runs");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "run --quiet -- migrate --rate 7 --registry-url http://localhost\n",
+        "{output:?}"
+    );
 }

@@ -206,6 +206,21 @@ fn edit(converted: &Converted, served: &Served, object: &Value, dice: &mut Dice)
     (is_valid && edited != *object).then_some((name, edited))
 }
 
+/// The defaults of a schema that is not null itself are values of it.
+fn check_defaults(schema: &Value, here: &dyn Fn(&str) -> String) {
+    let is_null = schema.get("default").is_some_and(Value::is_null);
+    assert!(
+        !is_null || schema["nullable"] == true,
+        "{}",
+        here(&format!("the default of {schema} is null"))
+    );
+    match schema {
+        Value::Object(map) => map.values().for_each(|inner| check_defaults(inner, here)),
+        Value::Array(list) => list.iter().for_each(|inner| check_defaults(inner, here)),
+        _ => {}
+    }
+}
+
 /// Holds the laws for a description.
 fn judge(text: &str, dice: &mut Dice, counts: &mut Counts) {
     let checked = krator::check("krator.yaml", text.as_bytes());
@@ -227,6 +242,7 @@ fn judge(text: &str, dice: &mut Dice, counts: &mut Counts) {
         )
     };
     for served in &converted.served {
+        check_defaults(&served.schema, &|what| here(what, &[]));
         for _ in 0..OBJECTS {
             let Some(object) = converted.object(served, dice) else {
                 continue;

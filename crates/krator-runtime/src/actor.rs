@@ -184,6 +184,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         (self.retained, self.annotations) = (former.retained, former.annotations);
         let stored = self.manifest.status().and_then(|status| status.machine().entry);
         self.engine.keep_moves(moves, stored);
+        self.engine.keep_pace(&former.engine, now);
     }
 
     /// Whether the machine has to look after an object: one that is being deleted and does not have the machine's

@@ -35,6 +35,16 @@ impl Pace {
         self.is_slowed && !was_slowed
     }
 
+    /// This pace as the one of an object that another engine has led before at that pace.
+    fn after(self, former: Pace, now: Now) -> Pace {
+        let second = u32::try_from(now.elapsed.as_secs()).unwrap_or(u32::MAX);
+        let entered = self.entitled.saturating_sub(second);
+        Pace {
+            entitled: former.entitled.max(second).saturating_add(entered),
+            is_slowed: former.is_slowed,
+        }
+    }
+
     /// When the object may enter the next state, as [`Now::elapsed`].
     pub fn next_entry(self) -> Duration {
         Duration::from_secs(self.entitled.saturating_sub(UNSLOWED_ENTRIES - 1).into())
@@ -91,6 +101,13 @@ impl Engine<'_> {
                 _ => None,
             },
         }
+    }
+
+    /// Goes on at the pace of the engine that this one replaces: an object whose status another writer changes in each state is
+    /// no faster for that.
+    pub fn keep_pace(&mut self, former: &Engine<'_>, now: Now) {
+        self.pace = self.pace.after(former.pace, now);
+        self.stay.not_before = self.stay.not_before.max(self.pace.next_entry());
     }
 
     /// A handler leads on from a state. If the object has rested there, the count of each state that is past its limit begins

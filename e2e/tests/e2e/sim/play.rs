@@ -1,7 +1,7 @@
 //! Plays a run.
 
 use super::run::{Act, OBJECTS, People, Run, Scenario, Step};
-use super::world::{Judged, World, description, simulate};
+use super::world::{Judged, World, description, postgresql, simulate};
 use crate::contract::Oracle;
 use crate::dice::Dice;
 use crate::scripted_operator::change;
@@ -13,15 +13,15 @@ use std::time::Duration;
 const REST: Duration = Duration::from_secs(300);
 /// How long they are watched at least, so that what was late arrives.
 const WATCHED: Duration = Duration::from_secs(30);
-/// The kind whose fields people edit, and the way of its objects to a state in which they rest.
-const EDITED: &str = "Postgresql";
+/// The way of the objects whose fields people edit to a state in which they rest.
 pub const TO_REST: &str = "Validating>Creating,Creating>Running,Updating>Running,Running>stay,";
 
 /// The kinds whose objects a run has.
 fn kinds(people: People) -> Vec<&'static Kind> {
-    let all = description().kinds.iter();
-    let edited = |kind: &&Kind| people != People::Edit || kind.resource.kind.as_str() == EDITED;
-    all.filter(edited).collect()
+    match people {
+        People::Edit => vec![postgresql()],
+        People::CreateAndDelete | People::Spin => description().kinds.iter().collect(),
+    }
 }
 
 /// The run of a scenario and a seed.

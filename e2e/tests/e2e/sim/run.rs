@@ -25,6 +25,14 @@ impl Deployment {
             Deployment::Elected(replicas) | Deployment::Rivals(replicas) => replicas,
         }
     }
+
+    /// How many of them act at once.
+    pub fn acting(self) -> usize {
+        match self {
+            Deployment::Alone | Deployment::Elected(_) => 1,
+            Deployment::Rivals(replicas) => replicas,
+        }
+    }
 }
 
 /// What people do to the objects.

@@ -25,6 +25,8 @@ pub const BEGIN: Timestamp = Timestamp::constant(1_767_225_600, 0);
 const NAMESPACE: &str = "simulated";
 /// How long a process may take to end when it is asked to.
 const GRACE: Duration = Duration::from_secs(30);
+/// The kind of which each field that people edit leads elsewhere.
+const EDITED: &str = "Postgresql";
 /// The start of the paths of the Leases.
 const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces";
 
@@ -83,6 +85,13 @@ pub fn description() -> &'static Description {
     })
 }
 
+/// The kind of the description whose handlers people lead by their scripts and by edits of its fields.
+pub fn postgresql() -> &'static Kind {
+    let mut kinds = description().kinds.iter();
+    let kind = kinds.find(|kind| kind.resource.kind.as_str() == EDITED);
+    kind.expect("it is one of the kinds")
+}
+
 /// Runs a simulation on a clock of its own.
 pub fn simulate<T>(simulation: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -116,13 +125,11 @@ impl World {
                 .expect("manifests are taken");
         }
         let began = Instant::now();
-        let oracle = match deployment {
-            Deployment::Rivals(_) => Oracle::contested,
-            Deployment::Alone | Deployment::Elected(_) => Oracle::new,
-        };
-        let acting = match deployment {
-            Deployment::Rivals(replicas) => replicas,
-            Deployment::Alone | Deployment::Elected(_) => 1,
+        let acting = deployment.acting();
+        let oracle = if acting > 1 {
+            Oracle::contested
+        } else {
+            Oracle::new
         };
         let oracles = description.kinds.iter().map(oracle).collect();
         let witness = Witness::new(began, oracles, acting);

@@ -234,6 +234,16 @@ fn no_object_spins() {
                 log.diverted.clear();
                 engine = Engine::new(&graph, Some(&status), 1, fields(began), at(elapsed, dice));
             }
+            // Somebody else has written the status, and the same process goes on from there.
+            if dice.one_in(40) {
+                log.diverted.clear();
+                let now = at(elapsed, dice);
+                let former = std::mem::replace(
+                    &mut engine,
+                    Engine::new(&graph, Some(&status), 1, fields(began), now),
+                );
+                engine.keep_pace(&former, now);
+            }
         }
     }
     assert!(slowed > 0 && diverted > 0, "{slowed}, {diverted}");
