@@ -356,17 +356,13 @@ impl<'g, M: Machine> Actor<'g, M> {
         moved | self.dropped | (deleted && self.engine.saw_deletion())
     }
 
-    /// Takes notice of the spec of the object. Returns whether it has changed.
-    fn read_spec(&mut self) -> bool {
-        let manifest = &self.manifest;
-        let digests = || M::spec_digests(manifest);
-        self.engine
-            .saw_spec(manifest.generation(), M::spec_digest(manifest), digests)
-    }
-
     /// Takes notice of what the object says besides that it is being deleted. Returns whether the spec has changed.
     fn look(&mut self) -> bool {
-        let changed = self.read_spec();
+        let manifest = &self.manifest;
+        let digests = || M::spec_digests(manifest);
+        let changed = self
+            .engine
+            .saw_spec(manifest.generation(), M::spec_digest(manifest), digests);
         self.read_annotations();
         let values = M::field_values(&self.manifest, self.manifest.status());
         self.engine.saw_field_values(values);

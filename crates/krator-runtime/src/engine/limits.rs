@@ -27,7 +27,7 @@ pub(super) struct Pace {
 impl Pace {
     /// Counts an entry. Returns whether the object is slowed from now on.
     pub fn enter(&mut self, now: Now) -> bool {
-        let second = u32::try_from(now.elapsed.as_secs()).unwrap_or(u32::MAX);
+        let second = second(now);
         self.entitled = self.entitled.max(second).saturating_add(1);
         let ahead = self.entitled.saturating_sub(second);
         let was_slowed = self.is_slowed;
@@ -35,20 +35,15 @@ impl Pace {
         self.is_slowed && !was_slowed
     }
 
-    /// This pace as the one of an object that another engine has led before at that pace.
-    fn after(self, former: Pace, now: Now) -> Pace {
-        let second = u32::try_from(now.elapsed.as_secs()).unwrap_or(u32::MAX);
-        let entered = self.entitled.saturating_sub(second);
-        Pace {
-            entitled: former.entitled.max(second).saturating_add(entered),
-            is_slowed: former.is_slowed,
-        }
-    }
-
     /// When the object may enter the next state, as [`Now::elapsed`].
     pub fn next_entry(self) -> Duration {
         Duration::from_secs(self.entitled.saturating_sub(UNSLOWED_ENTRIES - 1).into())
     }
+}
+
+/// The second of [`Now::elapsed`]; that of a process that has run for more than a hundred years is the last one.
+fn second(now: Now) -> u32 {
+    u32::try_from(now.elapsed.as_secs()).unwrap_or(u32::MAX)
 }
 
 /// Where an entry leads that limits have diverted, and why.
@@ -103,10 +98,12 @@ impl Engine<'_> {
         }
     }
 
-    /// Goes on at the pace of the engine that this one replaces: an object whose status another writer changes in each state is
-    /// no faster for that.
+    /// Goes on at the pace of the engine that this one replaces: an object is no faster because another writer changes its status.
     pub fn keep_pace(&mut self, former: &Engine<'_>, now: Now) {
-        self.pace = self.pace.after(former.pace, now);
+        let second = second(now);
+        let ahead = former.pace.entitled.saturating_sub(second);
+        self.pace.entitled = self.pace.entitled.max(second).saturating_add(ahead);
+        self.pace.is_slowed |= former.pace.is_slowed;
         self.stay.not_before = self.stay.not_before.max(self.pace.next_entry());
     }
 

@@ -293,6 +293,7 @@ impl World {
         }
         let is_down = |world: &World| world.replicas.iter().all(|replica| replica.running.is_none());
         self.wait_for(GRACE * 2, is_down).await;
+        self.network.close();
         let starts = STARTS.take().unwrap_or_default();
         let Witness {
             mut oracles,
