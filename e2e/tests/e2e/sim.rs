@@ -30,7 +30,7 @@ const TRIES: usize = 100;
 
 /// Seeds that once found something, which others hardly ever do.
 const FOUND: [(Scenario, u64); 1] = [
-    // An object whose status another writer had changed went on as if its operator had just been started.
+    // The answer to a write was lost, the object went on in memory, and the conflict led it back, with a new measure of pace.
     (Scenario::Spinning, 1825),
 ];
 
