@@ -235,6 +235,18 @@ fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     bytes.with_context(|| format!("cannot read `{}`", printable(&path.display().to_string())))
 }
 
+/// Replaces the text of a file by one rename, so that nobody ever reads half of it.
+fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    // A symbolic link stays one.
+    let path = path.canonicalize()?;
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let mut draft = tempfile::NamedTempFile::new_in(folder)?;
+    draft.write_all(text.as_bytes())?;
+    draft.as_file().set_permissions(path.metadata()?.permissions())?;
+    draft.persist(&path)?;
+    Ok(())
+}
+
 /// Reads the description of a verb that needs one without errors.
 fn read_sound(given: Option<&Path>) -> anyhow::Result<(Source, Description)> {
     into_sound(read(&spec_path(given)?)?)

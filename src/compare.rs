@@ -227,14 +227,6 @@ pub fn compare(old: &Description, new: &Description) -> Comparison {
     Comparison { changes }
 }
 
-/// The changes of objects whose limit is 0, for a new runtime that lets them enter no state with such a limit, where the former
-/// one took 0 for no limit.
-pub(crate) fn limits_of_zero(old: &Description, new: &Description) -> Vec<Change> {
-    let lineage = Lineage::between(old, new);
-    let pairs = pair::pairs(old, new, &lineage);
-    pairs.iter().flat_map(policies::limits_of_zero).collect()
-}
-
 /// The breaking changes as findings about the new description, which has this text: errors, and the warnings `reused-name`
 /// and `stored-at-once`, unless the description allows them.
 pub fn findings(old: &Description, new: &Description, text: &Source) -> Vec<Finding> {

@@ -102,8 +102,6 @@ pub struct Drift {
     pub restorable: BTreeSet<String>,
     /// The files of the handlers that nobody has written.
     pub not_written: BTreeSet<String>,
-    /// Whether the Deployment has the strategy `Recreate` although a new crate of the description would not have it.
-    pub keeps_recreate: bool,
 }
 
 /// The action on one file.

@@ -3,8 +3,11 @@
 use crate::Checked;
 use crate::catalog::{self, Severity, VERSION_SKIPPED};
 use crate::checked::check_with;
-use crate::finding::{self, Finding, Fix, Span};
+use crate::finding::{self, Finding, Fix, Source, Span};
+use crate::model::Extra;
+use crate::outline::Outline;
 use crate::spec::Files;
+use std::collections::BTreeSet;
 
 /// The number of times that a text is checked anew after fixes: a fix may show a mistake that another one hid.
 const ROUNDS: usize = 10;
@@ -103,6 +106,43 @@ fn is_better(before: &Checked, after: &Checked) -> bool {
     let errors = |checked| count(checked, Severity::Error);
     let warnings = |checked| count(checked, Severity::Warning);
     errors(after) < errors(before) || errors(after) == errors(before) && warnings(after) < warnings(before)
+}
+
+/// The text of a description that asks for these files, too. `None` if its `deploy` is written in a way that is not edited here, such as
+/// an alias.
+pub fn asking_for(source: &Source, files: &Files, extras: &BTreeSet<Extra>) -> Option<String> {
+    let keys = extras.iter().map(|extra| extra.key());
+    let text = keys.fold(source.text().to_owned(), |text, key| with_key(&text, key));
+    let checked = check_with(source.name(), text.as_bytes(), files);
+    let asks = extras.is_subset(&checked.description.as_ref()?.deploy.extras);
+    asks.then_some(text)
+}
+
+/// A text whose `deploy` has this key with the value `true`.
+fn with_key(text: &str, key: &str) -> String {
+    let outline = Outline::of(text);
+    let Some(document) = outline.documents().next() else {
+        return text.to_owned();
+    };
+    let entry = format!("{key}: true");
+    let edit = match outline.entry(document, "deploy") {
+        Some(deploy) => match outline.entry(deploy, key) {
+            Some(there) => {
+                let part = &outline.parts[there];
+                (part.value.unwrap_or(part.name), "true".to_owned())
+            }
+            None => outline.first_entry(text, deploy, &entry),
+        },
+        None if outline.parts[document].bracket.is_some() => {
+            outline.first_entry(text, document, &format!("deploy: {{{entry}}}"))
+        }
+        None => {
+            let end = outline.parts[document].end;
+            let line = text[end..].find('\n').map_or(text.len(), |at| end + at);
+            (Span::new(line, line), format!("\ndeploy: {{{entry}}}"))
+        }
+    };
+    replaced(text, &[edit])
 }
 
 /// A text with pieces replaced, which are in its order and apart from each other.

@@ -48,8 +48,8 @@ pub use path::{FieldPath, PathRoot, Segment};
 pub use period::{MomentField, MomentUnit, Period, format_duration, parse_duration};
 pub use resource::{
     Access, Admission, Certificates, ChildDeletion, Column, ColumnPath, ColumnType, DeclaredCondition,
-    Deploy, Grant, LookIn, NameRule, ObjectKind, Owned, PodResources, PublishedEvents, Resource, Scale,
-    Scope, Watch, WatchBy,
+    Deploy, Extra, Grant, LookIn, NameRule, ObjectKind, Owned, PodResources, PublishedEvents, Resource,
+    Scale, Scope, Watch, WatchBy,
 };
 pub use schema::{Constraints, Field, FieldChange, KubernetesType, NamedType, Schema, Shape, Validation};
 pub use status::machine_status;
@@ -92,33 +92,8 @@ pub struct Description {
     pub deploy: Deploy,
     /// Whether everything that schemas depend on could be read; otherwise they have something harmless in place of it.
     pub has_sound_schemas: bool,
-    /// The edition of the crate that is generated.
-    pub edition: Edition,
     /// The namespace that the operator runs in.
     pub namespace: String,
-}
-
-/// The names and types that the code of a crate's owner uses, and those that objects in the cluster have. A crate keeps the
-/// edition that it began with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum Edition {
-    /// What an object keeps in memory is a `MooseState`, and base64 is text.
-    First,
-    /// What an object keeps in memory is a `MooseMemory`, and base64 is bytes.
-    Second,
-    /// The namespace of the operator is named after it with `-system`, its container is `manager`, and its pods are selected
-    /// by a label of their own.
-    #[default]
-    Third,
-}
-
-impl Edition {
-    fn namespace(self, operator: &OperatorName) -> String {
-        match self {
-            Edition::First | Edition::Second => operator.to_string(),
-            Edition::Third => format!("{operator}-system"),
-        }
-    }
 }
 
 /// A custom resource and its machine.
@@ -174,12 +149,6 @@ pub struct Allow {
 }
 
 impl Description {
-    /// The description as the crate of this edition has it.
-    pub(crate) fn set_edition(&mut self, edition: Edition) {
-        self.edition = edition;
-        self.namespace = edition.namespace(&self.operator.value);
-    }
-
     /// Whether the API server asks the operator anything: a kind has webhooks, or versions that look different.
     pub fn has_webhooks(&self) -> bool {
         self.kinds.iter().any(|kind| !kind.webhooks.is_empty()) || self.converts()

@@ -100,6 +100,33 @@ impl Outline {
         self.inside(within).find(|at| self.key(*at) == Some(key))
     }
 
+    /// The edit that makes an entry the first one of the mapping that a part has.
+    pub fn first_entry(&self, text: &str, part: usize, entry: &str) -> (Span, String) {
+        let empty = |at| Span::new(at, at);
+        let first = self.inside(part).next();
+        if let Some(brace) = self.parts[part].bracket {
+            let separator = if first.is_some() { ", " } else { "" };
+            return (empty(brace + 1), format!("{entry}{separator}"));
+        }
+        match first {
+            Some(first) => {
+                let start = self.parts[first].name.start;
+                let line = text[..start].rfind('\n').map_or(0, |end| end + 1);
+                let indentation = &text[line..start];
+                let ending = if text[..line].ends_with("\r\n") {
+                    "\r\n"
+                } else {
+                    "\n"
+                };
+                (empty(line), format!("{indentation}{entry}{ending}"))
+            }
+            None => {
+                let after = self.parts[part].name.end + 1;
+                (empty(after), format!(" {{{entry}}}"))
+            }
+        }
+    }
+
     /// The keys inside a part, each with its part.
     pub fn entries(&self, within: usize) -> impl Iterator<Item = (usize, &str)> {
         self.inside(within).filter_map(|at| Some((at, self.key(at)?)))

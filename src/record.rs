@@ -6,7 +6,6 @@
 //! record anew.
 
 mod base;
-mod json;
 mod promise;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,13 +14,14 @@ use semver::Version;
 use sha2::{Digest as _, Sha256};
 
 use crate::changes::{FileState, Snapshot};
+use crate::model::Extra;
 use crate::plan::{File, Ownership, Plan, as_written};
 use crate::spec::Files;
 use crate::text::conflict::conflicts;
 use crate::text::layout::without_layout;
 use crate::text::normalized;
 
-pub(crate) use base::ENDING as BASE_ENDING;
+pub(crate) use base::is_base;
 pub(crate) use promise::{PROMISED, PROMISED_DESCRIPTION, Promise};
 
 /// The folder of a crate in which krator keeps its own files.
@@ -40,15 +40,12 @@ const IGNORE: &str = ".krator/.gitignore";
 /// Tells git how to merge [`LIST`].
 const ATTRIBUTES: &str = ".krator/.gitattributes";
 
-/// One of these is in each folder of krator's, in the present layout or an older one.
-pub(crate) const MARKS: [&str; 2] = [LIST, json::MANIFEST];
-
 /// All files of `.krator/` that a generation writes or removes, but for those in [`BASE`] and [`PROMISED`].
-pub(crate) const FILES: [&str; 5] = [ATTRIBUTES, IGNORE, DESCRIPTION, LIST, json::MANIFEST];
+pub(crate) const FILES: [&str; 4] = [ATTRIBUTES, IGNORE, DESCRIPTION, LIST];
 
-/// The version of the layout of `.krator/`. A crate with a newer layout is refused. Layout 1 was of JSON, and
-/// up to layout 3 the formatting of generated Rust counted as an edit.
-const LAYOUT: u64 = 4;
+/// The version of the layout of `.krator/`. A crate with a newer layout is refused. Up to layout 4 each
+/// base was a file of its own, and up to layout 3 the formatting of generated Rust counted as an edit.
+const LAYOUT: u64 = 5;
 
 /// The version of this krator.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -62,6 +59,8 @@ pub(crate) struct GenerationRecord {
     pub promised: Option<Promise>,
     /// Whether the record is that of two branches, merged by git, so that generated files may be merged, too.
     pub is_merged: bool,
+    /// What the crate has although nobody has asked for it: up to layout 4, every crate had that.
+    pub unasked: BTreeSet<Extra>,
 }
 
 /// One file of a [`GenerationRecord`].
@@ -140,8 +139,7 @@ impl GenerationRecord {
             .map(|(path, file)| (path.to_owned(), FileRecord::of(path, file)));
         GenerationRecord {
             files: entries.collect(),
-            promised: None,
-            is_merged: false,
+            ..GenerationRecord::default()
         }
     }
 
@@ -155,17 +153,16 @@ impl GenerationRecord {
         }
         // Two branches that generated different files have different digests, so that a merge has both of them.
         let digest = hash(&lines);
-        let bases = self
-            .files
-            .iter()
-            .filter_map(|(path, entry)| Some((base::path(path), base::quoted(entry.base.as_ref()?))));
+        let files = self.files.iter();
+        let bases = files.filter_map(|(path, entry)| Some((&**path, entry.base.as_deref()?)));
         let own = [
             (IGNORE, "/journal/\n/lock\n".to_owned()),
             (ATTRIBUTES, "/files merge=union\n".to_owned()),
             (DESCRIPTION, description.to_owned()),
             (LIST, format!("{lines}digest {digest}\n")),
         ];
-        bases
+        base::rendered(bases)
+            .into_iter()
             .chain(own.map(|(path, text)| (path.to_owned(), text)))
             .chain(self.promised.iter().flat_map(Promise::render))
             .collect()
@@ -202,33 +199,35 @@ impl GenerationRecord {
     /// krator writes.
     pub fn parse(files: &Snapshot) -> Result<Self, Error> {
         let FileState::Text(list) = files.get(LIST) else {
-            return json::parse(files);
+            return Err(Error::Damaged {
+                file: LIST,
+                cause: "it is missing".to_owned(),
+            });
         };
         let mut record = GenerationRecord {
             promised: Promise::parse(files),
-            // A branch of an older krator was merged.
-            is_merged: files.has(json::MANIFEST),
             ..GenerationRecord::default()
         };
-        record.read_list(&normalized(list))?;
+        let is_former = record.read_list(&normalized(list))? < LAYOUT;
         for (path, base) in base::all(files) {
-            let base = normalized(base);
-            let sides = conflicts(&base);
-            let sides = sides.map_or_else(|| vec![base.clone()], |sides| vec![sides.ours, sides.theirs]);
-            let sides: Vec<String> = sides.iter().map(|side| base::unquoted(side)).collect();
-            let entry = FileRecord {
+            let entry = record.files.entry(path).or_insert(FileRecord {
                 // The plan distinguishes seeded files from merged ones.
                 ownership: Ownership::Seeded,
-                hashes: sides.iter().map(|side| hash(side)).collect(),
-                base: sides.into_iter().next(),
-            };
-            record.files.insert(path, entry);
+                hashes: BTreeSet::new(),
+                base: None,
+            });
+            entry.hashes.insert(hash(&base));
+            entry.base.get_or_insert(base);
+        }
+        if is_former {
+            let has = |extra: &Extra| record.files.keys().any(|path| path.starts_with(extra.place()));
+            record.unasked = Extra::ALL.into_iter().filter(has).collect();
         }
         Ok(record)
     }
 
-    /// Reads [`LIST`], in which lines may be missing or there twice after a merge.
-    fn read_list(&mut self, list: &str) -> Result<(), Error> {
+    /// Reads [`LIST`], in which lines may be missing or there twice after a merge. Returns the layout, of two the older one.
+    fn read_list(&mut self, list: &str) -> Result<u64, Error> {
         let is_marker = |line: &&str| {
             ["<<<<<<<", "|||||||", "=======", ">>>>>>>"]
                 .iter()
@@ -248,9 +247,11 @@ impl GenerationRecord {
         for writer in with("krator") {
             check_version(writer)?;
         }
+        let mut oldest = LAYOUT;
         for layout in with("layout") {
             let number = layout.parse().map_err(|_| damaged(layout))?;
             check_layout(number, with("krator").next().unwrap_or_default())?;
+            oldest = oldest.min(number);
         }
         for line in &lines {
             let mut words = line.splitn(3, ' ');
@@ -275,7 +276,7 @@ impl GenerationRecord {
             .flat_map(|line| [line, "\n"])
             .collect();
         self.is_merged |= !markers.is_empty() || digests != BTreeSet::from([hash(&counted).as_str()]);
-        Ok(())
+        Ok(oldest)
     }
 }
 
@@ -306,7 +307,7 @@ pub(crate) fn description_in(files: &Snapshot) -> Option<Recorded> {
 
 /// Whether a file of `.krator/` is part of the record, and so removed when a new record has no file of its path.
 pub(crate) fn is_part(path: &str) -> bool {
-    FILES.contains(&path) || base::of(path).is_some() || promise::is_part(path)
+    FILES.contains(&path) || is_base(path) || promise::is_part(path)
 }
 
 /// Refuses what a newer krator wrote.
@@ -391,9 +392,9 @@ mod tests {
         let windows = with(LIST, |list| list.replace('\n', "\r\n"));
         assert_eq!(windows.expect("our own"), record());
 
-        let newer = with(LIST, |list| list.replace("layout 4", "layout 5\nanything else"));
+        let newer = with(LIST, |list| list.replace("layout 5", "layout 6\nanything else"));
         assert!(
-            matches!(newer, Err(Error::NewerLayout { layout: 5, .. })),
+            matches!(newer, Err(Error::NewerLayout { layout: 6, .. })),
             "the layout is read first"
         );
         for foreign in ["generated", "generated 12", "else 12 a", "layout x"] {
@@ -421,12 +422,12 @@ mod tests {
             assert!(merged.is_merged && merged.files["src/b c.rs"].hashes.len() == 2);
             assert!(merged.files["src/b c.rs"].wrote("src/b c.rs", "b\n"));
         }
-        let base = with(&base::path("src/a.rs"), |base| {
-            format!("<<<<<<< HEAD\n{base}\n=======\n|c\n>>>>>>> theirs\n")
+        let base = with(".krator/base/crate", |base| {
+            base.replace("|a\n", "<<<<<<< HEAD\n|a\n=======\n|c\n>>>>>>> theirs\n")
         });
         let base = &base.expect("a merge").files["src/a.rs"];
-        assert_eq!(base.base.as_deref(), Some("a\n\nb\n"));
-        assert!(base.wrote("src/a.rs", "a\n\nb\n") && base.wrote("src/a.rs", "c\n"));
+        assert_eq!(base.base.as_deref(), Some("a\n\nb"));
+        assert!(base.wrote("src/a.rs", "a\n\nb") && base.wrote("src/a.rs", "c\n\nb"));
     }
 
     #[test]

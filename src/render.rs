@@ -32,7 +32,6 @@ use serde_json::json;
 use templates::Template;
 
 pub(crate) use cargo::followed as followed_runtime;
-pub(crate) use deploy::Rollout;
 
 /// The source of a generated crate's runtime.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,21 +63,14 @@ impl std::str::FromStr for Runtime {
 
 /// All files of the crate of a description. `source` is the text of the description, which becomes `krator.yaml`.
 pub fn plan(description: &Description, source: &Source, runtime: &Runtime) -> Plan {
-    plan_with(
-        description,
-        source,
-        runtime,
-        Rollout::Rolling,
-        &FormerMoves::new(),
-    )
+    plan_with(description, source, runtime, &FormerMoves::new())
 }
 
-/// The same for a crate whose pods are replaced in this way, and whose objects moved like that before.
+/// The same for a crate whose objects moved like that before.
 pub(crate) fn plan_with(
     description: &Description,
     source: &Source,
     runtime: &Runtime,
-    rollout: Rollout,
     former: &FormerMoves,
 ) -> Plan {
     let mut plan = Plan::default();
@@ -90,20 +82,16 @@ pub(crate) fn plan_with(
     plan.add(
         "Cargo.lock",
         Merged,
-        cargo::lock_of(
-            &description.operator.value,
-            runtime,
-            cargo::has_admission(description),
-        ),
+        cargo::lock_of(&description.operator.value, runtime),
     );
     if *runtime == Runtime::Vendored {
-        cargo::vendor(&mut plan, description);
+        cargo::vendor(&mut plan);
     }
     add_crate_root(&mut plan, description);
     for kind in &description.kinds {
         add_kind(&mut plan, description, kind);
     }
-    manifests::add(&mut plan, description, rollout, former);
+    manifests::add(&mut plan, description, former);
     add_surroundings(&mut plan, description);
     plan
 }
@@ -209,7 +197,7 @@ fn start(description: &Description) -> String {
 fn add_kind(plan: &mut Plan, description: &Description, kind: &Kind) {
     let module = kind.resource.rust_name.value.module();
     let at = |path: &str| format!("src/{module}/{path}");
-    plan.add(at("mod.rs"), Generated, rust::kind_module(description, kind));
+    plan.add(at("mod.rs"), Generated, rust::kind_module(kind));
     plan.add(at("generated/mod.rs"), Generated, rust::generated_module(kind));
     plan.add(
         at("generated/machine.rs"),
@@ -221,11 +209,7 @@ fn add_kind(plan: &mut Plan, description: &Description, kind: &Kind) {
         Generated,
         rust::kinds::kinds(description, kind),
     );
-    plan.add(
-        at("generated/prelude.rs"),
-        Generated,
-        rust::prelude(description, kind),
-    );
+    plan.add(at("generated/prelude.rs"), Generated, rust::prelude(kind));
     if let Some(tests) = rust::tests(kind) {
         plan.add(at("generated/tests.rs"), Generated, tests);
     }
@@ -255,7 +239,7 @@ fn add_kind(plan: &mut Plan, description: &Description, kind: &Kind) {
         plan.add(file, Seeded, handlers::handler(kind, state));
     }
     let name = kind.resource.rust_name.value.as_str();
-    let memory = rust::memory_type(description, kind).to_string();
+    let memory = rust::memory_type(kind).to_string();
     let data = json!({"kind": name, "initialize": handlers::initialize(name, &memory), "memory": memory});
     plan.add(at("object.rs"), Seeded, Template::Object.render(&data));
     if !kind.webhooks.is_empty() {

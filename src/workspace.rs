@@ -1,21 +1,22 @@
 //! A crate that krator generated, loaded once from its folder for the verbs that work in one: `check` asks it for its
 //! [findings](Workspace::findings), `gen` for its [drift](Workspace::drift).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::changes::{FileState, Snapshot, UnreadableFiles};
 use crate::checked::{Checked, check_with};
 use crate::code::{self, InFile, Renames};
-use crate::compare::{self, Comparison};
+
 use crate::disk::{self, Folder};
 use crate::drift::{self, Drift, Options, Version};
 use crate::finding::Source;
-use crate::model::{Description, Edition};
+use crate::fixes;
+use crate::model::{Description, Extra};
 use crate::plan::{Ownership, Plan};
 use crate::policies;
 use crate::record::{self, GenerationRecord};
-use crate::render::{self, Rollout, Runtime};
+use crate::render::{self, Runtime};
 use crate::spec::{self, Files};
 use crate::text::{normalized, printable};
 
@@ -30,12 +31,13 @@ pub struct Workspace {
     folder: Folder,
     record: GenerationRecord,
     runtime: Runtime,
-    rollout: Rollout,
     description: Checked,
     /// The description that the last run generated from, if the text has changed since.
     former: Option<Checked>,
     /// The description that `krator gen` accepted last, if `krator dev` has generated from others since.
     promised: Option<Checked>,
+    /// The files that the description names.
+    named: Files,
     /// `.krator/`, Cargo.toml, and the files that no plan names.
     files: Snapshot,
 }
@@ -63,6 +65,9 @@ pub enum Error {
     /// Files that are there cannot be read, and their contents matter.
     #[error(transparent)]
     Unreadable(UnreadableFiles),
+    /// The description has no place for keys that krator finds.
+    #[error("krator cannot edit `deploy` in {DESCRIPTION} as it is: add `{0}` by hand")]
+    Unedited(String),
     /// The description has errors, so that nothing can be generated from it.
     #[error("{DESCRIPTION} has errors")]
     Unsound,
@@ -75,29 +80,10 @@ struct Planned<'a> {
     plan: Plan,
 }
 
-/// The edition of the crate with this record: the Deployment shows it, and what krator first wrote to keep in memory.
-fn edition_of(record: &GenerationRecord) -> Edition {
-    let deployment = record.files.get(render::DEPLOYMENT);
-    let deployment = deployment.and_then(|file| file.base.as_deref());
-    if deployment.is_some_and(|text| text.contains("- name: manager\n")) {
-        return Edition::Third;
-    }
-    let is_memory = |line: &str| line.starts_with("pub struct ") && line.ends_with("Memory {}");
-    let mut objects = record
-        .files
-        .iter()
-        .filter(|(path, _)| path.ends_with("/object.rs"));
-    let is_second =
-        objects.any(|(_, file)| file.base.as_ref().is_some_and(|base| base.lines().any(is_memory)));
-    match is_second {
-        true => Edition::Second,
-        false => Edition::First,
-    }
-}
-
-fn in_edition(mut checked: Checked, edition: Edition) -> Checked {
+/// A description with files that its crate has although it does not ask for them.
+fn having(mut checked: Checked, extras: &BTreeSet<Extra>) -> Checked {
     if let Some(description) = &mut checked.description {
-        description.set_edition(edition);
+        description.deploy.extras.extend(extras);
     }
     checked
 }
@@ -142,14 +128,13 @@ impl Workspace {
             }
         }
         let record = GenerationRecord::parse(&files)?;
-        let edition = edition_of(&record);
-        let description = in_edition(description, edition);
+        let description = having(description, &record.unasked);
         let Some(former) = record::description_in(&files) else {
             return Err(damaged(record::DESCRIPTION, "it is missing").into());
         };
         let is_merged = record.is_merged || former.is_conflicted;
         let read = |name: &'static str, text: &str, named: &Files| {
-            let checked = in_edition(check_with(name, text.as_bytes(), named), edition);
+            let checked = having(check_with(name, text.as_bytes(), named), &record.unasked);
             match &checked.description {
                 // Git may have made of two descriptions one that is none; then nothing is known to be renamed or promised.
                 _ if is_merged => Ok(checked.sound().is_some().then_some(checked)),
@@ -183,26 +168,37 @@ impl Workspace {
         Ok(Workspace {
             dir: dir.to_owned(),
             runtime: drift::runtime(&record, &files).map_err(shown)?,
-            rollout: {
-                let last = record.files.get(render::DEPLOYMENT);
-                // The first records have no texts; a file that nobody has touched since is one.
-                let untouched = match files.get(render::DEPLOYMENT) {
-                    FileState::Text(text)
-                        if last.is_some_and(|last| last.wrote(render::DEPLOYMENT, text)) =>
-                    {
-                        Some(text)
-                    }
-                    _ => None,
-                };
-                Rollout::after(last.and_then(|last| last.base.as_deref()).or(untouched))
-            },
             former,
             promised,
             folder,
             record,
             description,
+            named,
             files,
         })
+    }
+
+    /// The keys by which the description would ask for these files, and for those that the crate has although it does not ask for
+    /// them, and its text with these keys. `None` if it asks for all of them.
+    ///
+    /// # Errors
+    ///
+    /// If `deploy` is written in a way that is not edited.
+    pub fn asking_for(&self, extras: &BTreeSet<Extra>) -> Result<Option<(String, String)>, Error> {
+        let source = &self.description.source;
+        let wanted = extras | &self.record.unasked;
+        let has = check_with(source.name(), source.text().as_bytes(), &self.named).description;
+        let has = has.map_or_else(BTreeSet::new, |description| description.deploy.extras);
+        let lacking = &wanted - &has;
+        if lacking.is_empty() {
+            return Ok(None);
+        }
+        let keys = lacking.iter().map(|extra| format!("{}: true", extra.key()));
+        let keys = keys.collect::<Vec<_>>().join(", ");
+        match fixes::asking_for(source, &self.named, &lacking) {
+            Some(text) => Ok(Some((keys, text))),
+            None => Err(Error::Unedited(keys)),
+        }
     }
 
     /// The description as it is now, with its findings.
@@ -225,25 +221,6 @@ impl Workspace {
     /// The [`promise`](Self::promise) itself.
     pub fn into_promise(self) -> Option<Checked> {
         self.promised.or(self.former)
-    }
-
-    /// Compares two descriptions, of which the second one is generated by this krator, with its runtime.
-    pub fn compare(&self, promised: &Description, now: &Description) -> Comparison {
-        let mut comparison = compare::compare(promised, now);
-        if self.has_unlimited_zero() {
-            comparison.changes.extend(compare::limits_of_zero(promised, now));
-        }
-        comparison
-    }
-
-    /// Whether the runtime in the crate is an earlier one, which took a limit of 0 for none.
-    fn has_unlimited_zero(&self) -> bool {
-        let has = |file: &str| {
-            self.record
-                .files
-                .contains_key(&format!("{}/src/{file}", render::cargo::VENDOR))
-        };
-        has("engine.rs") && !has("engine/limits.rs")
     }
 
     /// Whether the text of the description has changed since the last run.
@@ -346,12 +323,8 @@ impl Workspace {
         let former = former.as_ref().map(Planned::version);
         let disk = self.disk(&now.plan)?;
         let promised = self.promise().and_then(Checked::sound);
-        let drift = drift::compare(now.version(), former, promised, &self.record, &disk, options)
-            .map_err(|files| self.unreadable(files))?;
-        Ok(Drift {
-            keeps_recreate: now.description.deploy.leader_election.value && self.rollout == Rollout::Recreate,
-            ..drift
-        })
+        drift::compare(now.version(), former, promised, &self.record, &disk, options)
+            .map_err(|files| self.unreadable(files))
     }
 
     /// All files that a comparison with this plan reads.
@@ -377,37 +350,7 @@ impl Workspace {
         Some(Planned {
             description,
             source: &checked.source,
-            plan: render::plan_with(description, &checked.source, &self.runtime, self.rollout, &former),
+            plan: render::plan_with(description, &checked.source, &self.runtime, &former),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_crate_keeps_the_names_and_types_of_its_edition() {
-        let text = include_str!("../testdata/ok/order/spec.yaml");
-        for (edition, type_) in [
-            (Edition::First, "request: String,"),
-            (Edition::Second, "request: k8s_openapi::ByteString,"),
-        ] {
-            let checked = in_edition(
-                check_with(DESCRIPTION, text.as_bytes(), &Files::default()),
-                edition,
-            );
-            let description = checked.sound().expect("a good description");
-            let plan = render::plan(description, &checked.source, &Runtime::Path("..".to_owned()));
-            let types = plan.get("src/order/generated/types.rs").expect("generated");
-            assert!(types.contents.contains(type_), "{}", types.contents);
-            let home = tempfile::tempdir().expect("a temporary folder");
-            let dir = home.path().join("crate");
-            disk::create(&dir, &render::with_record(plan, &checked.source)).expect("a vacant place");
-
-            let opened = Workspace::open(&dir).expect("a crate");
-            let drift = opened.drift(Options::default()).expect("readable");
-            assert!(drift.changes.is_empty(), "{:?}", drift.changes);
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! A new name for a state.
 
 use super::states::{mentions, state};
-use super::{at, state_at, value};
+use super::{state_at, value};
 use crate::finding::Span;
 use crate::names::StateName;
 use crate::outline::Outline;
@@ -80,7 +80,7 @@ fn renamed_from(
     former: Option<&String>,
 ) -> Option<(Span, String)> {
     let Some(there) = outline.entry(state, "renamedFrom") else {
-        return Some(inserted(outline, text, state, former?));
+        return Some(outline.first_entry(text, state, &format!("renamedFrom: {}", former?)));
     };
     let one = value(outline, text, there).into_iter();
     let several = outline
@@ -100,33 +100,6 @@ fn renamed_from(
                 _ => format!(": [{}]", names.join(", ")),
             };
             Some((span, names))
-        }
-    }
-}
-
-/// `renamedFrom` as the first key of a state.
-fn inserted(outline: &Outline, text: &str, state: usize, former: &str) -> (Span, String) {
-    let empty = |at| Span::new(at, at);
-    let first = outline.inside(state).next();
-    if let Some(brace) = outline.parts[state].bracket {
-        let separator = if first.is_some() { ", " } else { "" };
-        return (empty(brace + 1), format!("renamedFrom: {former}{separator}"));
-    }
-    match first {
-        Some(first) => {
-            let start = outline.parts[first].name.start;
-            let line = text[..start].rfind('\n').map_or(0, |end| end + 1);
-            let indentation = at(text, Span::new(line, start));
-            let ending = if text[..line].ends_with("\r\n") {
-                "\r\n"
-            } else {
-                "\n"
-            };
-            (empty(line), format!("{indentation}renamedFrom: {former}{ending}"))
-        }
-        None => {
-            let after = outline.parts[state].name.end + 1;
-            (empty(after), format!(" {{renamedFrom: {former}}}"))
         }
     }
 }

@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::model::Extra;
 use crate::render::{self, Runtime};
 use anyhow::Context as _;
 use clap::Subcommand;
@@ -19,6 +20,8 @@ pub enum Artifact {
     Rbac(Args),
     /// Print the Deployment
     Deploy(Args),
+    /// Print all manifests in one file
+    Install(Args),
     /// Print the Dockerfile
     Dockerfile(Args),
     /// Print an object of each kind
@@ -37,6 +40,7 @@ impl Artifact {
             Artifact::Crd(args) => ("deploy/crd.yaml", args),
             Artifact::Rbac(args) => ("deploy/rbac.yaml", args),
             Artifact::Deploy(args) => ("deploy/deployment.yaml", args),
+            Artifact::Install(args) => (Extra::Install.place(), args),
             Artifact::Dockerfile(args) => ("Dockerfile", args),
             Artifact::Sample(args) => ("deploy/sample.yaml", args),
         }
@@ -45,7 +49,9 @@ impl Artifact {
 
 pub fn run(artifact: &Artifact) -> anyhow::Result<ExitCode> {
     let (path, args) = artifact.path_and_args();
-    let (source, description) = read_sound(args.spec.as_deref())?;
+    let (source, mut description) = read_sound(args.spec.as_deref())?;
+    // It is printed whether the crate keeps it or not.
+    description.deploy.extras.insert(Extra::Install);
     let plan = render::plan(&description, &source, &Runtime::Vendored);
     let file = plan
         .get(path)

@@ -15,7 +15,7 @@ use crate::workspace::{self, Workspace};
 use anyhow::{Context as _, bail};
 use clap::ValueEnum;
 
-use super::{FINDINGS, STDIN, is_there, json_text, read, read_bytes, say, show, spec_path, stdout};
+use super::{FINDINGS, STDIN, is_there, json_text, read, read_bytes, replace, say, show, spec_path, stdout};
 
 /// Checks descriptions, and the crates that were generated from them
 #[derive(Debug, clap::Args)]
@@ -133,18 +133,6 @@ fn fix(path: &Path) -> anyhow::Result<()> {
 fn is_of_crate(path: &Path) -> bool {
     let folder = path.parent().unwrap_or(Path::new(""));
     path.ends_with(workspace::DESCRIPTION) && is_there(&folder.join(record::DESCRIPTION))
-}
-
-/// Replaces the text of a file by one rename, so that nobody ever reads half of it.
-fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    // A symbolic link stays one.
-    let path = path.canonicalize()?;
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    let mut draft = tempfile::NamedTempFile::new_in(folder)?;
-    draft.write_all(text.as_bytes())?;
-    draft.as_file().set_permissions(path.metadata()?.permissions())?;
-    draft.persist(&path)?;
-    Ok(())
 }
 
 fn plural(count: usize, one: &str, many: &str) -> String {

@@ -252,6 +252,7 @@ impl Session {
             tense: Tense::Did,
             diff: false,
             stored: Some(&|resource| self.cluster.stored(resource)),
+            adds: BTreeSet::new(),
             spares_only_stored: true,
             allowing: match self.breaking {
                 Breaking::Refused | Breaking::ClientsAllowed => "krator dev --cluster --allow-breaking",

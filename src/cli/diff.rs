@@ -6,7 +6,6 @@ use std::process::ExitCode;
 
 use crate::Checked;
 use crate::compare::{self, CensusReport, Comparison, ComparisonReport, Texts};
-use crate::model::Description;
 use crate::workspace::Workspace;
 use anyhow::bail;
 use clap::ValueEnum;
@@ -59,24 +58,19 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 bail!("only one of the descriptions can come from stdin");
             }
             let (old, new) = (spec_path(Some(old))?, spec_path(Some(new))?);
-            compare(args, &read(&old)?, &read(&new)?, compare::compare)
+            compare(args, &read(&old)?, &read(&new)?)
         }
         _ => {
             let description = crate_path("diff")?;
             let workspace = Workspace::open(description.parent().unwrap_or(Path::new("")))?;
             let now = workspace.description();
             let promised = workspace.promise().unwrap_or(now);
-            compare(args, promised, now, |old, new| workspace.compare(old, new))
+            compare(args, promised, now)
         }
     }
 }
 
-fn compare(
-    args: &Args,
-    old: &Checked,
-    new: &Checked,
-    compared: impl Fn(&Description, &Description) -> Comparison,
-) -> anyhow::Result<ExitCode> {
+fn compare(args: &Args, old: &Checked, new: &Checked) -> anyhow::Result<ExitCode> {
     let texts = Texts {
         old: &old.source,
         new: &new.source,
@@ -84,7 +78,7 @@ fn compare(
     // The errors of both descriptions are shown in one run.
     let (old, new) = (sound(old), sound(new));
     let (old, new) = (old?, new?);
-    let comparison = compared(old, new);
+    let comparison = compare::compare(old, new);
     let stored: Option<against::Stored<'_>> = match () {
         #[cfg(feature = "cluster")]
         () => args

@@ -1,6 +1,6 @@
 //! `krator gen`, which brings a crate in step with its description.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,16 +11,17 @@ use crate::compare::Broken;
 use crate::disk::{self, Folder};
 use crate::drift::{self, Breaking, Drift, FileAction, FileFinding, Options};
 use crate::finding::Style;
-use crate::model::Description;
+use crate::model::{Description, Extra};
 use crate::record;
-use crate::render;
-use crate::text::shown;
+use crate::text::{printable, shown};
 use crate::workspace::Workspace;
+use anyhow::Context as _;
 use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::against::{self, Stored};
 use super::artifact::{self, Artifact};
-use super::{FINDINGS, Output, crate_path, read, say, show, sound, stdout, style_of};
+use super::{FINDINGS, Output, crate_path, read, replace, say, show, sound, stdout, style_of};
 
 /// Regenerates the crate that contains the current folder from its krator.yaml, or prints one generated artifact
 #[derive(Debug, clap::Args)]
@@ -56,6 +57,9 @@ struct Flags {
     /// Overwrite generated files even if they were edited
     #[arg(long)]
     force: bool,
+    /// Ask for more files in `deploy` of krator.yaml, and generate them
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = extra_parser(), conflicts_with_all = ["check", "diff"])]
+    add: Vec<Extra>,
     /// Merge what krator would generate now into your files
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "clean")]
     merge: Option<MergeArg>,
@@ -120,6 +124,14 @@ impl Flags {
     }
 }
 
+/// Reads the name of a key of `deploy`.
+fn extra_parser() -> impl TypedValueParser<Value = Extra> {
+    PossibleValuesParser::new(Extra::ALL.map(Extra::key)).map(|key| {
+        let named = Extra::ALL.into_iter().find(|extra| extra.key() == key);
+        named.expect("the parser accepts no other names")
+    })
+}
+
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.artifact {
         Some(artifact) => artifact::run(artifact),
@@ -138,6 +150,7 @@ fn regenerate(flags: &Flags) -> anyhow::Result<ExitCode> {
         tense,
         diff: flags.diff,
         stored: flags.stored(),
+        adds: flags.add.iter().copied().collect(),
         spares_only_stored: false,
         allowing: "krator gen --allow-breaking",
     };
@@ -155,6 +168,8 @@ pub(super) struct Request<'a> {
     pub diff: bool,
     /// Lists stored objects, if those are to be counted that the edit breaks.
     pub stored: Option<Stored<'a>>,
+    /// The files that the description is to ask for.
+    pub adds: BTreeSet<Extra>,
     /// Whether an edit may break what has no stored objects.
     pub spares_only_stored: bool,
     /// The command that makes a breaking change all the same.
@@ -200,7 +215,16 @@ pub(super) fn bring_in_step(path: &Path, request: Request<'_>) -> anyhow::Result
         }
         say("note: a run of krator was interrupted here: finishing it first");
     } else {
-        let workspace = Workspace::open(dir)?;
+        let mut workspace = Workspace::open(dir)?;
+        sound(workspace.description())?;
+        if tense == Tense::Did
+            && let Some((keys, text)) = workspace.asking_for(&request.adds)?
+        {
+            let name = printable(&path.display().to_string());
+            replace(path, &text).with_context(|| format!("cannot write `{name}`"))?;
+            say(format_args!("edited   {name}: deploy: {{{keys}}}"));
+            workspace = Workspace::open(dir)?;
+        }
         let description = sound(workspace.description())?;
         let former = match options.promises {
             true => workspace.promise().and_then(Checked::sound),
@@ -289,13 +313,6 @@ fn report(drift: Drift, tense: Tense, options: &Options, allowing: &str) -> anyh
         say(format_args!(
             "note: krator would generate these files differently now, but they are yours: {}; `krator gen --merge` merges the changes, and `krator gen --merge=mine` keeps yours and does not offer them again",
             offered.join(", ")
-        ));
-    }
-    let is_offered = |action: &FileAction| matches!(action, FileAction::Offered | FileAction::Merged);
-    if drift.keeps_recreate && drift.actions.get(render::DEPLOYMENT).is_some_and(is_offered) {
-        say(format_args!(
-            "note: {} keeps `strategy: Recreate`, because the pods that the next rollout replaces may elect no leader",
-            render::DEPLOYMENT
         ));
     }
     if tense == Tense::Did && !drift.not_written.is_empty() {

@@ -1,7 +1,7 @@
 //! Changes of the keys of a state: its kind, waits, retries, and the reactions of the runtime.
 
+use super::ChangeKind;
 use super::pair::{FoundChanges, Pair};
-use super::{Change, ChangeKind};
 use crate::finding::{Span, Spanned};
 use crate::model::{
     Effects, FieldPath, OnSpecChange, Period, Retry, RetryLimit, State, StateId, Times, format_duration,
@@ -154,28 +154,6 @@ pub(super) fn of_state(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mu
         let message = "is no longer entered; stored objects leave it".to_owned();
         note(ChangeKind::StateRetired, message, legacy);
     }
-}
-
-/// What a runtime changes that lets nothing into a state whose limit is 0, where the former one took 0 for no limit.
-pub(super) fn limits_of_zero(pair: &Pair<'_>) -> Vec<Change> {
-    let mut changes = pair.changes();
-    for (old, new) in pair.lineage.states() {
-        if let (Some(before), Some(now)) = (&pair.old.state(old).limit, &pair.new.state(new).limit)
-            && let (Times::Field(_), Times::Field(path)) = (&before.times.value, &now.times.value)
-        {
-            let name = &pair.new.state(new).name.value;
-            let message =
-                format!("state `{name}` is not entered where `{path}` is 0, which was no limit until now");
-            let change = changes.changed(
-                ChangeKind::LimitChanged,
-                message,
-                before.times.span,
-                now.times.span,
-            );
-            change.help = Some(format!("for no limit, leave `{path}` out of the object"));
-        }
-    }
-    changes.found
 }
 
 /// Changes of the reaction to a change of the spec, by field where either state distinguishes fields. Otherwise the edges

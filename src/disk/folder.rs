@@ -52,7 +52,7 @@ impl Folder {
         };
         let real = fs::canonicalize(shown).map_err(cannot("open", shown))?;
         // Anything in its place makes the folder one of krator's; whether it can be read turns out later.
-        if !record::MARKS.iter().any(|mark| is_there(&real.join(mark))) {
+        if !is_there(&real.join(record::LIST)) {
             return Err(Error::NotOurs(shown.to_owned()));
         }
         Ok(Folder {
@@ -198,8 +198,7 @@ impl Folder {
                 let path = format!("{folder}/{name}");
                 if file_type.is_dir() {
                     // A folder may be where a `mod` declaration or the record expects a file.
-                    let is_base = name.ends_with(record::BASE_ENDING) && folder.starts_with(record::BASE);
-                    if is_base || name.ends_with(".rs") {
+                    if record::is_base(&path) || name.ends_with(".rs") {
                         found.push(path.clone());
                     }
                     folders.push(path);

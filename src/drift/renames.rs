@@ -195,5 +195,6 @@ fn record_under(
         files: files.collect(),
         promised: record.promised.clone(),
         is_merged: record.is_merged,
+        unasked: record.unasked.clone(),
     }
 }

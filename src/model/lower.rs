@@ -39,7 +39,7 @@ use sink::Sink;
 use table::{BuildContext, Table};
 
 use super::status::{is_machine_field, machine_status_of};
-use super::{Description, Edition, Kind, Resource, Schema, Shape};
+use super::{Description, Extra, Kind, Resource, Schema, Shape};
 use crate::catalog::keys::{DocumentKey, SectionKey, SpecKey};
 use crate::catalog::{MISSING_KEY, NAME_COLLISION, SYNTAX, UNKNOWN_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Source, Span, Spanned};
@@ -136,13 +136,17 @@ fn description<'a>(documents: &'a [Node], files: &Files, sink: &'a Sink<'a>) -> 
     let types = types.finish(sink);
     let kind_name = kinds.first()?.resource.kind.clone();
     let operator = operator.unwrap_or_else(|| default_operator(&kind_name));
+    let mut deploy = deploy.unwrap_or_else(|| deploy::default_deploy(kind_name.span));
+    // Objectives are nothing but alerts and what the dashboard shows.
+    if kinds.iter().any(|kind| !kind.objectives.is_empty()) {
+        deploy.extras.insert(Extra::Monitoring);
+    }
     is_complete.then(|| Description {
-        namespace: Edition::default().namespace(&operator.value),
-        edition: Edition::default(),
+        namespace: format!("{}-system", operator.value),
         operator,
         doc,
         types,
-        deploy: deploy.unwrap_or_else(|| deploy::default_deploy(kind_name.span)),
+        deploy,
         foreign: foreign.kinds,
         schema_files: foreign.files,
         has_sound_schemas: sink.has_sound_schemas(),

@@ -1,5 +1,6 @@
 //! The custom resource, the other kinds that its operator uses, and how the operator is deployed.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use super::{FieldPath, JsonPath, KindId, StateId};
@@ -293,6 +294,49 @@ pub struct Admission {
     pub transitions: Option<Span>,
 }
 
+/// Files with which not everybody deploys an operator. A crate has them if its description asks for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Extra {
+    /// The Helm chart.
+    Chart,
+    /// All manifests in one file.
+    Install,
+    /// Alerts and a dashboard.
+    Monitoring,
+    /// A NetworkPolicy.
+    NetworkPolicy,
+}
+
+impl Extra {
+    /// All of them.
+    pub const ALL: [Extra; 4] = [
+        Extra::Chart,
+        Extra::Install,
+        Extra::Monitoring,
+        Extra::NetworkPolicy,
+    ];
+
+    /// The key of `deploy` that asks for the files.
+    pub fn key(self) -> &'static str {
+        match self {
+            Extra::Chart => "chart",
+            Extra::Install => "install",
+            Extra::Monitoring => "monitoring",
+            Extra::NetworkPolicy => "networkPolicy",
+        }
+    }
+
+    /// Where the files are: a folder, or the only one of them.
+    pub fn place(self) -> &'static str {
+        match self {
+            Extra::Chart => "deploy/chart",
+            Extra::Install => "dist/install.yaml",
+            Extra::Monitoring => "deploy/components/monitoring",
+            Extra::NetworkPolicy => "deploy/components/network-policy",
+        }
+    }
+}
+
 /// The deployment of the operator.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Deploy {
@@ -308,6 +352,8 @@ pub struct Deploy {
     pub certificates: Certificates,
     /// Whether it moves stored objects to the version in which objects are stored now.
     pub migrate: bool,
+    /// The files that it asks for.
+    pub extras: BTreeSet<Extra>,
     /// Where people read the runbook.
     pub runbook: Option<Spanned<PageAddress>>,
     /// The image of the container, if the description names one.

@@ -11,7 +11,6 @@ use cargo_toml::{Dependency, Manifest};
 use krator_runtime::source;
 use semver::{Version, VersionReq};
 use serde_json::json;
-use std::collections::BTreeMap;
 
 /// The folder of the vendored runtime.
 pub(crate) const VENDOR: &str = "vendor/krator-runtime";
@@ -44,18 +43,13 @@ pub(crate) fn manifest_of(description: &Description, from: &Runtime) -> String {
             )
         }
     };
-    let feature = match (description.has_webhooks(), description.has_versions()) {
-        (_, true) => "admission\", \"versions",
-        (true, false) => "admission",
-        (false, false) => "kube",
-    };
     let requirement = |name: &str| json!({"name": name, "requirement": requirement(&runtime, name, &[])});
     let mut dependencies: Vec<_> = DEPENDENCIES.iter().map(|name| requirement(name)).collect();
     dependencies.insert(
         1,
         json!({
             "name": RUNTIME,
-            "requirement": format!("{{ {origin}, features = [\"{feature}\"] }}"),
+            "requirement": format!("{{ {origin}, features = [\"kube\"] }}"),
         }),
     );
     let test_features = ["macros", "rt", "test-util", "time"];
@@ -136,7 +130,7 @@ fn toml_string(text: &str) -> String {
 
 /// `Cargo.lock`: the lock file that generated crates are tested with, for a package of this name. It leaves out a runtime
 /// from a registry, whose checksum only cargo can know: its first run adds that.
-pub(crate) fn lock_of(operator: &OperatorName, from: &Runtime, has_webhooks: bool) -> String {
+pub(crate) fn lock_of(operator: &OperatorName, from: &Runtime) -> String {
     let mut blocks: Vec<&str> = LOCK.split("\n[[package]]\n").collect();
     let is_from_registry = matches!(from, Runtime::Version(_));
     let head = blocks.remove(0).trim_end();
@@ -152,10 +146,6 @@ pub(crate) fn lock_of(operator: &OperatorName, from: &Runtime, has_webhooks: boo
                 if is_from_registry {
                     block = block.replace(&format!(" \"{RUNTIME}\",\n"), "");
                 }
-            }
-            if has_webhooks && block.starts_with("name = \"rcgen\"") {
-                // Certificates that are kept in a Secret are text.
-                block = block.replace("dependencies = [\n", "dependencies = [\n \"pem\",\n");
             }
             let value = |key: &str| {
                 let line = block.lines().find_map(|line| line.strip_prefix(key));
@@ -173,39 +163,21 @@ pub(crate) fn lock_of(operator: &OperatorName, from: &Runtime, has_webhooks: boo
     lock
 }
 
-/// Adds the runtime in `vendor/`, with what answers webhooks and what converts objects, if the operator does.
-pub fn vendor(plan: &mut Plan, description: &Description) {
-    let files = files(has_admission(description), description.has_versions());
+/// Adds the runtime in `vendor/`.
+pub fn vendor(plan: &mut Plan) {
     plan.add(
         format!("{VENDOR}/Cargo.toml"),
         Ownership::Generated,
-        vendored_manifest(&files),
+        vendored_manifest(),
     );
-    for (path, contents) in files {
+    for (path, contents) in [("LICENSE", source::LICENSE), ("src/lib.rs", source::LIBRARY)] {
         plan.add(format!("{VENDOR}/{path}"), Ownership::Generated, contents);
     }
 }
 
-/// Whether the crate has the feature that answers webhooks. What moves stored objects is a part of it.
-pub(in crate::render) fn has_admission(description: &Description) -> bool {
-    description.has_webhooks() || description.has_versions()
-}
-
-/// The files of the runtime.
-fn files(has_webhooks: bool, converts: bool) -> BTreeMap<&'static str, &'static str> {
-    let webhooks = source::ADMISSION_FILES.iter().filter(|_| has_webhooks);
-    let versions = source::VERSIONS_FILES.iter().filter(|_| converts);
-    source::FILES
-        .iter()
-        .chain(webhooks)
-        .chain(versions)
-        .copied()
-        .collect()
-}
-
 /// The runtime's manifest, written anew from its contents. `cargo package` rewrites manifests, and what a crate vendors
 /// must not depend on how krator was installed.
-fn vendored_manifest(files: &BTreeMap<&str, &str>) -> String {
+fn vendored_manifest() -> String {
     let runtime = manifest();
     let package = runtime.package();
     let mut text = format!(
@@ -226,7 +198,7 @@ fn vendored_manifest(files: &BTreeMap<&str, &str>) -> String {
     // A feature that no vendored file asks for is one of tests.
     let is_vendored = |feature: &str| {
         let condition = format!("feature = \"{feature}\"");
-        files.values().any(|text| text.contains(&condition))
+        source::LIBRARY.contains(&condition)
     };
     for (feature, enables) in runtime
         .features
@@ -254,17 +226,13 @@ mod tests {
     use super::*;
 
     /// The most lines that the vendored runtime may have. Whoever generates a crate has to own them.
-    const MOST_LINES: usize = 22_570;
-    /// The most lines that webhooks add to it.
-    const WEBHOOK_LINES: usize = 1_940;
-    /// The most lines that conversions add to those.
-    const VERSION_LINES: usize = 2_330;
+    const MOST_LINES: usize = 26_900;
 
     #[test]
     fn a_lock_file_is_in_cargos_order_whatever_the_package_is_called() {
         for name in ["aaa", "moose-tracker", "zzz"] {
             let name = OperatorName::parse(name).expect("a name");
-            let lock = lock_of(&name, &Runtime::Vendored, true);
+            let lock = lock_of(&name, &Runtime::Vendored);
             let names: Vec<&str> = lock
                 .lines()
                 .filter_map(|line| line.strip_prefix("name = "))
@@ -288,12 +256,10 @@ mod tests {
     fn the_vendored_manifest_has_the_dependencies_of_the_runtimes_own_and_the_features_of_operators() {
         let (own, vendored) = (
             manifest(),
-            Manifest::from_str(&vendored_manifest(&files(true, true))).expect("a manifest"),
+            Manifest::from_str(&vendored_manifest()).expect("a manifest"),
         );
         let features: Vec<&str> = vendored.features.keys().map(String::as_str).collect();
-        assert_eq!(features, ["admission", "dev", "kube", "otel", "versions"]);
-        let without = Manifest::from_str(&vendored_manifest(&files(false, false))).expect("a manifest");
-        assert!(!without.features.contains_key("admission"));
+        assert_eq!(features, ["dev", "kube", "otel"]);
         for (feature, enables) in &vendored.features {
             assert_eq!(own.features.get(feature), Some(enables), "{feature}");
         }
@@ -308,36 +274,18 @@ mod tests {
 
     #[test]
     fn what_an_operator_never_runs_is_not_vendored() {
-        let all = [source::FILES, source::ADMISSION_FILES, source::VERSIONS_FILES].concat();
-        for (path, text) in all {
-            for left_out in [
-                "cfg(test",
-                "cfg(all(test",
-                "mod tests",
-                "mod faults",
-                "KRATOR_FAULTS",
-            ] {
-                assert!(!text.contains(left_out), "{path}: {left_out}");
-            }
-            assert!(!text.contains("\n\n\n"), "{path}: two blank lines");
-        }
-        for (path, text) in source::FILES {
-            assert!(!text.contains("admission"), "{path} is about webhooks");
-        }
-        for (path, text) in source::FILES.iter().chain(source::ADMISSION_FILES) {
-            assert!(!text.contains("versions::"), "{path} is about conversions");
-        }
-        for (has_webhooks, converts, most) in [
-            (false, false, MOST_LINES),
-            (true, false, MOST_LINES + WEBHOOK_LINES),
-            (true, true, MOST_LINES + WEBHOOK_LINES + VERSION_LINES),
+        for left_out in [
+            "cfg(test",
+            "cfg(all(test",
+            "mod tests",
+            "mod faults",
+            "KRATOR_FAULTS",
         ] {
-            let lines: usize = files(has_webhooks, converts)
-                .values()
-                .map(|text| text.lines().count())
-                .sum();
-            assert!(lines <= most, "{lines} lines are vendored");
+            assert!(!source::LIBRARY.contains(left_out), "{left_out}");
         }
+        assert!(!source::LIBRARY.contains("\n\n\n"), "two blank lines");
+        let lines = source::LIBRARY.lines().count();
+        assert!(lines <= MOST_LINES, "{lines} lines are vendored");
     }
 
     #[test]

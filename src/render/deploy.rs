@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::yaml::comment;
 use crate::finding::Spanned;
-use crate::model::{Certificates, Description, Edition, PublishedEvents};
+use crate::model::{Certificates, Description, PublishedEvents};
 use crate::names::LabelKey;
 
 /// The version of a new crate in its Cargo.toml, and the tag of its image.
@@ -16,28 +16,6 @@ pub(super) const FIRST_VERSION: &str = "0.1.0";
 
 /// The port of the metrics, unless somebody says otherwise.
 pub(super) const METRICS_PORT: u16 = 8443;
-
-/// How a rollout replaces the pods that elect a leader.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rollout {
-    /// A new pod starts before an old one ends. Only for operators whose pods have always elected a leader: an old pod
-    /// that does not would act beside the new ones.
-    Rolling,
-    /// The old pods end first.
-    Recreate,
-}
-
-impl Rollout {
-    /// The rollout that a crate keeps if krator last generated this Deployment for it.
-    pub(crate) fn after(deployment: Option<&str>) -> Self {
-        let replaced = deployment.is_some_and(|text| text.contains("\n    type: Recreate\n"));
-        if replaced {
-            Rollout::Recreate
-        } else {
-            Rollout::Rolling
-        }
-    }
-}
 
 /// What whoever installs an operator may set. Each value is one of the description, or stands for one in a chart.
 pub(super) struct Settings {
@@ -116,11 +94,7 @@ fn arguments(description: &Description) -> Vec<String> {
 /// The labels by which pods of the operator are selected. They cannot change once it is deployed, so they are none of those
 /// that people and tools expect to change.
 pub(super) fn selector(description: &Description) -> Json {
-    let label = match description.edition {
-        Edition::First | Edition::Second => "app.kubernetes.io/name",
-        Edition::Third => "control-plane",
-    };
-    json!({label: description.operator.as_str()})
+    json!({"control-plane": description.operator.as_str()})
 }
 
 /// The namespace of the operator.
@@ -137,23 +111,16 @@ pub(super) fn namespace(description: &Description) -> Json {
 }
 
 /// The Deployment.
-pub(super) fn deployment(description: &Description, rollout: Rollout, settings: &Settings) -> Json {
+pub(super) fn deployment(description: &Description, settings: &Settings) -> Json {
     let operator = description.operator.as_str();
-    let is_elected = description.deploy.leader_election.value;
-    let (why, strategy) = match rollout {
-        Rollout::Rolling if is_elected => (
+    let (why, strategy) = match description.deploy.leader_election.value {
+        true => (
             "Only the leader acts; the others stand by. A rollout starts the new pod first; the old one then\n\
              releases leadership.",
             // Both numbers are spelled out: what an apply leaves out keeps its default, which `Recreate` does not allow.
             json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}),
         ),
-        Rollout::Recreate if is_elected => (
-            "Only the leader acts; the others stand by. The pods that the first rollout of this version replaces do not know of the\n\
-             election and would act beside the leader, so they end first. After that, change this to RollingUpdate, with\n\
-             `rollingUpdate: {maxSurge: 1, maxUnavailable: 0}`.",
-            json!({"type": "Recreate"}),
-        ),
-        Rollout::Rolling | Rollout::Recreate => (
+        false => (
             "One replica, and none beside it during a rollout: two operators would both act on every object.",
             json!({"type": "Recreate"}),
         ),
@@ -210,10 +177,6 @@ fn pod(description: &Description, settings: &Settings) -> Json {
 
 fn container(description: &Description, settings: &Settings) -> Json {
     let mut container = Map::new();
-    let name = match description.edition {
-        Edition::First | Edition::Second => "operator",
-        Edition::Third => "manager",
-    };
     let mut args = vec![settings.metrics.clone()];
     args.extend(arguments(description).into_iter().map(Json::from));
     match &settings.args {
@@ -228,7 +191,7 @@ fn container(description: &Description, settings: &Settings) -> Json {
         ports.push(json!({"name": "webhooks", "containerPort": 9443}));
     }
     let mut set = |key: &str, value: Json| drop(container.insert(key.to_owned(), value));
-    set("name", name.into());
+    set("name", "manager".into());
     set("image", settings.image.clone());
     set("imagePullPolicy", settings.pull_policy.clone());
     set("args", args.into());
@@ -308,18 +271,18 @@ mod tests {
     use crate::render::testing::described;
     use crate::render::yaml;
 
-    fn made(more: &str, rollout: Rollout) -> Json {
+    fn made(more: &str) -> Json {
         let description = described(more);
-        yaml::bare(deployment(&description, rollout, &Settings::of(&description)))
+        yaml::bare(deployment(&description, &Settings::of(&description)))
     }
 
     fn container(more: &str) -> Json {
-        made(more, Rollout::Rolling)["spec"]["template"]["spec"]["containers"][0].clone()
+        made(more)["spec"]["template"]["spec"]["containers"][0].clone()
     }
 
     #[test]
     fn several_pods_run_beside_each_other_only_if_they_elect_a_leader() {
-        let spec = |deploy: &str| made(deploy, Rollout::Rolling)["spec"].clone();
+        let spec = |deploy: &str| made(deploy)["spec"].clone();
         let elected = spec("deploy: {replicas: 3}");
         assert_eq!(elected["replicas"], 3);
         // Both numbers are spelled out: what an apply leaves out keeps its default, which `Recreate` does not allow.
@@ -328,22 +291,6 @@ mod tests {
         let alone = spec("deploy: {leaderElection: false}");
         assert_eq!(alone["replicas"], 1);
         assert_eq!(alone["strategy"], json!({"type": "Recreate"}));
-    }
-
-    #[test]
-    fn pods_that_elected_no_leader_end_before_others_start() {
-        let text = |more: &str, rollout| yaml::document(&made(more, rollout));
-        let rollout = Rollout::after(Some(&text("deploy: {leaderElection: false}", Rollout::Rolling)));
-        assert_eq!(rollout, Rollout::Recreate);
-        let kept = made("", rollout);
-        assert_eq!(kept["spec"]["strategy"], json!({"type": "Recreate"}));
-        assert!(kept.to_string().contains("--leader-elect"));
-        // Only an edit of its owner changes that.
-        assert_eq!(Rollout::after(Some(&text("", rollout))), Rollout::Recreate);
-        assert_eq!(
-            Rollout::after(Some(&text("", Rollout::Rolling))),
-            Rollout::Rolling
-        );
     }
 
     #[test]
@@ -375,39 +322,9 @@ mod tests {
         assert_eq!(container["image"], "ghcr.io/acme/thing:2");
         assert_eq!(container["env"], json!([{"name": "A", "value": "b"}]));
         assert_eq!(container["args"][2], "--x");
-        let pod = &made(deploy, Rollout::Rolling)["spec"]["template"]["spec"];
+        let pod = &made(deploy)["spec"]["template"]["spec"];
         assert_eq!(pod["nodeSelector"], json!({"a": "b"}));
         assert_eq!(pod["tolerations"], json!([{"operator": "Exists"}]));
         assert_eq!(pod["affinity"], json!({"nodeAffinity": {}}));
-    }
-
-    #[test]
-    fn a_crate_keeps_the_names_of_its_edition() {
-        let names = |edition| {
-            let mut description = described("");
-            description.set_edition(edition);
-            let made = deployment(&description, Rollout::Rolling, &Settings::of(&description));
-            let pod = &made["spec"]["template"]["spec"];
-            let selector = made["spec"]["selector"]["matchLabels"].clone();
-            (
-                made["metadata"]["namespace"].clone(),
-                pod["containers"][0]["name"].clone(),
-                selector,
-            )
-        };
-        let operator = "thing-operator";
-        let first = (
-            json!(operator),
-            json!("operator"),
-            json!({"app.kubernetes.io/name": operator}),
-        );
-        assert_eq!(names(Edition::First), first);
-        assert_eq!(names(Edition::Second), first);
-        let third = (
-            json!("thing-operator-system"),
-            json!("manager"),
-            json!({"control-plane": operator}),
-        );
-        assert_eq!(names(Edition::Third), third);
     }
 }

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use super::deploy::FIRST_VERSION;
 use super::diagram::mermaid;
 use super::templates::Template;
-use crate::model::{Admission, Certificates, Description, Kind};
+use crate::model::{Admission, Certificates, Description, Extra, Kind};
 use markdown::paragraph;
 
 /// The version of Rust that generated crates are tested with, which their CI and their image are built with.
@@ -25,6 +25,7 @@ const PACKAGE: Option<&str> = None;
 pub(crate) fn values(description: &Description) -> Json {
     let operator = description.operator.as_str();
     let kinds = &description.kinds[..];
+    let asks_for = |extra| description.deploy.extras.contains(&extra);
     json!({
         "operator": operator,
         "namespace": description.namespace,
@@ -45,6 +46,10 @@ pub(crate) fn values(description: &Description) -> Json {
         },
         "webhooks": description.has_webhooks(),
         "mounted": description.deploy.certificates == Certificates::Mounted,
+        "chart": asks_for(Extra::Chart),
+        "install": asks_for(Extra::Install),
+        "monitoring": asks_for(Extra::Monitoring),
+        "components": asks_for(Extra::Monitoring) || asks_for(Extra::NetworkPolicy),
         "versions": description.kinds.iter().any(|kind| !kind.versions.is_empty()),
         "shares_types": super::shares_types(description),
         "kinds": kinds.iter().map(|kind| introduced(description, kind)).collect::<Vec<_>>(),

@@ -10,10 +10,10 @@ pub(super) mod alerts;
 
 use serde_json::{Value as Json, json};
 
-use super::deploy::{self, Rollout, Settings};
+use super::deploy::{self, Settings};
 use super::templates::Template;
 use super::{crd, rbac, webhooks, yaml};
-use crate::model::Description;
+use crate::model::{Description, Extra};
 use crate::plan::Ownership::{self, Generated, Seeded};
 use crate::plan::Plan;
 use crate::policies::{self, FormerMoves};
@@ -26,6 +26,8 @@ struct Part {
     component: &'static str,
     /// Where not every cluster has or wants them, the component of kustomize that they are.
     optional: Option<&'static str>,
+    /// The key that asks for them.
+    extra: Option<Extra>,
     /// Who owns the file of kustomize.
     owner: Ownership,
     /// What the file of its owner says first.
@@ -49,17 +51,13 @@ impl Part {
 }
 
 /// All parts that a description needs, in the order in which they are applied.
-fn parts(
-    description: &Description,
-    rollout: Rollout,
-    former: &FormerMoves,
-    settings: &Settings,
-) -> Vec<Part> {
+fn parts(description: &Description, former: &FormerMoves, settings: &Settings) -> Vec<Part> {
     let operator = description.operator.as_str();
     let part = |file, component, owner, objects| Part {
         file,
         component,
         optional: None,
+        extra: None,
         owner,
         intro: String::new(),
         objects,
@@ -83,7 +81,7 @@ fn parts(
             "deployment",
             "manager",
             Seeded,
-            vec![deploy::deployment(description, rollout, settings)],
+            vec![deploy::deployment(description, settings)],
         ),
         part(
             "disruption-budget",
@@ -106,6 +104,7 @@ fn parts(
         part("webhooks", "webhooks", Generated, webhooks::webhooks(description)),
         Part {
             optional: Some("network-policy"),
+            extra: Some(Extra::NetworkPolicy),
             intro:
                 "# Who may reach the operator. Label the namespace of Prometheus with `metrics: enabled`.\n"
                     .to_owned(),
@@ -129,7 +128,8 @@ fn parts(
         },
     ];
     parts.extend(monitoring::parts(description));
-    parts.retain(|part| !part.objects.is_empty());
+    let extras = &description.deploy.extras;
+    parts.retain(|part| !part.objects.is_empty() && part.extra.is_none_or(|extra| extras.contains(&extra)));
     for part in &mut parts {
         for object in &mut part.objects {
             label(object, operator, part.component);
@@ -152,9 +152,9 @@ fn label(object: &mut Json, operator: &str, component: &str) {
 }
 
 /// Adds the files of all renderings.
-pub(super) fn add(plan: &mut Plan, description: &Description, rollout: Rollout, former: &FormerMoves) {
+pub(super) fn add(plan: &mut Plan, description: &Description, former: &FormerMoves) {
     let settings = Settings::of(description);
-    let parts = parts(description, rollout, former, &settings);
+    let parts = parts(description, former, &settings);
     let mut listed = Vec::new();
     let mut optional = Vec::new();
     for part in &parts {
@@ -196,13 +196,23 @@ pub(super) fn add(plan: &mut Plan, description: &Description, rollout: Rollout, 
         "digest": digest,
     }));
     plan.add("deploy/kustomization.yaml", Seeded, kustomization);
-    let installed = parts.iter().filter(|part| part.optional.is_none());
+    let install = install(description, former);
+    if description.deploy.extras.contains(&Extra::Chart) {
+        chart::add(plan, description, former, &install);
+    }
+    if description.deploy.extras.contains(&Extra::Install) {
+        plan.add(Extra::Install.place(), Generated, install);
+    }
+}
+
+/// `dist/install.yaml`: all manifests but those that not every cluster has or wants.
+fn install(description: &Description, former: &FormerMoves) -> String {
+    let parts = parts(description, former, &Settings::of(description)).into_iter();
+    let installed = parts.filter(|part| part.optional.is_none());
     let installed: Vec<Json> = installed
-        .flat_map(|part| part.objects.iter().cloned().map(yaml::bare))
+        .flat_map(|part| part.objects.into_iter().map(yaml::bare))
         .collect();
-    let install = format!("{}{INSTALL}{}", yaml::HEADER, yaml::documents(&installed));
-    chart::add(plan, description, rollout, former, &install);
-    plan.add("dist/install.yaml", Generated, install);
+    format!("{}{INSTALL}{}", yaml::HEADER, yaml::documents(&installed))
 }
 
 /// The second line of `dist/install.yaml`.

@@ -17,7 +17,7 @@ pub mod types;
 pub use prelude::prelude;
 
 use crate::{
-    model::{Description, Edition, Kind, State},
+    model::{Description, Kind, State},
     names::{CONDITION_ENDING, StateName, rust_ident, with_wide_numbers},
     text::is_unprintable,
 };
@@ -131,13 +131,9 @@ impl KindNames {
 }
 
 /// The type of what one object of a kind keeps in memory, such as `MooseMemory`.
-pub(crate) fn memory_type(description: &Description, kind: &Kind) -> Ident {
-    let ending = match description.edition {
-        Edition::First => "State",
-        Edition::Second | Edition::Third => "Memory",
-    };
+pub(crate) fn memory_type(kind: &Kind) -> Ident {
     Ident::new(
-        &format!("{}{ending}", kind.resource.rust_name.value),
+        &format!("{}Memory", kind.resource.rust_name.value),
         Span::call_site(),
     )
 }
@@ -152,11 +148,11 @@ fn doc_attribute(text: Option<&str>) -> Option<TokenStream> {
 }
 
 /// `src/<kind>/mod.rs`.
-pub(crate) fn kind_module(description: &Description, kind: &Kind) -> String {
+pub(crate) fn kind_module(kind: &Kind) -> String {
     let KindNames {
         machine, condition, ..
     } = KindNames::of(kind);
-    let memory = memory_type(description, kind);
+    let memory = memory_type(kind);
     let condition = condition.map_or(String::new(), |condition| {
         format!("pub use generated::machine::{condition};\n")
     });

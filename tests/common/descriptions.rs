@@ -1,6 +1,7 @@
 //! The good descriptions of `testdata/ok/`, and their crates.
 
 use crate::common::case_file::entries;
+use krator::model::Extra;
 use krator::render::{self, Runtime};
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,9 +21,15 @@ pub fn cases() -> BTreeMap<String, PathBuf> {
 
 /// The files of the crate of a case, without those that `expected/` leaves out.
 pub fn crate_of(case: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    crate_with(case, &[])
+}
+
+/// The same of a crate that has these files, too.
+pub fn crate_with(case: &Path, extras: &[Extra]) -> BTreeMap<PathBuf, Vec<u8>> {
     let text = fs::read(case.join("spec.yaml")).expect("a case has a description");
     let checked = krator::check("krator.yaml", &text);
-    let description = checked.description.expect("a good description");
+    let mut description = checked.description.expect("a good description");
+    description.deploy.extras.extend(extras);
     let plan = render::plan(&description, &checked.source, &Runtime::Vendored);
     plan.files()
         .filter(|(path, _)| {

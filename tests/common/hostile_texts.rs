@@ -1,6 +1,6 @@
 //! Texts with a special meaning in some format, and descriptions that have them wherever free text is allowed.
 
-use krator::model::Description;
+use krator::model::{Description, Extra};
 use krator::plan::Plan;
 use krator::render::{self, Runtime};
 use serde_json::{Value, json};
@@ -131,7 +131,8 @@ pub fn generated(description: &Value) -> (Description, Plan) {
         .map(|finding| (finding.rule.name, &finding.message))
         .collect();
     assert!(errors.is_empty(), "{errors:#?}\n{text}");
-    let description = checked.description.expect("without errors there is a model");
+    let mut description = checked.description.expect("without errors there is a model");
+    description.deploy.extras = Extra::ALL.into();
     let plan = render::plan(&description, &checked.source, &Runtime::Vendored);
     (description, plan)
 }

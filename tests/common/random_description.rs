@@ -197,6 +197,11 @@ fn deploy(dice: &mut Dice) -> Value {
     } else if has_namespaces {
         deploy["leaderElection"] = json!(false);
     }
+    for extra in ["chart", "install", "monitoring", "networkPolicy"] {
+        if dice.one_in(2) {
+            deploy[extra] = json!(true);
+        }
+    }
     deploy
 }
 

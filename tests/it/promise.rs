@@ -100,44 +100,6 @@ fn what_dev_takes_is_judged_by_what_was_promised() {
 }
 
 #[test]
-fn a_limit_of_0_that_means_something_else_to_the_next_runtime_is_said() {
-    let edited = Edited {
-        home: tempfile::tempdir().expect("a temporary folder"),
-    };
-    let limited = read("state-removed.before").replace(
-        "  Scaling:\n",
-        "  Scaling:\n    limit: {times: .spec.replicas, then: Failed}\n",
-    );
-    let description = edited.home.path().join("krator.yaml");
-    fs::write(&description, limited).expect("a folder of our own");
-    new(&description, &edited.dir(), "vendored");
-    let differences = || {
-        let output = edited.krator(&["diff"]);
-        assert_eq!(output.status.code(), Some(0), "nothing breaks");
-        text(output.stdout)
-    };
-    assert_eq!(differences(), "");
-
-    // As it was generated with an earlier runtime.
-    let list = edited.dir().join(".krator/files");
-    let recorded = fs::read_to_string(&list).expect("a record");
-    let mut earlier: Vec<&str> = recorded.lines().collect();
-    earlier.retain(|line| !line.ends_with("/engine/limits.rs"));
-    assert_eq!(earlier.len() + 1, recorded.lines().count());
-    fs::write(&list, earlier.join("\n") + "\n").expect("a folder of our own");
-    let said = differences();
-    assert!(
-        said.contains(
-            "state `Scaling` is not entered where `.spec.replicas` is 0, which was no limit until now"
-        ),
-        "{said}"
-    );
-    let output = edited.krator(&["gen"]);
-    assert!(output.status.success(), "{}", text(output.stderr));
-    assert_eq!(differences(), "");
-}
-
-#[test]
 fn what_is_taken_back_was_never_broken() {
     let edited = Edited::new(
         "state-removed.before",

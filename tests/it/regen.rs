@@ -6,6 +6,7 @@
 //! description; `diff.txt` is what `krator gen --diff` prints, and `output.txt` what `krator gen` prints and its exit code.
 //! `KRATOR_UPDATE=1 cargo test` rewrites these three.
 
+mod extras;
 mod formatted;
 mod kept;
 mod order;

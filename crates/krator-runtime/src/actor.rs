@@ -253,7 +253,6 @@ impl<'g, M: Machine> Actor<'g, M> {
         }
         self.report_missed(world);
         self.report_long_request(world);
-        #[cfg(feature = "versions")]
         self.report_failed_conversions(world);
         if let Some(step) = self.release(world).await {
             return step;
@@ -339,8 +338,10 @@ impl<'g, M: Machine> Actor<'g, M> {
         let observed_entry = entry(&observed);
         let is_this_stay = observed_entry == Some(self.engine.entry());
         let moved = !is_this_stay && observed_entry != entry(&self.manifest);
-        if is_this_stay && let Some(status) = observed.status() {
-            self.engine.saw_others_status(status.machine(), now);
+        match observed.status().map(|status| status.machine()) {
+            Some(theirs) if is_this_stay => self.engine.saw_others_status(theirs, now),
+            Some(theirs) if !moved => self.engine.saw_others_generation(theirs),
+            _ => {}
         }
         let changed = !observed.same_labels(&self.manifest) || observed.status() != self.manifest.status();
         let deleted = observed.deleting() && !self.manifest.deleting();

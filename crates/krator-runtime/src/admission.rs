@@ -7,11 +7,10 @@ pub use request::Operation;
 pub(crate) use request::{AdmissionRequest, AdmissionReview};
 pub use verdict::Verdict;
 
-#[cfg(feature = "versions")]
-use crate::versions::Functions;
 use crate::{
     error::Result,
     machine::{Machine, Object, ObjectState, SharedOf},
+    versions::Functions,
 };
 use futures::future::BoxFuture;
 use k8s_openapi::api::authentication::v1::UserInfo;
@@ -98,12 +97,10 @@ pub struct Doors<M: Machine> {
     /// The keys on the way to the field that `/scale` stands for.
     pub(crate) scale: &'static [&'static str],
     /// The versions of the kind, if objects look different in some.
-    #[cfg(feature = "versions")]
     pub(crate) versions: Option<Conversions>,
 }
 
 /// How objects are converted between the versions of a kind.
-#[cfg(feature = "versions")]
 #[derive(Clone, Copy)]
 pub(crate) struct Conversions {
     /// [`Versions`] as JSON.
@@ -142,13 +139,11 @@ impl<M: Machine> Doors<M> {
             validate: None,
             mutate: None,
             scale: &[],
-            #[cfg(feature = "versions")]
             versions: None,
         }
     }
     /// Objects are converted between these versions, which are a [`Versions`](crate::versions::Versions) as JSON, where
     /// necessary by these functions.
-    #[cfg(feature = "versions")]
     #[must_use]
     pub fn versions(mut self, text: &'static str, functions: &'static Functions<'static>) -> Self {
         self.versions = Some(Conversions { text, functions });

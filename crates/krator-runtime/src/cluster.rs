@@ -16,29 +16,23 @@ mod shown;
 mod objects;
 #[cfg(feature = "dev")]
 mod dev;
-#[cfg(feature = "admission")]
 mod admission;
 mod site;
-#[cfg(feature = "versions")]
 mod migration;
 mod start;
 mod command;
 
-#[cfg(feature = "admission")]
 pub use admission::Admission;
 pub use api::apis::{ApiCaching, ApiHandles};
 pub use command::{About, main, main_with};
 pub use others::links::{Concerns, Grants, Link, Linked, LookIn, Owns, Watches};
 
-#[cfg(feature = "admission")]
 use self::admission::WebhookServer;
 use crate::{machine::ManifestOf, operator::Operator, resource::KubeObject};
 use kube::Config;
 use site::MetricsServer;
 use start::{Start, run_kind};
-use std::path::PathBuf;
-#[cfg(feature = "admission")]
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 /// Runs the operators of one process. [`main`] makes one from the command line and passes it to your `main.rs`.
 ///
@@ -67,11 +61,8 @@ pub struct OperatorRuntime {
     only_warnings: bool,
     handlers: Handlers,
     kinds: Vec<Start>,
-    #[cfg(feature = "versions")]
     stored: Vec<migration::Kind>,
-    #[cfg(feature = "versions")]
     migrates: bool,
-    #[cfg(feature = "admission")]
     webhooks: WebhookServer,
 }
 
@@ -110,11 +101,8 @@ impl OperatorRuntime {
             only_warnings: false,
             handlers: Handlers::default(),
             kinds: Vec::new(),
-            #[cfg(feature = "versions")]
             stored: Vec::new(),
-            #[cfg(feature = "versions")]
             migrates: false,
-            #[cfg(feature = "admission")]
             webhooks: WebhookServer::default(),
         }
     }
@@ -125,14 +113,12 @@ impl OperatorRuntime {
     where
         ManifestOf<O::Machine>: KubeObject,
     {
-        #[cfg(feature = "versions")]
         self.stored.push(migration::Kind::of::<O::Machine>());
         self.kinds
             .push(Box::new(|common, shared| run_kind(operator, common, shared)));
         self
     }
     /// Moves stored objects to the version in which objects are stored now, while this replica leads.
-    #[cfg(feature = "versions")]
     #[must_use]
     pub fn migrates(mut self, migrates: bool) -> Self {
         self.migrates = migrates;
@@ -211,7 +197,6 @@ impl OperatorRuntime {
 
     /// Answers webhooks over TLS at this address, in the same form; `0`, the default, answers none. Every replica does, whether it
     /// leads or not.
-    #[cfg(feature = "admission")]
     #[must_use]
     pub fn webhook_bind_address(mut self, address: impl Into<String>) -> Self {
         self.webhooks.address = address.into();
@@ -220,14 +205,12 @@ impl OperatorRuntime {
     /// The folder of the certificate for webhooks: `tls.crt` and `tls.key`, which may be replaced at any time. Whoever mounts
     /// it also tells the API server to trust it. Without one, the replicas make certificates, keep them in the Secret
     /// `<operator>-webhook` of the namespace of the Lease, renew them and write the `caBundle` of the configurations that are called like the operator.
-    #[cfg(feature = "admission")]
     #[must_use]
     pub fn webhook_cert_path(mut self, folder: impl Into<PathBuf>) -> Self {
         self.webhooks.certificate = Some(folder.into());
         self
     }
     /// How long certificates are valid that the replicas make; 90 days by default. They are renewed at two thirds of that.
-    #[cfg(feature = "admission")]
     #[must_use]
     pub fn webhook_cert_lifetime(mut self, lifetime: Duration) -> Self {
         self.webhooks.lifetime = lifetime;

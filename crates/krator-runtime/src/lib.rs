@@ -80,7 +80,6 @@ mod field_value;
 pub mod nearest;
 mod spec_digest;
 mod error;
-#[cfg(feature = "versions")]
 pub mod versions;
 mod status;
 mod conditions;
@@ -89,10 +88,9 @@ mod applied;
 mod machine;
 #[cfg(feature = "kube")]
 mod resource;
-#[cfg(any(feature = "kube", feature = "versions"))]
 mod readiness;
 mod operator;
-#[cfg(feature = "admission")]
+#[cfg(feature = "kube")]
 mod admission;
 #[cfg_attr(
     not(feature = "kube"),
@@ -111,19 +109,17 @@ mod cluster;
 #[cfg(feature = "source")]
 pub mod source;
 
-#[cfg(feature = "admission")]
+#[cfg(feature = "kube")]
 pub use admission::{Doors, Mutate, Operation, Review, Reviewed, Validate, Verdict};
 /// For the arguments of your own that [`main_with`] takes.
 #[cfg(feature = "kube")]
 pub use clap;
-#[cfg(feature = "admission")]
-pub use cluster::Admission;
 #[cfg(feature = "simulation")]
 pub use cluster::simulation;
 #[cfg(feature = "kube")]
 pub use cluster::{
-    About, ApiCaching, ApiHandles, Concerns, Grants, Handlers, Link, Linked, LookIn, OperatorRuntime, Owns,
-    Watches, main, main_with,
+    About, Admission, ApiCaching, ApiHandles, Concerns, Grants, Handlers, Link, Linked, LookIn,
+    OperatorRuntime, Owns, Watches, main, main_with,
 };
 pub use error::{Class, Error, Fallible, Result};
 pub use field_value::{FieldValue, ReadField};
@@ -142,13 +138,10 @@ pub use machine::{
 pub use nearest::{Nearest, nearest};
 pub use operator::Operator;
 pub use quantity::Amount;
-#[cfg(any(feature = "kube", feature = "versions"))]
 pub use readiness::Readiness;
 #[cfg(feature = "kube")]
 pub use resource::{Child, ChildDeletion, KubeObject, Place};
 pub use spec_digest::SpecDigest;
-#[cfg(all(feature = "kube", feature = "versions"))]
-pub use spec_digest::spec_digest;
 #[cfg(feature = "kube")]
-pub use spec_digest::spec_digests;
+pub use spec_digest::{spec_digest, spec_digests};
 pub use status::{Condition, EntryId, MachineStatus, ObjectStatus, ObjectiveStart, TimeoutFired};

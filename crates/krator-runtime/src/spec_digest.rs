@@ -77,10 +77,8 @@ pub(crate) const fn mixed(number: u64) -> u64 {
 /// The step of SplitMix64.
 pub(crate) const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
-#[cfg(all(feature = "kube", feature = "versions"))]
-pub use of_spec::spec_digest;
 #[cfg(feature = "kube")]
-pub use of_spec::spec_digests;
+pub use of_spec::{spec_digest, spec_digests};
 
 #[cfg(feature = "kube")]
 mod of_spec {
@@ -94,7 +92,6 @@ mod of_spec {
     const READS: usize = 20_000;
 
     /// The digest of a whole spec, by which one object is told from itself later. It is not stored.
-    #[cfg(feature = "versions")]
     pub fn spec_digest<S: Serialize>(spec: &S) -> u64 {
         let text = serde_json::to_string(spec).unwrap_or_default();
         of_text("", &text)

@@ -1,11 +1,9 @@
 //! Tests of operators: [`crashes`] lets the process end, and requests fail, wherever your handlers make them.
 mod crashes;
-#[cfg(feature = "versions")]
 mod conversions;
 #[cfg(any(test, feature = "scripted"))]
 mod graphs;
 
-#[cfg(feature = "versions")]
 pub use conversions::conversions;
 pub use crashes::{Surroundings, crashes};
 #[cfg(any(test, feature = "scripted"))]

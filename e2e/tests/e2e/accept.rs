@@ -5,10 +5,11 @@ mod mutants;
 mod rules;
 
 use crate::cluster::{self, Cluster};
-use crate::descriptions::{cases, crate_of};
+use crate::descriptions::{cases, crate_with};
 use crate::joint::Joint;
 use crate::regenerate::write;
 use crate::yaml::documents;
+use krator::model::Extra;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -68,7 +69,7 @@ fn apply(cluster: &Cluster, name: String, folder: &Path) -> AppliedCase {
     fs::create_dir_all(&deploy).expect("a folder of our own");
     let mut manifests = BTreeMap::new();
     let mut files = BTreeMap::new();
-    for (path, contents) in crate_of(folder) {
+    for (path, contents) in crate_with(folder, &Extra::ALL) {
         // The chart has a test of its own.
         let is_chart = path.starts_with("deploy/chart");
         let Ok(file) = path.strip_prefix("deploy") else {

@@ -9,6 +9,7 @@ use crate::descriptions::cases;
 use crate::dice::{Dice, number};
 use crate::random_description::{Size, describe};
 use crate::yaml::documents;
+use krator::model::Extra;
 use krator::render::{Runtime, plan};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -79,9 +80,10 @@ struct Deployed {
 impl Deployed {
     fn new(text: &str) -> Option<Self> {
         let checked = krator::check("krator.yaml", text.as_bytes());
-        let description = checked.sound()?;
+        let mut description = checked.sound()?.clone();
+        description.deploy.extras = Extra::ALL.into();
         let dir = tempfile::tempdir().expect("a temporary folder");
-        for (path, file) in plan(description, &checked.source, &Runtime::Vendored).files() {
+        for (path, file) in plan(&description, &checked.source, &Runtime::Vendored).files() {
             if path.starts_with("deploy/") || path.starts_with("dist/") {
                 let at = dir.path().join(path);
                 fs::create_dir_all(at.parent().expect("it is in the folder")).expect("our own folder");

@@ -24,7 +24,7 @@ edition = "2024"
 publish = false
 
 [dependencies]
-krator-runtime = { path = "krator-runtime", features = ["scripted", "versions"] }
+krator-runtime = { path = "krator-runtime", features = ["scripted"] }
 
 [dev-dependencies]
 serde_json = "1"

@@ -35,6 +35,25 @@ section! {
          the CRD and its status, by name, and to list and to patch all objects of the kind.",
         "deploy: {migrate: true}")
         .default("`false`");
+    Chart = optional("chart", Boolean,
+        "Whether the crate has a Helm chart, in `deploy/chart/`. It brings what `deploy/kustomization.yaml` brings.",
+        "deploy: {chart: true}")
+        .default("`false`");
+    Install = optional("install", Boolean,
+        "Whether the crate has all manifests in one file, `dist/install.yaml`, for those who apply it by its address. Without it, \
+         `krator gen install` prints that file.",
+        "deploy: {install: true}")
+        .default("`false`");
+    Monitoring = optional("monitoring", Boolean,
+        "Whether the crate has alerts for Prometheus and a dashboard for Grafana, in `deploy/components/monitoring/`. With `slo` it \
+         always has them.",
+        "deploy: {monitoring: true}")
+        .default("`false`");
+    NetworkPolicy = optional("networkPolicy", Boolean,
+        "Whether the crate has a NetworkPolicy by which only namespaces with the label `metrics: enabled` reach the metrics, in \
+         `deploy/components/network-policy/`.",
+        "deploy: {networkPolicy: true}")
+        .default("`false`");
     Runbook = optional("runbook", Name(PageAddress::FORM),
         "Where people read `docs/runbook.md` of the crate. Alerts link to its sections.",
         "deploy: {runbook: 'https://git.example.com/zoo/docs/runbook.md'}")

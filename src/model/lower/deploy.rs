@@ -13,7 +13,7 @@ use super::nodes::{Input, boolean, entries, is_empty_list, list, name, name_of, 
 use crate::catalog::keys::{DeployKey, ResourcesKey};
 use crate::catalog::{MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE};
 use crate::finding::{Finding, Span, Spanned};
-use crate::model::{Allow, Certificates, Deploy, PodResources, PublishedEvents};
+use crate::model::{Allow, Certificates, Deploy, Extra, PodResources, PublishedEvents};
 use crate::names::{ImageName, LabelKey, NamespaceName, PageAddress};
 use crate::spec::NodeKind;
 use crate::text::{printable, shown};
@@ -27,6 +27,7 @@ pub(super) fn default_deploy(span: Span) -> Deploy {
         events: PublishedEvents::default(),
         certificates: Certificates::default(),
         migrate: false,
+        extras: BTreeSet::new(),
         runbook: None,
         image: None,
         args: Vec::new(),
@@ -79,6 +80,16 @@ pub(super) fn deploy(node: Input<'_>) -> Deploy {
     }
     if let Some(migrate) = keys.read(DeployKey::Migrate, boolean) {
         deploy.migrate = migrate.value;
+    }
+    for (key, extra) in [
+        (DeployKey::Chart, Extra::Chart),
+        (DeployKey::Install, Extra::Install),
+        (DeployKey::Monitoring, Extra::Monitoring),
+        (DeployKey::NetworkPolicy, Extra::NetworkPolicy),
+    ] {
+        if keys.read(key, boolean).is_some_and(|asked| asked.value) {
+            deploy.extras.insert(extra);
+        }
     }
     if let Some(node) = keys.get(DeployKey::Resources)
         && let Some(mut keys) = Keys::of(node)

@@ -10,7 +10,7 @@ use crate::model::Description;
 use crate::plan::Ownership::{Generated, Merged};
 use crate::plan::Plan;
 use crate::policies::FormerMoves;
-use crate::render::deploy::{FIRST_VERSION, METRICS_PORT, Rollout, Settings};
+use crate::render::deploy::{FIRST_VERSION, METRICS_PORT, Settings};
 use crate::render::templates::Template;
 use crate::render::yaml;
 
@@ -137,24 +137,18 @@ fn condition(part: &Part) -> Option<&'static str> {
 }
 
 /// Adds the chart. `installed` is the text of all manifests.
-pub(super) fn add(
-    plan: &mut Plan,
-    description: &Description,
-    rollout: Rollout,
-    former: &FormerMoves,
-    installed: &str,
-) {
+pub(super) fn add(plan: &mut Plan, description: &Description, former: &FormerMoves, installed: &str) {
     let marks = Marks::beside(installed);
     let operator = description.operator.as_str();
     let mut marked = description.clone();
     marked.namespace = format!("{}namespace", marks.0);
-    let mut has_certificates = false;
-    for part in parts(&marked, rollout, former, &marks.settings()) {
+    let mut files = Vec::new();
+    for part in parts(&marked, former, &marks.settings()) {
         // Helm makes the namespace.
         if part.file == "namespace" {
             continue;
         }
-        has_certificates |= part.file == "certificates";
+        files.push(part.file);
         let objects = part.objects.iter().cloned().map(yaml::bare);
         let objects: Vec<Json> = objects
             .map(|mut object| {
@@ -175,7 +169,7 @@ pub(super) fn add(
         };
         plan.add(format!("{CHART}/templates/{}.yaml", part.file), owner, text);
     }
-    let values = values(description, has_certificates);
+    let values = values(description, |file| files.contains(&file));
     let schema = serde_json::to_string_pretty(&schema(&values)).expect("its keys are texts");
     plan.add(format!("{CHART}/values.yaml"), Merged, yaml::commented(values));
     plan.add(format!("{CHART}/values.schema.json"), Merged, schema + "\n");
@@ -204,7 +198,7 @@ fn tag_of(description: &Description) -> Option<&str> {
 }
 
 /// `values.yaml`, with a comment for each group.
-fn values(description: &Description, has_certificates: bool) -> Json {
+fn values(description: &Description, has: impl Fn(&str) -> bool) -> Json {
     let settings = Settings::of(description);
     let image = description.deploy.image.as_ref();
     let (repository, tag, digest) = image.map_or(
@@ -235,22 +229,22 @@ fn values(description: &Description, has_certificates: bool) -> Json {
         "Metrics over TLS, for those who have the ClusterRole of their readers.",
         json!({"enabled": true, "port": METRICS_PORT}),
     );
-    add(
-        "prometheus",
-        "For clusters with the Prometheus operator.",
-        json!({"enabled": false}),
-    );
-    add(
-        "networkPolicy",
-        "Whether only namespaces with the label `metrics: enabled` reach the metrics.",
-        json!({"enabled": false}),
-    );
-    if has_certificates {
-        add(
-            "certManager",
-            "For clusters with cert-manager.",
-            json!({"enabled": false}),
-        );
+    for (file, key, about) in [
+        (
+            "monitor",
+            "prometheus",
+            "For clusters with the Prometheus operator.",
+        ),
+        (
+            "network-policy",
+            "networkPolicy",
+            "Whether only namespaces with the label `metrics: enabled` reach the metrics.",
+        ),
+        ("certificates", "certManager", "For clusters with cert-manager."),
+    ] {
+        if has(file) {
+            add(key, about, json!({"enabled": false}));
+        }
     }
     Json::Object(values)
 }

@@ -6,7 +6,7 @@ use super::alert::{self, Alert};
 use super::alerts::alerts;
 use super::dashboard::dashboard;
 use super::{NAME, Part, objectives};
-use crate::model::Description;
+use crate::model::{Description, Extra};
 use crate::plan::Ownership::{Generated, Seeded};
 use crate::render::deploy::metrics_name;
 
@@ -53,6 +53,7 @@ pub(super) fn parts(description: &Description) -> Vec<Part> {
         file,
         component: METRICS,
         optional: Some("monitoring"),
+        extra: Some(Extra::Monitoring),
         owner,
         intro: String::new(),
         objects: vec![object],
@@ -64,6 +65,7 @@ pub(super) fn parts(description: &Description) -> Vec<Part> {
             file: "monitor",
             component: METRICS,
             optional: Some("monitoring"),
+            extra: Some(Extra::Monitoring),
             owner: Seeded,
             intro: format!(
                 "# For the Prometheus operator. Its Prometheus needs the right to read the metrics:\n\

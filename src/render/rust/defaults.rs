@@ -3,7 +3,7 @@
 
 use super::{duration, ident};
 use crate::{
-    model::{Description, Edition, Field, Schema, Shape, kubernetes},
+    model::{Description, Field, Schema, Shape, kubernetes},
     names::unique_variants,
 };
 use krator_runtime::nearest;
@@ -135,9 +135,7 @@ impl Defaults<'_> {
     fn value(&self, schema: &Schema, rust_type: &TokenStream, value: &Json) -> Option<TokenStream> {
         let encoded = self.encoded(schema, value)?;
         Some(match (&self.description.resolve(schema).shape, &encoded) {
-            (Shape::String, Json::String(text))
-                if !is_bytes(self.description, self.description.resolve(schema)) =>
-            {
+            (Shape::String, Json::String(text)) if !is_bytes(self.description.resolve(schema)) => {
                 quote!(#text.to_owned())
             }
             (Shape::Boolean, Json::Bool(value)) => quote!(#value),
@@ -252,9 +250,9 @@ impl Defaults<'_> {
 }
 
 /// Whether the Rust type of a text is that of the bytes that it encodes in base64.
-pub(super) fn is_bytes(description: &Description, schema: &Schema) -> bool {
+pub(super) fn is_bytes(schema: &Schema) -> bool {
     let format = schema.constraints.limits.get("format");
-    description.edition >= Edition::Second && format.is_some_and(|format| format.value == "byte")
+    format.is_some_and(|format| format.value == "byte")
 }
 
 /// The name of a field in Rust.

@@ -175,7 +175,7 @@ pub(crate) fn machine_test(description: &Description, kind: &Kind) -> String {
     let name = kind.resource.rust_name.value.as_str();
     let module = rust_ident(&kind.resource.rust_name.value.module());
     let machine = format!("{name}Machine");
-    let memory = memory_type(description, kind).to_string();
+    let memory = memory_type(kind).to_string();
     let from = format!("{}::{module}", description.operator.value.crate_ident());
     let sample = sample::stored(description, kind);
     let run = SampleRun {

@@ -21,7 +21,7 @@ pub fn machine(description: &Description, kind: &Kind) -> String {
         condition,
         ..
     } = KindNames::of(kind);
-    let memory = memory_type(description, kind);
+    let memory = memory_type(kind);
     let conditions = condition.map(|condition| own_conditions(kind, &condition, &machine));
     let states = by_name(kind);
     let idents: Vec<Ident> = states.iter().map(|s| state_ident(&s.name.value)).collect();

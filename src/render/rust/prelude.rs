@@ -2,19 +2,19 @@
 //! `krator gen` keeps it current.
 
 use super::{KindNames, file_with_docs, memory_type};
-use crate::model::{Description, Kind, ObjectKind};
+use crate::model::{Kind, ObjectKind};
 use quote::quote;
 use syn::Ident;
 
 /// `src/<kind>/generated/prelude.rs`.
-pub fn prelude(description: &Description, kind: &Kind) -> String {
+pub fn prelude(kind: &Kind) -> String {
     let KindNames {
         module,
         machine,
         condition,
         ..
     } = KindNames::of(kind);
-    let memory = memory_type(description, kind);
+    let memory = memory_type(kind);
     let condition = condition.map(|condition| {
         quote!(
             pub use super::machine::#condition;

@@ -198,7 +198,7 @@ impl<'a> Writer<'a> {
             condition,
             module: _,
         } = names;
-        let memory = memory_type(description, of);
+        let memory = memory_type(of);
         let fixed = [kind, spec, status, machine, &memory];
         let taken = fixed.into_iter().chain(condition);
         writer.taken.extend(taken.map(ToString::to_string));
@@ -328,7 +328,7 @@ impl<'a> Writer<'a> {
 
     fn plain_type(&mut self, schema: &'a Schema, name: &str) -> TokenStream {
         match &schema.shape {
-            Shape::String if is_bytes(self.description, schema) => quote!(k8s_openapi::ByteString),
+            Shape::String if is_bytes(schema) => quote!(k8s_openapi::ByteString),
             Shape::String => quote!(String),
             Shape::Boolean => quote!(bool),
             Shape::Integer => quote!(i64),

@@ -221,11 +221,7 @@ impl BuildFolder {
         // Files of the vendored runtime that have not changed since the last build keep their times, so that cargo does
         // not build the runtime again for each crate.
         let vendor = crate_dir.join("vendor");
-        // There are three of it: for kinds with versions, for kinds with webhooks, and for others.
-        let modules = ["versions", "admission"];
-        let has = |module: &&str| vendor.join(format!("krator-runtime/src/{module}.rs")).exists();
-        let edition = modules.into_iter().find(has).unwrap_or("plain");
-        let built = generated_folder().join(format!("vendor-{edition}"));
+        let built = generated_folder().join("vendor");
         mirror(&vendor, &built);
         for path in files(&vendor).keys() {
             let modified = fs::metadata(built.join(path)).and_then(|metadata| metadata.modified());

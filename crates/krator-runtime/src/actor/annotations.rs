@@ -1,11 +1,10 @@
 //! The annotations with which people steer a single object: `<group>/paused` and `<group>/requestedAt`.
 use super::{Actor, Step};
-#[cfg(feature = "versions")]
-use crate::versions;
 use crate::{
     conditions,
     machine::{Event, Machine, Object as _, StatusOf},
     status::ObjectStatus as _,
+    versions,
     world::World,
 };
 
@@ -33,7 +32,6 @@ pub(super) struct Annotations {
     /// Whether an event has said so.
     is_reported: bool,
     /// The digest of the failed conversions that the last event was about; 0 if there was none.
-    #[cfg(feature = "versions")]
     failed: u64,
 }
 
@@ -48,21 +46,16 @@ impl<M: Machine> Actor<'_, M> {
         let paused = annotated && !self.manifest.deleting();
         let is_reported = is_long && self.annotations.is_reported;
         self.must_step |= paused != self.annotations.paused || is_long != is_reported;
-        #[cfg(feature = "versions")]
-        {
-            self.must_step |= self.failed_conversions().is_some();
-        }
+        self.must_step |= self.failed_conversions().is_some();
         self.annotations = Annotations {
             paused,
             is_long,
             is_reported,
-            #[cfg(feature = "versions")]
             failed: self.annotations.failed,
         };
     }
 
     /// What the annotation says of failed conversions, with its digest, unless an event has said so already.
-    #[cfg(feature = "versions")]
     fn failed_conversions(&self) -> Option<(String, u64)> {
         let annotation = versions::annotation(self.graph().group());
         let failed = versions::failed(self.manifest.annotation(&annotation)?);
@@ -76,7 +69,6 @@ impl<M: Machine> Actor<'_, M> {
     }
 
     /// Reports values that functions of the author could not convert, once for each text.
-    #[cfg(feature = "versions")]
     pub(super) fn report_failed_conversions<W: World<M>>(&mut self, world: &W) {
         if let Some((note, digest)) = self.failed_conversions() {
             self.annotations.failed = digest;

@@ -3,7 +3,6 @@
 //! It has a thread of its own, so that neither a handler of a state holds up the API server nor a handler of a webhook the
 //! objects.
 mod certificates;
-#[cfg(feature = "versions")]
 mod conversion;
 mod in_reviews;
 mod keeper;

@@ -1,12 +1,10 @@
 //! The command line of a generated operator.
 mod log;
 
-#[cfg(feature = "versions")]
-use crate::cluster::migration;
 #[cfg(feature = "otel")]
 use crate::cluster::process::traces::Traces;
 use crate::{
-    cluster::OperatorRuntime,
+    cluster::{OperatorRuntime, migration},
     error::{Error, Result},
     resource::Selector,
 };
@@ -76,19 +74,15 @@ struct RunArgs {
     #[arg(long, value_name = "FOLDER")]
     metrics_cert_path: Option<PathBuf>,
     /// Answer the API server's webhooks at this address, for example :9443; 0 is off
-    #[cfg(feature = "admission")]
     #[arg(long, value_name = "ADDRESS", default_value = "0")]
     webhook_bind_address: String,
     /// Answer webhooks with the certificate in this folder, tls.crt and tls.key [default: certificates of the operator's own]
-    #[cfg(feature = "admission")]
     #[arg(long, value_name = "FOLDER")]
     webhook_cert_path: Option<PathBuf>,
     /// How long certificates of the operator's own are valid
-    #[cfg(feature = "admission")]
     #[arg(long, value_name = "DURATION", default_value = "2160h", value_parser = lifetime)]
     webhook_cert_lifetime: std::time::Duration,
     /// Move stored objects to the version in which objects are stored now
-    #[cfg(feature = "versions")]
     #[arg(long)]
     migrate: bool,
     /// The events to publish about objects
@@ -116,7 +110,6 @@ enum LogFormat {
 }
 
 /// What moving stored objects needs to know.
-#[cfg(feature = "versions")]
 #[derive(Args, Debug)]
 #[group(skip)]
 struct MigrateArgs {
@@ -138,7 +131,6 @@ struct NoArgs {}
 enum Command<A> {
     Run(Box<RunArgs>, A),
     Crd,
-    #[cfg(feature = "versions")]
     Migrate(MigrateArgs, A),
 }
 
@@ -149,22 +141,19 @@ fn read<A: Args>(
 ) -> Result<Command<A>, clap::Error> {
     const RUN: &str = "run";
     const CRD: &str = "crd";
-    #[cfg(feature = "versions")]
     const MIGRATE: &str = "migrate";
     let runs = |command: clap::Command| A::augment_args(RunArgs::augment_args(command));
-    let command = runs(clap::Command::new(about.name))
+    let mut command = runs(clap::Command::new(about.name))
         .version(about.version)
         .about(about.about)
         // `crd` does not need what `A` requires.
         .subcommand_negates_reqs(true)
         .subcommand(runs(clap::Command::new(RUN)).about("Run the operator (the default)"))
-        .subcommand(clap::Command::new(CRD).about("Print the CustomResourceDefinition"));
-    #[cfg(feature = "versions")]
-    let command = command.subcommand(
-        A::augment_args(MigrateArgs::augment_args(clap::Command::new(MIGRATE)))
-            .about("Move stored objects to the version in which objects are stored now"),
-    );
-    let mut command = command;
+        .subcommand(clap::Command::new(CRD).about("Print the CustomResourceDefinition"))
+        .subcommand(
+            A::augment_args(MigrateArgs::augment_args(clap::Command::new(MIGRATE)))
+                .about("Move stored objects to the version in which objects are stored now"),
+        );
     let matches = command.try_get_matches_from_mut(arguments)?;
     let run = |matches: &ArgMatches| {
         Ok(Command::Run(
@@ -172,7 +161,6 @@ fn read<A: Args>(
             A::from_arg_matches(matches)?,
         ))
     };
-    #[cfg(feature = "versions")]
     let migrate = |matches: &ArgMatches| {
         Ok(Command::Migrate(
             MigrateArgs::from_arg_matches(matches)?,
@@ -181,7 +169,6 @@ fn read<A: Args>(
     };
     match matches.subcommand() {
         Some((CRD, _)) => Ok(Command::Crd),
-        #[cfg(feature = "versions")]
         Some((MIGRATE, matches)) => migrate(matches),
         Some((_, matches)) => run(matches),
         None => run(&matches),
@@ -276,7 +263,6 @@ pub fn main_with<A: Args>(
                 ExitCode::FAILURE
             };
         }
-        #[cfg(feature = "versions")]
         Ok(Command::Migrate(arguments, own)) => {
             return migrate(about, arguments, |runtime| with(runtime, own));
         }
@@ -304,28 +290,21 @@ pub fn main_with<A: Args>(
         .namespaces(run.namespace)
         .health_probe_bind_address(run.health_probe_bind_address)
         .metrics_bind_address(run.metrics_bind_address)
-        .metrics_secure(run.metrics_secure);
+        .metrics_secure(run.metrics_secure)
+        .webhook_bind_address(run.webhook_bind_address)
+        .webhook_cert_lifetime(run.webhook_cert_lifetime)
+        .migrates(run.migrate);
     if let Some(folder) = run.metrics_cert_path {
         runtime = runtime.metrics_cert_path(folder);
     }
-    #[cfg(feature = "admission")]
-    {
-        runtime = runtime
-            .webhook_bind_address(run.webhook_bind_address)
-            .webhook_cert_lifetime(run.webhook_cert_lifetime);
-        if let Some(folder) = run.webhook_cert_path {
-            runtime = runtime.webhook_cert_path(folder);
-        }
+    if let Some(folder) = run.webhook_cert_path {
+        runtime = runtime.webhook_cert_path(folder);
     }
     if let Some(selector) = run.selector {
         runtime = runtime.labels(selector.as_str());
     }
     if run.events == PublishedEvents::Warnings {
         runtime = runtime.only_warnings();
-    }
-    #[cfg(feature = "versions")]
-    {
-        runtime = runtime.migrates(run.migrate);
     }
     if run.leader_elect {
         runtime = runtime.leader_election(run.leader_elect_resource_namespace);
@@ -367,7 +346,6 @@ fn run_to_end(process: impl Future<Output = Result<()>>) -> ExitCode {
 }
 
 /// Moves stored objects with the rights of whoever runs this.
-#[cfg(feature = "versions")]
 fn migrate(
     about: &About,
     arguments: MigrateArgs,
@@ -388,7 +366,6 @@ fn migrate(
 }
 
 /// A time such as `2160h` that is long enough for a certificate to be renewed.
-#[cfg(feature = "admission")]
 fn lifetime(text: &str) -> Result<std::time::Duration, String> {
     let parsed: Result<jiff::SignedDuration, _> = text.parse();
     let lifetime = parsed.map_err(|error| error.to_string())?.try_into();

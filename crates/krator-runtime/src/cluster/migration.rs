@@ -54,10 +54,7 @@ impl Kind {
     where
         ManifestOf<M>: KubeObject,
     {
-        #[cfg(feature = "admission")]
         let versions = M::doors().versions.map(|versions| versions.text);
-        #[cfg(not(feature = "admission"))]
-        let versions = None;
         Self {
             endpoint: Endpoint::of::<ManifestOf<M>>(),
             versions,

@@ -1,5 +1,4 @@
 //! The objects of one kind: the loop that looks after them, and the reads and writes that their machines make.
-#[cfg(all(feature = "admission", feature = "versions"))]
 pub(super) mod conversion;
 mod decoding;
 pub(super) mod dispatch;

@@ -2,15 +2,12 @@
 //! end.
 mod connect;
 
-#[cfg(feature = "admission")]
-use crate::cluster::admission::{Halls, Process, hall};
-#[cfg(feature = "versions")]
-use crate::cluster::migration;
 use crate::{
     cluster::{
         Election, Handlers, OperatorRuntime,
+        admission::{Halls, Process, hall},
         api::{apis::Apis, raw::Endpoint},
-        host,
+        host, migration,
         objects::{
             Skew,
             dispatch::Dispatcher,
@@ -75,7 +72,6 @@ pub(in crate::cluster) struct Common {
     /// The view of the objects that the server of the metrics shows, if there is such a server.
     inspection: Option<Inspection>,
     stop: watch::Receiver<bool>,
-    #[cfg(feature = "admission")]
     halls: Halls,
 }
 
@@ -135,10 +131,8 @@ impl OperatorRuntime {
             metrics,
             inspection: metrics_server.is_some().then_some(inspection),
             stop,
-            #[cfg(feature = "admission")]
             halls: Halls::default(),
         };
-        #[cfg(feature = "admission")]
         let for_webhooks = {
             let elects_in = self
                 .election
@@ -151,7 +145,6 @@ impl OperatorRuntime {
             .election
             .map(|election| common.elect(election, config, identity, leading));
         let _checks = common.checks(election.is_some());
-        #[cfg(feature = "versions")]
         let _migrating = self.migrates.then(|| {
             let migrating =
                 migration::keep_migrating(common.client.clone(), self.stored, common.leads.clone());
@@ -180,7 +173,6 @@ impl OperatorRuntime {
             )));
         }
         let _apart = control::start("control", apart)?;
-        #[cfg(feature = "admission")]
         let webhooks = {
             let (config, identity, namespace) = for_webhooks;
             self.webhooks
@@ -193,7 +185,6 @@ impl OperatorRuntime {
             "started"
         );
         let ends = async {
-            #[cfg(feature = "admission")]
             if let Some(webhooks) = webhooks {
                 webhooks.drained().await;
             }
@@ -213,7 +204,6 @@ async fn configured(config: Option<Config>) -> Result<Config> {
     }
 }
 
-#[cfg(feature = "versions")]
 impl OperatorRuntime {
     /// Moves the stored objects of all kinds to the version in which objects are stored now, so many in a second at most, and
     /// returns. A run that was interrupted is continued by the next one.
@@ -262,7 +252,6 @@ impl Common {
     }
 
     /// What the server of webhooks has to do with.
-    #[cfg(feature = "admission")]
     fn admission(&self, config: Config, identity: String, namespace: String) -> Process {
         let (clock, metrics) = (Arc::clone(&self.clock), self.metrics.clone());
         Process {
@@ -354,7 +343,6 @@ where
     ManifestOf<O::Machine>: KubeObject,
 {
     let endpoint = Endpoint::of::<ManifestOf<O::Machine>>();
-    #[cfg(all(feature = "admission", feature = "versions"))]
     if O::Machine::doors().versions.is_some() {
         common.health.spares(&endpoint);
     }
@@ -388,9 +376,7 @@ where
         let about = format!("handlers of {}", endpoint.name());
         common.health.note(about, Some(handlers));
     }
-    #[cfg(feature = "admission")]
     let (sharing, shared_state) = watch::channel(None);
-    #[cfg(feature = "admission")]
     if let Some(hall) = hall(shared_state, &cluster) {
         common.halls.add(hall);
     }
@@ -419,7 +405,6 @@ where
         });
         let heartbeat = common.health.watches_loop(endpoint.name());
         let shared = operator.shared_state().await;
-        #[cfg(feature = "admission")]
         sharing.send_replace(Some(Arc::clone(&shared)));
         let world = Remote {
             shared,
@@ -432,7 +417,6 @@ where
             },
             leadership: common.leadership,
             events: common.events,
-            #[cfg(all(feature = "admission", feature = "versions"))]
             older: super::objects::conversion::older::<O::Machine>(&endpoint),
             endpoint,
             metrics,

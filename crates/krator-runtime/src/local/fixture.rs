@@ -135,7 +135,7 @@ impl<M: Machine> Fixture<M> {
     }
 
     /// The objects of other kinds, for webhooks.
-    #[cfg(feature = "admission")]
+    #[cfg(feature = "kube")]
     pub(crate) fn others(&self) -> &Arc<InMemoryApi> {
         &self.others
     }

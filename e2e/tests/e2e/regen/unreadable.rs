@@ -64,7 +64,7 @@ const MATTER: [&str; 8] = [
     "src/door/states/closed.rs",
     "src/door/generated/machine.rs",
     "deploy/crd.yaml",
-    ".krator/base/src/lib.rs.base",
+    ".krator/base/crate",
     ".krator/files",
     ".krator/krator.yaml",
 ];

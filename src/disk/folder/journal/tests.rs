@@ -117,7 +117,7 @@ type Tree = BTreeMap<String, Option<Vec<u8>>>;
 fn a_killed_run_is_completed_or_discarded_by_the_next() {
     let regeneration = Regeneration::of_the_moose();
     let (old, new, operations) = old_and_new(&regeneration);
-    assert!(operations >= 60, "{operations}");
+    assert!(operations >= 50, "{operations}");
     let mut outcomes = BTreeMap::new();
     for at in 0..operations {
         let work = tempfile::tempdir().expect("a temporary folder");

@@ -19,14 +19,13 @@ use futures::{
     StreamExt as _,
     stream::{BoxStream, select_all},
 };
-#[cfg(feature = "versions")]
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::{
     ByteString, Resource as _,
     api::{
         admissionregistration::v1::{MutatingWebhookConfiguration, ValidatingWebhookConfiguration},
         core::v1::{Namespace, Secret},
     },
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
 use kube::{
     Api, Client,
@@ -85,7 +84,6 @@ impl Caller {
             resource,
             name: operator.to_owned(),
         });
-        #[cfg(feature = "versions")]
         let configurations = configurations.chain(entries.iter().filter_map(|entry| {
             let resource = ApiResource::erase::<CustomResourceDefinition>(&());
             let name = entry.versions.as_ref()?.1.clone();

@@ -1,11 +1,10 @@
 //! Reviews as the API server sends them, and the answers.
-use super::Hall;
-#[cfg(feature = "versions")]
-use super::conversion::{self, Converter};
-#[cfg(feature = "versions")]
-use crate::admission::Conversions;
+use super::{
+    Hall,
+    conversion::{self, Converter},
+};
 use crate::{
-    admission::{AdmissionRequest, AdmissionReview, Answer, Asked, Doors, Operation},
+    admission::{AdmissionRequest, AdmissionReview, Answer, Asked, Conversions, Doors, Operation},
     cluster::{
         others::{links::Linked, reach::Cluster},
         process::serve::{self, Respond, text},
@@ -50,14 +49,12 @@ pub(in crate::cluster) struct Entry {
     /// Its webhooks.
     pub doors: Vec<Door>,
     /// Its versions, and the name of its definition.
-    #[cfg(feature = "versions")]
     pub versions: Option<(Conversions, String)>,
 }
 
 /// Answers the requests of the API server.
 pub(super) struct Respondent {
     doors: BTreeMap<String, Door>,
-    #[cfg(feature = "versions")]
     converter: Converter,
     metrics: Metrics,
     /// KiB of reviews.
@@ -71,7 +68,6 @@ impl Respondent {
     ///
     /// If the versions of one are no JSON of their form. Generated ones are.
     pub fn new(entries: Vec<Entry>, metrics: Metrics) -> Result<Self> {
-        #[cfg(feature = "versions")]
         let converter = {
             let mut converter = Converter::default();
             let versions = entries.iter().filter_map(|entry| entry.versions.as_ref());
@@ -83,7 +79,6 @@ impl Respondent {
         let doors = entries.into_iter().flat_map(|entry| entry.doors);
         Ok(Self {
             doors: doors.map(|door| (door.path.clone(), door)).collect(),
-            #[cfg(feature = "versions")]
             converter,
             metrics,
             room: Semaphore::new(REVIEWS as usize),
@@ -101,7 +96,6 @@ impl Respondent {
     }
 
     /// Converts objects between the versions of their kind.
-    #[cfg(feature = "versions")]
     async fn convert(&self, body: Incoming) -> Result<String, (StatusCode, String)> {
         let (body, _room) = self.read(body).await?;
         let (began, _in_flight) = (Instant::now(), self.metrics.asked(conversion::PATH));
@@ -163,7 +157,6 @@ impl Respond for Respondent {
     async fn change(&self, request: &Parts, body: Incoming) -> Response<String> {
         let answer = match self.doors.get(request.uri.path()) {
             Some(door) => self.review(door, body).boxed(),
-            #[cfg(feature = "versions")]
             None if request.uri.path() == conversion::PATH => self.convert(body).boxed(),
             None => return text(StatusCode::NOT_FOUND, String::new()),
         };
@@ -196,15 +189,11 @@ where
     ManifestOf<M>: KubeObject,
 {
     let doors = M::doors();
-    #[cfg(feature = "versions")]
     let versions = doors.versions.map(|versions| {
         let definition = format!("{}.{}", ManifestOf::<M>::plural(&()), ManifestOf::<M>::group(&()));
         (versions, definition)
     });
-    let is_closed = doors.validate.is_none() && doors.mutate.is_none();
-    #[cfg(feature = "versions")]
-    let is_closed = is_closed && versions.is_none();
-    if is_closed {
+    if doors.validate.is_none() && doors.mutate.is_none() && versions.is_none() {
         return None;
     }
     let cluster = cluster.with_client();
@@ -229,7 +218,6 @@ where
         let doors = [door(MUTATE, mutates), door(VALIDATE, validates)];
         Entry {
             doors: doors.into_iter().flatten().collect(),
-            #[cfg(feature = "versions")]
             versions,
         }
     }))

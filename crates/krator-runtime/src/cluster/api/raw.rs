@@ -37,7 +37,6 @@ impl Endpoint {
         }
     }
     /// The kind in another version.
-    #[cfg(feature = "versions")]
     pub fn in_version(&self, version: &str) -> Self {
         let mut endpoint = self.clone();
         endpoint.resource.version = version.to_owned();

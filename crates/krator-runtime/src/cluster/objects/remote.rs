@@ -61,7 +61,6 @@ pub(in crate::cluster) struct Remote<O: Operator> {
     pub metrics: Arc<KindMetrics>,
     pub skew: Arc<Skew>,
     /// The versions to which objects are converted.
-    #[cfg(all(feature = "admission", feature = "versions"))]
     pub older: Vec<Endpoint>,
     /// The last transitions, if somebody can look at them.
     pub history: Option<Arc<History>>,
@@ -203,7 +202,6 @@ where
         let others = meta.finalizers.iter().flatten().map(String::as_str);
         let others = others.filter(|other| *other != finalizer);
         let finalizers: Vec<&str> = others.chain(present.then_some(finalizer)).collect();
-        #[cfg(all(feature = "admission", feature = "versions"))]
         if !finalizers.is_empty() {
             self.try_conversion(meta).await?;
         }

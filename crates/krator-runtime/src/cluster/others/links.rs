@@ -1,8 +1,7 @@
 //! The other kinds that an operator owns or watches, and which objects of the operator a change of them concerns.
 use super::watches::{Cache, LinkEvent, Need, ObservedChange, SharedWatches};
-#[cfg(feature = "admission")]
-use crate::admission::Doors;
 use crate::{
+    admission::Doors,
     applied::ChildKey,
     cluster::api::raw::Endpoint,
     graph::Watch,
@@ -49,7 +48,6 @@ pub trait Linked: Machine {
     #[cfg(feature = "dev")]
     const SAMPLE: &'static str = "";
     /// The webhooks of the kind itself.
-    #[cfg(feature = "admission")]
     fn doors() -> Doors<Self> {
         Doors::closed()
     }

@@ -38,7 +38,6 @@ pub(in crate::cluster) struct Cluster<M: Machine> {
 
 impl<M: Machine> Cluster<M> {
     /// The same for another client: what handlers of webhooks reach, also while another replica leads.
-    #[cfg(feature = "admission")]
     pub fn with_client(&self) -> impl FnOnce(Client) -> Self + Send + use<M>
     where
         M: super::links::Linked,

@@ -89,7 +89,6 @@ impl Health {
 
     /// The process is ready before the objects of a kind are listed. The API server asks it to convert them, and does so only
     /// where it is ready: it would wait for itself.
-    #[cfg(all(feature = "admission", feature = "versions"))]
     pub fn spares(&self, kind: &Endpoint) {
         self.with(|state| state.spared.insert(kind.name()));
     }

@@ -6,13 +6,20 @@ pub(in crate::cluster) use tls::Tls;
 use crate::error::{Error, Result};
 use futures::future::pending;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
-#[cfg(any(feature = "admission", feature = "dev"))]
-use hyper::body::Body as _;
-use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper::{
+    body::{Body as _, Incoming},
+    server::conn::http1,
+    service::service_fn,
+};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use std::{convert::Infallible, net, pin::pin, sync::Arc, time::Duration};
-#[cfg(any(feature = "admission", feature = "dev"))]
-use std::{future::poll_fn, pin::Pin};
+use std::{
+    convert::Infallible,
+    future::poll_fn,
+    net,
+    pin::{Pin, pin},
+    sync::Arc,
+    time::Duration,
+};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpListener,
@@ -49,7 +56,6 @@ pub(in crate::cluster) trait Respond: Send + Sync + 'static {
     /// Answers a GET, whose body is not read.
     fn respond(&self, request: &Parts) -> impl Future<Output = Response<String>> + Send;
     /// Answers a POST.
-    #[cfg(any(feature = "admission", feature = "dev"))]
     fn change(&self, _: &Parts, _: Incoming) -> impl Future<Output = Response<String>> + Send {
         std::future::ready(only_get())
     }
@@ -159,7 +165,6 @@ async fn connection(
             let (request, body) = request.into_parts();
             let answer = match request.method {
                 Method::GET | Method::HEAD => respond.respond(&request).await,
-                #[cfg(any(feature = "admission", feature = "dev"))]
                 Method::POST => respond.change(&request, body).await,
                 _ => {
                     drop(body);
@@ -188,7 +193,6 @@ async fn connection(
 }
 
 /// Reads a body of bounded length.
-#[cfg(any(feature = "admission", feature = "dev"))]
 pub(in crate::cluster) async fn read(
     mut body: Incoming,
     longest: usize,

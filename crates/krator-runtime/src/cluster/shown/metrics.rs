@@ -1,6 +1,5 @@
 //! The metrics of the operator, in the text format of Prometheus. Labels have the names of kinds, states and
 //! causes, never that of an object: the number of time series does not depend on the number of objects.
-#[cfg(feature = "admission")]
 mod admission;
 mod certificates;
 mod process;
@@ -54,7 +53,6 @@ struct Families {
     leads: Family<Labels<1>, Gauge>,
     certificates: Certificates,
     requests: Family<Labels<3>, Counter>,
-    #[cfg(feature = "admission")]
     admissions: admission::Admissions,
 }
 
@@ -174,7 +172,6 @@ impl Metrics {
                 "Requests to the API server, by the status of the answer",
                 Family::default(),
             ),
-            #[cfg(feature = "admission")]
             admissions: admission::Admissions::new(r),
             registry: {
                 r.register_collector(Box::new(Process::new()));

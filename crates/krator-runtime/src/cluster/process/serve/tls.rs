@@ -11,9 +11,7 @@ use std::{
     sync::{Arc, Mutex},
     time::Duration,
 };
-#[cfg(feature = "admission")]
-use tokio::sync::watch;
-use tokio::time::Instant;
+use tokio::{sync::watch, time::Instant};
 use tokio_rustls::{
     TlsAcceptor,
     rustls::{
@@ -37,7 +35,6 @@ enum Source {
     /// The folder of a mounted certificate, when it was read last, and what was there.
     Mounted(PathBuf, Instant, Certificate),
     /// The certificate that the replicas keep in common, as soon as there is one.
-    #[cfg(feature = "admission")]
     Kept(watch::Receiver<Option<Certificate>>),
 }
 
@@ -76,7 +73,6 @@ impl Tls {
     }
 
     /// The certificate that the replicas of the operator keep in common.
-    #[cfg(feature = "admission")]
     pub fn kept(certificate: watch::Receiver<Option<Certificate>>) -> Self {
         Self::of(Source::Kept(certificate))
     }
@@ -99,7 +95,6 @@ impl Tls {
     fn certificate(&self) -> Option<Certificate> {
         match &mut *self.0.locked() {
             Source::Own(certificate) => Some(certificate.clone()),
-            #[cfg(feature = "admission")]
             Source::Kept(certificate) => certificate.borrow().clone(),
             Source::Mounted(folder, last, certificate) => {
                 if last.elapsed() >= REREAD {

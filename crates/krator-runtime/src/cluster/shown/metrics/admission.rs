@@ -17,7 +17,6 @@ pub(super) struct Admissions {
     answers: Family<Labels<2>, Counter>,
     in_flight: Family<Labels<1>, Gauge>,
     latencies: Histograms<Labels<1>>,
-    #[cfg(feature = "versions")]
     failed_conversions: Family<Labels<2>, Counter>,
 }
 
@@ -48,7 +47,6 @@ impl Admissions {
                 "How long webhooks took",
                 histograms(OF_REVIEWS),
             ),
-            #[cfg(feature = "versions")]
             failed_conversions: add(
                 r,
                 "krator_conversion_failures",
@@ -96,7 +94,6 @@ impl Metrics {
         self.answered(webhook, code, took);
     }
     /// Counts the objects of a kind that could not be converted.
-    #[cfg(feature = "versions")]
     pub fn failed_conversions(&self, group: &str, kind: &str) -> Counter {
         let labels = [
             ("group", group.to_owned().into()),
