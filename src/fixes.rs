@@ -133,9 +133,6 @@ fn with_key(text: &str, key: &str) -> String {
             }
             None => outline.first_entry(text, deploy, &entry),
         },
-        None if outline.parts[document].bracket.is_some() => {
-            outline.first_entry(text, document, &format!("deploy: {{{entry}}}"))
-        }
         None => {
             let end = outline.parts[document].end;
             let line = text[end..].find('\n').map_or(text.len(), |at| end + at);
