@@ -9,9 +9,10 @@ use crate::dice::{Dice, number};
 use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
 use crate::probes::logged_address;
 use crate::random_description::{Size, describe};
+use crate::yaml::documents;
 use faults::FAULTS;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::net::{TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
@@ -195,24 +196,62 @@ fn the_crd_of_every_description_is_the_same_once_it_is_stored() {
                 .iter()
                 .all(|finding| finding.rule.name != "costly-rule")
     });
-    for (name, description) in good.chain(random) {
-        let krate = Crate::untouched(&description);
-        let manifest = krate.dir().join("deploy/crd.yaml");
-        let manifest = manifest.to_str().expect("a plain name");
-        cluster.kubectl(&["apply", "--server-side", "-f", manifest]);
-        cluster.wait_established(&["-f", manifest]);
-        let grocery = Grocery {
-            cluster,
-            krate,
-            address: String::new(),
-        };
-        let (_, failed) = grocery.doctor(&[], &[]);
-        let differs = failed
-            .iter()
-            .find(|(check, _)| check.starts_with("crd ") || check.starts_with("stored"));
-        assert!(differs.is_none(), "{name}: {differs:?}");
-        cluster.kubectl(&["delete", "-f", manifest, "--wait=true"]);
+    let mut left: Vec<(String, Crate)> = good
+        .chain(random)
+        .map(|(name, description)| (name, Crate::untouched(&description)))
+        .collect();
+    // An API server takes five seconds to establish a definition, so those that cannot be in each other's way wait together.
+    while !left.is_empty() {
+        let mut taken = BTreeSet::new();
+        let (now, later): (Vec<_>, Vec<_>) = left.into_iter().partition(|(_, krate)| {
+            let names = names(krate);
+            let is_apart = taken.is_disjoint(&names);
+            taken.extend(names.into_iter().filter(|_| is_apart));
+            is_apart
+        });
+        left = later;
+        let manifests = now.iter().flat_map(|(_, krate)| {
+            let manifest = krate.dir().join("deploy/crd.yaml");
+            [
+                "-f".to_owned(),
+                manifest.to_str().expect("a plain name").to_owned(),
+            ]
+        });
+        let manifests: Vec<String> = manifests.collect();
+        let manifests: Vec<&str> = manifests.iter().map(String::as_str).collect();
+        cluster.kubectl(&[&["apply", "--server-side"], &manifests[..]].concat());
+        cluster.wait_established(&manifests);
+        for (name, krate) in now {
+            let grocery = Grocery {
+                cluster,
+                krate,
+                address: String::new(),
+            };
+            let (_, failed) = grocery.doctor(&[], &[]);
+            let differs = failed
+                .iter()
+                .find(|(check, _)| check.starts_with("crd ") || check.starts_with("stored"));
+            assert!(differs.is_none(), "{name}: {differs:?}");
+        }
+        cluster.kubectl(&[&["delete", "--wait=true"], &manifests[..]].concat());
     }
+}
+
+/// All names that the definitions of a crate take, with their groups.
+fn names(krate: &Crate) -> BTreeSet<String> {
+    let manifest = fs::read(krate.dir().join("deploy/crd.yaml")).expect("generated");
+    let definitions = documents(&manifest).into_iter();
+    let names = definitions.flat_map(|definition| {
+        let spec = definition["spec"].clone();
+        let one = ["plural", "singular", "kind", "listKind"].map(|name| spec["names"][name].clone());
+        let short = spec["names"]["shortNames"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        let all = one.into_iter().chain(short);
+        all.map(move |name| format!("{}/{name}", spec["group"]))
+    });
+    names.collect()
 }
 
 #[test]

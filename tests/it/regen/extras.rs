@@ -50,7 +50,11 @@ fn krator_asks_for_more_files_however_a_description_is_written() {
     }
     let in_braces = format!("{{{}}}", DOOR.trim_end().replace('\n', ", "));
     let checked = krator::check("krator.yaml", in_braces.as_bytes());
-    assert_eq!(asking_for(&checked.source, &Files::default(), &all), None, "its owner has to write it");
+    assert_eq!(
+        asking_for(&checked.source, &Files::default(), &all),
+        None,
+        "its owner has to write it"
+    );
     let refused = format!("{DOOR}deploy: {{chart: false}}\n");
     let checked = krator::check("krator.yaml", refused.as_bytes());
     let asking = asking_for(

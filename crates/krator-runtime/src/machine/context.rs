@@ -3,8 +3,7 @@
 use super::{Machine, ManifestOf, SharedOf, StatusOf};
 use crate::{
     applied::Applied,
-    conditions,
-    error::{Error, Fallible as _, Result},
+    error::{Fallible as _, Result},
     graph::Graph,
     status::Condition,
 };
@@ -233,37 +232,6 @@ impl<'a, M: Machine> Context<'a, M> {
     /// ```
     pub fn message(&mut self, message: impl Into<String>) {
         *self.message = Some(message.into());
-    }
-    /// The older form of [`set`](Self::set), which names the condition by a text. Prefer `set`: there a condition that
-    /// the description does not have is an error of the compiler. This form will be removed in a later version.
-    ///
-    /// # Errors
-    ///
-    /// If the description does not have the condition. The error is permanent.
-    ///
-    /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
-    /// fn report(cx: &mut Context<'_>) -> Result<()> {
-    ///     let tagged = cx.status().tag.is_some();
-    ///     cx.condition("Tagged", tagged, "Checked", "The moose was looked at.")
-    /// }
-    /// ```
-    pub fn condition(
-        &mut self,
-        kind: &str,
-        status: impl Into<Option<bool>>,
-        reason: impl Into<String>,
-        message: impl Into<String>,
-    ) -> Result<()> {
-        if !self.graph.own_conditions().contains(&kind) {
-            return Err(Error::permanent(format!(
-                "krator.yaml does not declare the condition `{kind}`"
-            )));
-        }
-        self.conditions
-            .push(conditions::set(kind, status.into(), reason, message));
-        Ok(())
     }
     /// Records a Kubernetes event about the object, which `kubectl describe` shows. `reason` is a word for programs,
     /// `note` a sentence for people. Events are best effort: one that cannot be published is dropped. The same event
