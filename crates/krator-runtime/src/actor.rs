@@ -337,12 +337,15 @@ impl<'g, M: Machine> Actor<'g, M> {
         let entry = |m: &ManifestOf<M>| m.status().and_then(|s| s.machine().entry);
         let observed_entry = entry(&observed);
         let is_this_stay = observed_entry == Some(self.engine.entry());
-        let moved = !is_this_stay && observed_entry != entry(&self.manifest);
-        match observed.status().map(|status| status.machine()) {
-            Some(theirs) if is_this_stay => self.engine.saw_others_status(theirs, now),
-            Some(theirs) if !moved => self.engine.saw_others_generation(theirs),
-            _ => {}
-        }
+        // Nor does an entry that is not stored yet hold if another operator has dealt with an edit in the stay before it: whatever led
+        // on from there did not know of that.
+        let is_outrun = || {
+            observed
+                .status()
+                .is_some_and(|status| self.engine.is_behind(status.machine()))
+        };
+        let moved = !is_this_stay && (observed_entry != entry(&self.manifest) || is_outrun());
+        self.see_status(&observed, now);
         let changed = !observed.same_labels(&self.manifest) || observed.status() != self.manifest.status();
         let deleted = observed.deleting() && !self.manifest.deleting();
         self.forget_unkept(&observed);
@@ -355,6 +358,15 @@ impl<'g, M: Machine> Actor<'g, M> {
         self.moved |= moved;
         self.dropped |= !Self::is_responsible_for(self.graph(), &self.manifest);
         moved | self.dropped | (deleted && self.engine.saw_deletion())
+    }
+
+    /// Takes notice of the status of an object, if it is one of this stay.
+    fn see_status(&mut self, object: &ManifestOf<M>, now: Now) {
+        if let Some(stored) = object.status().map(|status| status.machine())
+            && stored.entry == Some(self.engine.entry())
+        {
+            self.engine.saw_others_status(stored, now);
+        }
     }
 
     /// Takes notice of what the object says besides that it is being deleted. Returns whether the spec has changed.

@@ -221,12 +221,17 @@ fn the_crd_of_every_description_is_the_same_once_it_is_stored() {
         let manifests: Vec<&str> = manifests.iter().map(String::as_str).collect();
         cluster.kubectl(&[&["apply", "--server-side"], &manifests[..]].concat());
         cluster.wait_established(&manifests);
-        for (name, krate) in now {
+        let groceries = now.into_iter().map(|(name, krate)| {
             let grocery = Grocery {
                 cluster,
                 krate,
                 address: String::new(),
             };
+            (name, grocery)
+        });
+        // Their folders are there until the definitions are deleted.
+        let groceries: Vec<_> = groceries.collect();
+        for (name, grocery) in &groceries {
             let (_, failed) = grocery.doctor(&[], &[]);
             let differs = failed
                 .iter()

@@ -29,9 +29,13 @@ const LAST: usize = 15;
 const TRIES: usize = 100;
 
 /// Seeds that once found something, which others hardly ever do.
-const FOUND: [(Scenario, u64); 2] = [
+const FOUND: [(Scenario, u64); 4] = [
     // Of two operators, one went on to the next state while the other one stored that it had dealt with an edit.
     (Scenario::Rivals, 20013),
+    // The same, where the first one had judged the edit, too, in a state that it had not stored.
+    (Scenario::Rivals, 20273),
+    // A refused status leads back to before the run, and not to before what the other operator has stored meanwhile.
+    (Scenario::Rivals, 20159),
     // The answer to a write was lost, the object went on in memory, and the conflict led it back, with a new measure of pace.
     (Scenario::Spinning, 1825),
 ];

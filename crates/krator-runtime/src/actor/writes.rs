@@ -193,8 +193,9 @@ impl<M: Machine> Actor<'_, M> {
             // The API server rejects what the handler set, so the former values stay and the run counts as failed.
             self.draft = None;
             self.engine.go_back(*before);
-            // A conflict may have shown since then that the object is being deleted, or has another spec.
+            // A conflict may have shown since then that the object is being deleted, has another spec, or that others have failed.
             self.look_again();
+            self.see_status(&Arc::clone(&self.manifest), world.now());
             let error = Error::from(format!("the status was rejected: {error}"));
             self.report_run(None, RunEnd::Failed(error.class()), world);
             self.failed(&error, world);

@@ -59,21 +59,25 @@ impl Engine<'_> {
         (message != of_state).then(|| message.into())
     }
 
-    /// Reports a stored status of this stay, or of the one that was left for it and is stored still: another operator may have
-    /// dealt with a later generation meanwhile. Whoever waits for that generation must not see it taken back.
-    pub fn saw_others_generation(&mut self, stored: &MachineStatus) {
+    /// Whether a stored status says that another operator has dealt with a generation which this one has not.
+    pub fn is_behind(&self, stored: &MachineStatus) -> bool {
+        stored.observed_generation.unwrap_or(-1) > self.observed
+    }
+
+    /// Reports a stored status of this stay that is not the one that was written last. Another operator of the same
+    /// objects may have written it (one that was replaced, or that runs by mistake); its count of failures and the
+    /// generation that it has dealt with are honoured. It may also be a write of this operator whose answer was lost.
+    pub fn saw_others_status(&mut self, stored: &MachineStatus, now: Now) {
         let theirs = stored.observed_generation.unwrap_or(-1);
         if theirs > self.observed.max(self.entered_for) {
             self.take_digests(stored);
         }
         self.observed = self.observed.max(theirs);
-    }
-
-    /// Reports a stored status of this stay that is not the one that was written last. Another operator of the same
-    /// objects may have written it (one that was replaced, or that runs by mistake), whose count of failures is honoured. It
-    /// may also be a write of this operator whose answer was lost.
-    pub fn saw_others_status(&mut self, stored: &MachineStatus, now: Now) {
-        self.saw_others_generation(stored);
+        if theirs > self.judged {
+            // They have judged it in this very stay.
+            self.judged = theirs;
+            self.judge_as_reported();
+        }
         if self.is_requested() && stored.last_handled_request.as_deref() == self.requested.as_deref() {
             self.handled.clone_from(&self.requested);
         }

@@ -132,6 +132,13 @@ impl Engine<'_> {
         }
     }
 
+    /// What has been judged is what the status says of that.
+    pub(super) fn judge_as_reported(&mut self) {
+        if let Some(spec) = &mut self.spec {
+            spec.judged.clone_from(&spec.reported);
+        }
+    }
+
     /// The digests for the status; `None` if the graph reacts to no single field.
     pub(super) fn reported_digests(&self) -> Option<Box<Stored>> {
         let spec = self.spec.as_ref()?;
