@@ -13,7 +13,8 @@ section! {
         "deploy: {replicas: 2}")
         .default("1");
     LeaderElection = optional("leaderElection", Boolean,
-        "Whether the pods elect a leader, which alone works. Without it there is one pod, and a rollout ends it first.",
+        "Whether the pods elect a leader, which alone works. Without it there is one pod, and a rollout ends it first. Before you \
+         turn it on again, scale the Deployment to zero: a pod that takes part in no election makes way for no leader.",
         "deploy: {leaderElection: false}")
         .default("`true`");
     Namespaces = optional("namespaces", List { of: &Name(NamespaceName::FORM), min: 1, max: None },
