@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use crate::changes::{FileState, Snapshot, UnreadableFiles};
 use crate::checked::{Checked, check_with};
 use crate::code::{self, InFile, Renames};
-
 use crate::disk::{self, Folder};
 use crate::drift::{self, Drift, Options, Version};
 use crate::finding::Source;
@@ -38,6 +37,8 @@ pub struct Workspace {
     promised: Option<Checked>,
     /// The files that the description names.
     named: Files,
+    /// What the crate has although its description does not ask for it.
+    unasked: BTreeSet<Extra>,
     /// `.krator/`, Cargo.toml, and the files that no plan names.
     files: Snapshot,
 }
@@ -128,7 +129,9 @@ impl Workspace {
             }
         }
         let record = GenerationRecord::parse(&files)?;
-        let description = having(description, &record.unasked);
+        let own = description.description.as_ref();
+        let unasked = own.map_or_else(BTreeSet::new, |own| &record.unasked - &own.deploy.extras);
+        let description = having(description, &unasked);
         let Some(former) = record::description_in(&files) else {
             return Err(damaged(record::DESCRIPTION, "it is missing").into());
         };
@@ -174,6 +177,7 @@ impl Workspace {
             record,
             description,
             named,
+            unasked,
             files,
         })
     }
@@ -186,10 +190,11 @@ impl Workspace {
     /// If `deploy` is written in a way that is not edited.
     pub fn asking_for(&self, extras: &BTreeSet<Extra>) -> Result<Option<(String, String)>, Error> {
         let source = &self.description.source;
-        let wanted = extras | &self.record.unasked;
-        let has = check_with(source.name(), source.text().as_bytes(), &self.named).description;
-        let has = has.map_or_else(BTreeSet::new, |description| description.deploy.extras);
-        let lacking = &wanted - &has;
+        let has = self.description.description.as_ref();
+        let has = has.map_or_else(BTreeSet::new, |description| {
+            &description.deploy.extras - &self.unasked
+        });
+        let lacking = &(extras | &self.unasked) - &has;
         if lacking.is_empty() {
             return Ok(None);
         }

@@ -111,11 +111,10 @@ impl Amalgamation {
         let mut arms = String::new();
         for file in &self.included {
             let text = self.files.get(file).ok_or_else(|| lacks("src", file))?;
-            let hashes = (1..).map(|count| "#".repeat(count));
-            let hashes = hashes
-                .clone()
-                .find(|hashes| !text.contains(&format!("\"{hashes}")));
-            let hashes = hashes.unwrap_or_default();
+            let mut hashes = "#".to_owned();
+            while text.contains(&format!("\"{hashes}")) {
+                hashes.push('#');
+            }
             arms += &format!("    ({file:?}) => {{\nr{hashes}\"{text}\"{hashes}\n    }};\n");
         }
         Ok(format!(

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::{FieldPath, JsonPath, KindId, StateId};
+use crate::catalog::keys::{DeployKey, SectionKey as _};
 use crate::finding::{Span, Spanned};
 use crate::names::{
     Category, ColumnName, ConditionName, GroupName, ImageName, KindName, LabelKey, NamespaceName,
@@ -316,13 +317,18 @@ impl Extra {
         Extra::NetworkPolicy,
     ];
 
-    /// The key of `deploy` that asks for the files.
+    /// The name of the key of `deploy` that asks for the files.
     pub fn key(self) -> &'static str {
+        self.deploy_key().key().name
+    }
+
+    /// The key of `deploy` that asks for the files.
+    pub(super) fn deploy_key(self) -> DeployKey {
         match self {
-            Extra::Chart => "chart",
-            Extra::Install => "install",
-            Extra::Monitoring => "monitoring",
-            Extra::NetworkPolicy => "networkPolicy",
+            Extra::Chart => DeployKey::Chart,
+            Extra::Install => DeployKey::Install,
+            Extra::Monitoring => DeployKey::Monitoring,
+            Extra::NetworkPolicy => DeployKey::NetworkPolicy,
         }
     }
 

@@ -196,19 +196,23 @@ pub(super) fn add(plan: &mut Plan, description: &Description, former: &FormerMov
         "digest": digest,
     }));
     plan.add("deploy/kustomization.yaml", Seeded, kustomization);
-    let install = install(description, former);
-    if description.deploy.extras.contains(&Extra::Chart) {
+    let extras = &description.deploy.extras;
+    let [has_chart, has_install] = [Extra::Chart, Extra::Install].map(|extra| extras.contains(&extra));
+    if !has_chart && !has_install {
+        return;
+    }
+    let install = install(parts);
+    if has_chart {
         chart::add(plan, description, former, &install);
     }
-    if description.deploy.extras.contains(&Extra::Install) {
+    if has_install {
         plan.add(Extra::Install.place(), Generated, install);
     }
 }
 
 /// `dist/install.yaml`: all manifests but those that not every cluster has or wants.
-fn install(description: &Description, former: &FormerMoves) -> String {
-    let parts = parts(description, former, &Settings::of(description)).into_iter();
-    let installed = parts.filter(|part| part.optional.is_none());
+fn install(parts: Vec<Part>) -> String {
+    let installed = parts.into_iter().filter(|part| part.optional.is_none());
     let installed: Vec<Json> = installed
         .flat_map(|part| part.objects.into_iter().map(yaml::bare))
         .collect();

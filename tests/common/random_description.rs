@@ -11,6 +11,7 @@ mod resource;
 mod rules;
 mod schema;
 
+use krator::model::Extra;
 use serde_json::{Map, Value, json};
 
 use crate::common::dice::Dice;
@@ -197,9 +198,9 @@ fn deploy(dice: &mut Dice) -> Value {
     } else if has_namespaces {
         deploy["leaderElection"] = json!(false);
     }
-    for extra in ["chart", "install", "monitoring", "networkPolicy"] {
+    for extra in Extra::ALL {
         if dice.one_in(2) {
-            deploy[extra] = json!(true);
+            deploy[extra.key()] = json!(true);
         }
     }
     deploy

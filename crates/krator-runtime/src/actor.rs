@@ -337,7 +337,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         let entry = |m: &ManifestOf<M>| m.status().and_then(|s| s.machine().entry);
         let observed_entry = entry(&observed);
         let is_this_stay = observed_entry == Some(self.engine.entry());
-        // Nor does an entry that is not stored yet hold if another operator has dealt with an edit in the stay before it: whatever led
+        // An entry that is not stored yet does not hold if another operator has dealt with an edit in the stay before it: whatever led
         // on from there did not know of that.
         let is_outrun = || {
             observed
@@ -345,12 +345,12 @@ impl<'g, M: Machine> Actor<'g, M> {
                 .is_some_and(|status| self.engine.is_behind(status.machine()))
         };
         let moved = !is_this_stay && (observed_entry != entry(&self.manifest) || is_outrun());
-        self.see_status(&observed, now);
         let changed = !observed.same_labels(&self.manifest) || observed.status() != self.manifest.status();
         let deleted = observed.deleting() && !self.manifest.deleting();
         self.forget_unkept(&observed);
         self.must_step |= deleted;
         self.manifest = observed;
+        self.see_status(now);
         self.must_step |= self.look();
         if changed {
             self.engine.saw_change(&[Watch::Itself], Duration::ZERO, now);
@@ -360,9 +360,9 @@ impl<'g, M: Machine> Actor<'g, M> {
         moved | self.dropped | (deleted && self.engine.saw_deletion())
     }
 
-    /// Takes notice of the status of an object, if it is one of this stay.
-    fn see_status(&mut self, object: &ManifestOf<M>, now: Now) {
-        if let Some(stored) = object.status().map(|status| status.machine())
+    /// Takes notice of the stored status, if it is one of this stay.
+    fn see_status(&mut self, now: Now) {
+        if let Some(stored) = self.manifest.status().map(|status| status.machine())
             && stored.entry == Some(self.engine.entry())
         {
             self.engine.saw_others_status(stored, now);

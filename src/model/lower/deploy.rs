@@ -81,13 +81,11 @@ pub(super) fn deploy(node: Input<'_>) -> Deploy {
     if let Some(migrate) = keys.read(DeployKey::Migrate, boolean) {
         deploy.migrate = migrate.value;
     }
-    for (key, extra) in [
-        (DeployKey::Chart, Extra::Chart),
-        (DeployKey::Install, Extra::Install),
-        (DeployKey::Monitoring, Extra::Monitoring),
-        (DeployKey::NetworkPolicy, Extra::NetworkPolicy),
-    ] {
-        if keys.read(key, boolean).is_some_and(|asked| asked.value) {
+    for extra in Extra::ALL {
+        if keys
+            .read(extra.deploy_key(), boolean)
+            .is_some_and(|asked| asked.value)
+        {
             deploy.extras.insert(extra);
         }
     }

@@ -195,7 +195,7 @@ impl<M: Machine> Actor<'_, M> {
             self.engine.go_back(*before);
             // A conflict may have shown since then that the object is being deleted, has another spec, or that others have failed.
             self.look_again();
-            self.see_status(&Arc::clone(&self.manifest), world.now());
+            self.see_status(world.now());
             let error = Error::from(format!("the status was rejected: {error}"));
             self.report_run(None, RunEnd::Failed(error.class()), world);
             self.failed(&error, world);

@@ -38,15 +38,16 @@ fn a_crate_of_a_former_krator_is_upgraded_by_one_run() {
         let printed = text(output.stderr);
         assert!(output.status.success(), "{printed}");
         let now = files(dir);
-        let vendored = now.iter().filter(|(path, _)| path.starts_with("vendor"));
-        let mut vendored: Vec<_> = vendored.collect();
-        let library = vendored.pop().expect("the runtime is vendored");
-        assert!(library.0.ends_with("src/lib.rs") && library.1 == source::LIBRARY.as_bytes());
-        assert_eq!(
-            vendored.len(),
-            2,
-            "no file of the old runtime is left: {vendored:?}"
-        );
+        for (path, contents) in [("LICENSE", source::LICENSE), ("src/lib.rs", source::LIBRARY)] {
+            let path = Path::new("vendor/krator-runtime").join(path);
+            assert!(
+                now.get(&path).is_some_and(|there| there == contents.as_bytes()),
+                "{}",
+                path.display()
+            );
+        }
+        let count = now.keys().filter(|path| path.starts_with("vendor")).count();
+        assert_eq!(count, 3, "no file of the old runtime is left");
         let bases = now.keys().filter(|path| path.starts_with(".krator/base"));
         assert_eq!(bases.count(), 2, "one for the crate and one for its kind");
         let there = |path: &str| text(now[Path::new(path)].clone());
