@@ -37,6 +37,7 @@ use jiff::Timestamp;
 use kube::runtime::watcher;
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
+    pin::pin,
     sync::Arc,
     time::Duration,
 };
@@ -185,6 +186,10 @@ where
             .map(|(at, seen)| seen.map(move |seen| (at, seen)).boxed());
         let mut others = select_all(others);
         let turns = Arc::clone(&self.world.cluster.turns);
+        let world = Arc::clone(&self.world);
+        // Nothing is dated by a clock that may be far off.
+        let mut dated = pin!(world.clock.known(world.skew.client()));
+        let mut is_dated = false;
         let mut beat = tokio::time::interval(health::BEAT);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -198,10 +203,11 @@ where
                 }
                 Some(ended) = self.tasks.join_next_with_id() => self.ended(ended),
                 Some(timer) = self.timers.next() => self.due(&timer.into_inner()),
+                () = &mut dated, if !is_dated => is_dated = true,
                 () = turns.room(), if !self.backlog.is_empty() => self.begin(),
                 // Before those of other kinds: where the deletions of an object and of its children have both arrived, its
                 // handler must not apply the children again.
-                Some((source, seen)) = objects.next(), if unlisted.is_empty() => if acts {
+                Some((source, seen)) = objects.next(), if is_dated && unlisted.is_empty() => if acts {
                     self.saw(source, seen);
                 },
                 Some((at, seen)) = others.next() => match seen {

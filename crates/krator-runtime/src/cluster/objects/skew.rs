@@ -129,6 +129,11 @@ impl Skew {
         tracing::debug!(group, kind, %error, "the definition in the cluster cannot be compared");
     }
 
+    /// A client that needs no leadership.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
     /// Reads the definition now, unless that was done a moment ago.
     ///
     /// # Errors

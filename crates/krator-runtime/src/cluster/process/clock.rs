@@ -1,16 +1,23 @@
 //! The clock of the API server, learned from the `Date` header of its answers, so that time stamps in objects do not
 //! depend on the clock of the operator's node.
-use crate::{cluster::host, lock::Lock as _};
+use crate::{
+    cluster::{api::answered, host},
+    lock::Lock as _,
+};
 use futures::{FutureExt as _, future::BoxFuture};
 use http::{HeaderMap, Response, header::DATE};
 use jiff::{SignedDuration, Timestamp};
+use kube::Client;
 use std::{
     sync::{Arc, Mutex},
     task::{Context, Poll},
     time::Duration,
 };
-use tokio::time::Instant;
+use tokio::{sync::watch, time::Instant};
 use tower::{Layer, Service, layer::layer_fn};
+
+/// Differences that come from the resolution of `Date`, and from answers that take their time.
+const IGNORED: Duration = Duration::from_secs(2);
 
 /// Monotonic between corrections, and accurate to about a second, the resolution of `Date`.
 #[derive(Debug)]
@@ -18,6 +25,8 @@ pub(crate) struct Clock {
     origin: Instant,
     /// The server's time at the origin.
     began: Mutex<Timestamp>,
+    /// How long the fastest answer was under way, of those that told the server's time; `None` before there was one.
+    fastest: watch::Sender<Option<Duration>>,
     /// How far people have moved the clock forward.
     #[cfg(feature = "dev")]
     ahead: Mutex<Duration>,
@@ -28,6 +37,7 @@ impl Clock {
         Self {
             origin: Instant::now(),
             began: Mutex::new(host::time()),
+            fastest: watch::Sender::new(None),
             #[cfg(feature = "dev")]
             ahead: Mutex::default(),
         }
@@ -83,20 +93,48 @@ impl Clock {
     }
 
     /// Learns from the answer to a request that was sent at this time since the origin: the server wrote its `Date` between then
-    /// and now, however long the answer was under way. Differences of up to two seconds are ignored, because they come from the
-    /// resolution of `Date`.
+    /// and now, however long the answer was under way. Differences of up to two seconds are ignored.
     fn learn(&self, headers: &HeaderMap, sent: Duration) {
-        const IGNORED: SignedDuration = SignedDuration::from_secs(2);
+        const IGNORED_BY: SignedDuration = SignedDuration::from_secs(IGNORED.as_secs().cast_signed());
         let date = headers.get(DATE).and_then(|value| value.to_str().ok());
         let Some(date) = date.and_then(|text| jiff::fmt::rfc2822::parse(text).ok()) else {
             return;
         };
-        let (earliest, latest) = (date.timestamp() - self.origin.elapsed(), date.timestamp() - sent);
-        let mut began = self.began.locked();
-        if earliest.duration_since(*began) > IGNORED {
-            *began = earliest;
-        } else if began.duration_since(latest) > IGNORED {
-            *began = latest;
+        let arrived = self.origin.elapsed();
+        let (earliest, latest) = (date.timestamp() - arrived, date.timestamp() - sent);
+        {
+            let mut began = self.began.locked();
+            if earliest.duration_since(*began) > IGNORED_BY {
+                *began = earliest;
+            } else if began.duration_since(latest) > IGNORED_BY {
+                *began = latest;
+            }
+        }
+        let under_way = arrived.saturating_sub(sent);
+        self.fastest.send_if_modified(|fastest| {
+            let is_faster = fastest.is_none_or(|fastest| under_way < fastest);
+            if is_faster {
+                *fastest = Some(under_way);
+            }
+            is_faster
+        });
+    }
+
+    /// Waits until the server's time is known. An answer that was under way for long leaves open when it was written, so if the
+    /// first one was, the server is asked for another one: a few times, because it may always be slow.
+    pub async fn known(&self, client: &Client) {
+        const TIMES: usize = 5;
+        // The sender is borrowed, so this ends when there is a value.
+        let _ = self.fastest.subscribe().wait_for(Option::is_some).await;
+        for _ in 0..TIMES {
+            if self.fastest.borrow().is_some_and(|fastest| fastest <= IGNORED) {
+                return;
+            }
+            // What it answers does not matter. Without a connection there is nothing to wait for but the next one.
+            let answer = answered(IGNORED * 2, client.apiserver_version().boxed()).await;
+            if !matches!(answer, Ok(Ok(_))) {
+                tokio::time::sleep(IGNORED).await;
+            }
         }
     }
 }
@@ -165,6 +203,34 @@ mod tests {
         assert_eq!(clock.time(), now, "the server may have written it a minute ago");
         clock.learn(&headers, clock.elapsed());
         assert_eq!(clock.time(), before, "the server has written it just now");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_time_is_known_when_an_answer_was_not_under_way_for_long() {
+        let clock = Arc::new(Clock::new());
+        let delays = Mutex::new(vec![1, 20]);
+        let server = tower::service_fn(move |_: http::Request<kube::client::Body>| {
+            let delay = delays.locked().pop().unwrap_or_default();
+            async move {
+                tokio::time::sleep(Duration::from_secs(delay)).await;
+                let answer = Response::builder().status(403);
+                let answer = answer.header(DATE, "Sun, 06 Nov 2044 08:49:37 GMT");
+                Ok::<_, tower::BoxError>(answer.body(kube::client::Body::empty()).expect("an answer"))
+            }
+        });
+        let client = Client::new(clock.layer().layer(server), "default");
+        let mut known = std::pin::pin!(clock.known(&client));
+        let pending = tokio::time::timeout(Duration::from_secs(60), &mut known).await;
+        assert!(pending.is_err(), "nothing has answered");
+        client.apiserver_version().await.expect_err("it refuses");
+        let before = Instant::now();
+        known.await;
+        assert_eq!(
+            before.elapsed().as_secs(),
+            3,
+            "another answer, and a pause after the refusal"
+        );
+        assert!(clock.time().to_string().starts_with("2044-11-06T08:49:"));
     }
 
     #[cfg(feature = "dev")]
