@@ -7,34 +7,15 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_macros))]
 
 // In the order of the layers, lowest first: each module uses only modules above it in this list.
-pub mod text;
-pub mod names;
-pub mod catalog;
 #[cfg(feature = "cluster")]
 mod observed;
-pub mod finding;
-pub mod spec;
-mod outline;
-pub mod model;
-pub mod language_schema;
-pub mod graph;
-mod crd;
-mod sample;
-pub mod versions;
-pub mod policies;
-mod rules;
 pub mod plan;
 pub mod changes;
 pub mod record;
 pub mod render;
 #[cfg(feature = "cluster")]
 mod population;
-pub mod starter;
-pub mod import;
 pub mod examples;
-pub mod compare;
-pub mod checked;
-pub mod fixes;
 pub mod code;
 pub mod drift;
 #[allow(
@@ -47,7 +28,6 @@ pub mod workspace;
 mod doctor;
 #[cfg(feature = "cluster")]
 mod why;
-pub mod assist;
 #[allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
@@ -55,4 +35,9 @@ pub mod assist;
 )]
 pub mod cli;
 
-pub use checked::{Checked, check, check_with};
+// The language is a crate of its own, whose rooms are named here as if they were this crate's.
+pub use krator_language::{
+    Checked, assist, catalog, check, check_with, checked, compare, finding, fixes, graph, import,
+    language_schema, model, names, policies, spec, starter, text, versions,
+};
+use krator_language::{crd, rules, sample, yaml};

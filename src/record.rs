@@ -6,6 +6,7 @@
 //! record anew.
 
 mod base;
+pub(crate) mod layout;
 mod promise;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,8 +19,8 @@ use crate::model::Extra;
 use crate::plan::{File, Ownership, Plan, as_written};
 use crate::spec::Files;
 use crate::text::conflict::conflicts;
-use crate::text::layout::without_layout;
 use crate::text::normalized;
+use layout::without_layout;
 
 pub(crate) use base::is_base;
 pub(crate) use promise::{PROMISED, PROMISED_DESCRIPTION, Promise};

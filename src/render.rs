@@ -14,7 +14,6 @@ pub mod webhooks;
 mod templates;
 #[cfg(test)]
 mod testing;
-pub(crate) mod yaml;
 
 use crate::{
     finding::Source,

@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 use crate::changes::{Changes, FileState, Snapshot, UnreadableFiles};
 use crate::code::{self, InFile};
 use crate::plan::{File, Ownership, Plan, as_written};
+use crate::record::layout::is_formatted;
 use crate::record::{self, FileRecord, GenerationRecord};
 use crate::text::conflict::conflicts;
-use crate::text::layout::is_formatted;
 use crate::text::{normalized, with_line_ends_of};
 
 /// Whether the owner of a file has replaced what krator wrote: fewer than a third of its lines are left, so that a change of

@@ -229,6 +229,28 @@ mod tests {
     const MOST_LINES: usize = 26_900;
 
     #[test]
+    fn dependencies_of_generated_crates_are_reserved() {
+        let lock: toml_edit::DocumentMut = include_str!("../../templates/Cargo.lock").parse().unwrap();
+        let packages = lock["package"].as_array_of_tables().unwrap();
+        let generated = packages
+            .iter()
+            .find(|package| package["name"].as_str() == Some("generated-operator"))
+            .unwrap();
+        let dependencies: Vec<&str> = generated["dependencies"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|dependency| dependency.as_str()?.split(' ').next())
+            .collect();
+        assert!(dependencies.contains(&"krator-runtime"));
+        for dependency in dependencies {
+            // Names of operators have no `_`, but rustc treats `-` and `_` in names of crates alike.
+            let name = dependency.replace('_', "-");
+            assert!(crate::names::unusable_operator(&name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
     fn a_lock_file_is_in_cargos_order_whatever_the_package_is_called() {
         for name in ["aaa", "moose-tracker", "zzz"] {
             let name = OperatorName::parse(name).expect("a name");

@@ -2,9 +2,9 @@
 
 use serde_json::Value as Json;
 
-use super::yaml;
 use crate::crd::definition;
 use crate::model::Description;
+use crate::yaml;
 
 /// The annotation that says which krator has made a definition.
 pub(crate) const MADE_BY: &str = "krator/version";

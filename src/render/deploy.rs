@@ -6,10 +6,10 @@ pub(super) use extras::{certificates, disruption_budget, metrics_name, metrics_s
 
 use serde_json::{Map, Value as Json, json};
 
-use super::yaml::comment;
 use crate::finding::Spanned;
 use crate::model::{Certificates, Description, PublishedEvents};
 use crate::names::LabelKey;
+use crate::yaml::comment;
 
 /// The version of a new crate in its Cargo.toml, and the tag of its image.
 pub(super) const FIRST_VERSION: &str = "0.1.0";
@@ -269,7 +269,7 @@ fn amounts(amounts: &[(LabelKey, Spanned<String>)]) -> Json {
 mod tests {
     use super::*;
     use crate::render::testing::described;
-    use crate::render::yaml;
+    use crate::yaml;
 
     fn made(more: &str) -> Json {
         let description = described(more);

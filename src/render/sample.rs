@@ -1,8 +1,8 @@
 //! The manifest of the sample objects: to try the operator, and to edit.
 
-use super::yaml;
 use crate::model::Description;
 use crate::sample::object;
+use crate::yaml;
 
 /// `deploy/sample.yaml`: only required fields, each with the simplest value that its schema allows.
 pub fn sample(description: &Description) -> String {

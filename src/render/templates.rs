@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use handlebars::{Handlebars, handlebars_helper, no_escape};
 use serde_json::Value as Json;
 
-use super::yaml::scalar;
+use crate::yaml::scalar;
 
 macro_rules! templates {
     ($($name:ident = $path:literal,)*) => {

@@ -82,6 +82,7 @@ fn no_file_is_too_long_to_be_read_at_once() {
         "crates/krator-schema/src",
         "crates/krator-apiserver/src",
         "crates/krator-derive/src",
+        "crates/krator-language/src",
     ];
     let long: Vec<String> = folders
         .iter()
@@ -99,6 +100,11 @@ fn no_file_is_too_long_to_be_read_at_once() {
 #[test]
 fn the_rooms_of_krator_are_layers() {
     assert_layers("krator", "src");
+}
+
+#[test]
+fn the_rooms_of_the_language_are_layers() {
+    assert_layers("krator_language", "crates/krator-language/src");
 }
 
 #[test]
@@ -121,8 +127,8 @@ fn the_rooms_of_the_embedded_api_server_are_layers() {
 fn a_cycle_that_was_removed_is_found_when_it_comes_back() {
     for (name, folder, file, import, edge) in [
         (
-            "krator",
-            "src",
+            "krator_language",
+            "crates/krator-language/src",
             "spec/parse.rs",
             "use crate::rules::judge;",
             "spec -> rules",

@@ -38,6 +38,8 @@ mod language;
 mod language_coverage;
 // Fixes of descriptions.
 mod fixes;
+// What editors ask about a text that is being written.
+mod outline;
 // The language server, by a scripted client.
 mod editor;
 // The findings about descriptions with a mistake.

@@ -1,4 +1,4 @@
-//! The types of Kubernetes itself, as krator's command has them in `src/model/kubernetes/types.tsv`.
+//! The types of Kubernetes itself, as krator's command has them in `crates/krator-language/src/model/kubernetes/types.tsv`.
 //!
 //! Each line is made from a Rust type of k8s-openapi: the compiler proves that the type exists, and plural and scope of a
 //! kind, the path of the type and its schema come from it. `KRATOR_UPDATE=1 cargo test kubernetes_types` rewrites the file,
@@ -51,7 +51,7 @@ impl Known {
         format!("{root}::{}::{name}", path.join("::"))
     }
 
-    /// Its line, whose columns are those of `Known` in `src/model/kubernetes.rs`.
+    /// Its line, whose columns are those of `Known` in `crates/krator-language/src/model/kubernetes.rs`.
     fn line(&self, references: &BTreeMap<String, String>) -> String {
         let mut generator = SchemaSettings::openapi3().into_generator();
         let schema = (self.schema)(&mut generator).to_value();
@@ -132,7 +132,7 @@ fn the_types_are_those_of_the_command() {
         .map(|known| ((known.schema_name)().into_owned(), known.reference()))
         .collect();
     let now: String = known().map(|known| known.line(&references) + "\n").collect();
-    let path = crate::common::root().join("src/model/kubernetes/types.tsv");
+    let path = crate::common::root().join("crates/krator-language/src/model/kubernetes/types.tsv");
     if is_update(&path) {
         std::fs::write(&path, &now).expect("a folder of our own");
     }

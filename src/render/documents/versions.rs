@@ -6,8 +6,8 @@ use serde_json::{Value as Json, json};
 use super::markdown::{block, code, paragraph};
 use crate::model::{DURATION_UNITS, Description, Kind, Version};
 use crate::render::templates::Template;
-use crate::render::yaml;
 use crate::sample;
+use crate::yaml;
 
 /// The document, if a kind has older versions.
 pub fn versions(description: &Description) -> Option<String> {

@@ -12,7 +12,7 @@ use crate::plan::Plan;
 use crate::policies::FormerMoves;
 use crate::render::deploy::{FIRST_VERSION, METRICS_PORT, Settings};
 use crate::render::templates::Template;
-use crate::render::yaml;
+use crate::yaml;
 
 /// Where the chart is in a crate.
 const CHART: &str = "deploy/chart";
@@ -162,7 +162,7 @@ pub(super) fn add(plan: &mut Plan, description: &Description, former: &FormerMov
         }
         let owner = match part.owner {
             Generated => {
-                text = format!("{}{text}", yaml::HEADER);
+                text = format!("{}{text}", super::HEADER);
                 Generated
             }
             _ => Merged,

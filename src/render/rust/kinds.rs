@@ -7,8 +7,8 @@ use crate::model::{
 };
 use crate::model::{KubernetesType, State};
 use crate::names::taken_in_handlers;
-use crate::render::yaml;
 use crate::sample;
+use crate::yaml;
 use proc_macro2::TokenStream;
 use quote::quote;
 use std::collections::{BTreeMap, BTreeSet};

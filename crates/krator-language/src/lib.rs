@@ -1,0 +1,31 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Rooms
+//!
+//! Data flows in one direction: text -> [`spec`] (the tree as written) -> [`model`] (the description as meant) -> findings of
+//! [`rules`]. All of it is pure and deterministic.
+
+// In the order of the layers, lowest first: each module uses only modules above it in this list.
+pub mod text;
+pub mod yaml;
+pub mod names;
+pub mod catalog;
+pub mod finding;
+pub mod spec;
+pub mod outline;
+pub mod model;
+pub mod language_schema;
+pub mod graph;
+pub mod crd;
+pub mod sample;
+pub mod versions;
+pub mod policies;
+pub mod rules;
+pub mod starter;
+pub mod import;
+pub mod compare;
+pub mod checked;
+pub mod fixes;
+pub mod assist;
+
+pub use checked::{Checked, check, check_with};

@@ -1,0 +1,92 @@
+//! Older versions of a kind, each as its changes make it of the next newer one.
+
+use krator_runtime::versions::Change;
+
+use super::{Column, Field, FieldPath, Kind, MomentUnit, Period, Scale, Schema};
+use crate::finding::{Span, Spanned};
+use crate::names::VersionName;
+
+/// An older version.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Version {
+    /// Its name.
+    pub name: Spanned<VersionName>,
+    /// What clients that use it are told, if it is deprecated.
+    pub deprecated: Option<Spanned<String>>,
+    /// Whether clients may use it.
+    pub served: bool,
+    /// The key by which objects are stored in it.
+    pub stored: Option<Span>,
+    /// What makes an object of the next newer version of one of this version, in this order.
+    pub changes: Vec<Spanned<Change>>,
+    /// Rules of the next newer version about what has changed, which this version lacks.
+    pub lost: Vec<Spanned<String>>,
+    /// `.spec` in this version.
+    pub spec: Schema,
+    /// The fields of the description in `.status` in this version.
+    pub status: Vec<Field>,
+    /// Its printer columns before the default ones.
+    pub columns: Vec<Column>,
+    /// Its scale subresource.
+    pub scale: Option<Scale>,
+    /// The fields that selectors may use in it.
+    pub selectable_fields: Vec<Spanned<FieldPath>>,
+}
+
+/// The units of numbers that become durations: as descriptions have them, and as durations do.
+pub const DURATION_UNITS: [(&str, &str); 4] = [
+    ("milliseconds", "ms"),
+    ("seconds", "s"),
+    ("minutes", "m"),
+    ("hours", "h"),
+];
+
+impl Kind {
+    /// The kind as clients of an older version see it.
+    pub fn in_version(&self, version: &Version) -> Kind {
+        let mut kind = self.clone();
+        kind.resource.version = version.name.clone();
+        kind.resource.scale = version.scale.clone();
+        kind.resource.selectable_fields = version.selectable_fields.clone();
+        kind.spec = version.spec.clone();
+        kind.status = version.status.clone();
+        kind.columns = version.columns.clone();
+        kind
+    }
+
+    /// The names of all versions, the newest first.
+    pub fn version_names(&self) -> impl Iterator<Item = &Spanned<VersionName>> {
+        let older = self.versions.iter().map(|version| &version.name);
+        std::iter::once(&self.resource.version).chain(older)
+    }
+
+    /// Whether objects are converted between the versions of the kind: some look different.
+    pub fn converts(&self) -> bool {
+        self.versions.iter().any(|version| !version.changes.is_empty())
+    }
+
+    /// Whether the operator remembers digests of the spec in the status: of the fields that states tell apart, and of all of it
+    /// where a conversion may change it without a new generation.
+    pub fn keeps_digests(&self) -> bool {
+        self.converts() || !self.told_apart().is_empty()
+    }
+
+    /// Whether the operator remembers in the status which timeouts have led from their states: those at a point in time.
+    pub fn remembers_timeouts(&self) -> bool {
+        let timeouts = self.states.iter().filter_map(|state| state.timeout.as_ref());
+        let mut periods = timeouts.map(|timeout| &timeout.after.value);
+        periods.any(|period| matches!(period, Period::Field(field) if field.unit == MomentUnit::Instant))
+    }
+
+    /// Whether functions of the author convert some of the values.
+    pub fn has_functions(&self) -> bool {
+        let mut changes = self.versions.iter().flat_map(|version| &version.changes);
+        changes.any(|change| matches!(change.value, Change::Custom { .. }))
+    }
+
+    /// The name of the version in which objects are stored.
+    pub fn stored_version(&self) -> &VersionName {
+        let older = self.versions.iter().find(|version| version.stored.is_some());
+        older.map_or(&self.resource.version.value, |older| &older.name.value)
+    }
+}
