@@ -18,6 +18,8 @@ pub(crate) const VENDOR: &str = "vendor/krator-runtime";
 const PLACEHOLDER: &str = "generated-operator";
 /// The package of the runtime.
 const RUNTIME: &str = "krator-runtime";
+/// What the runtime depends on, and contains where it is vendored.
+const MACHINE: &str = "krator-machine";
 /// The lock file that generated crates are tested with.
 const LOCK: &str = include_str!("../../templates/Cargo.lock");
 
@@ -209,7 +211,9 @@ fn vendored_manifest() -> String {
         text.push_str(&format!("{feature} = [{}]\n", enables.join(", ")));
     }
     text.push_str("\n[dependencies]\n");
-    for (name, dependency) in &runtime.dependencies {
+    // The file of the runtime has that crate as a module.
+    let vendored = runtime.dependencies.iter().filter(|(name, _)| *name != MACHINE);
+    for (name, dependency) in vendored {
         let requirement = requirement(&runtime, name, &[]);
         let requirement = match (dependency.optional(), requirement.strip_suffix(" }")) {
             (false, _) => requirement,
@@ -285,8 +289,10 @@ mod tests {
         for (feature, enables) in &vendored.features {
             assert_eq!(own.features.get(feature), Some(enables), "{feature}");
         }
-        assert_eq!(own.dependencies.len(), vendored.dependencies.len());
-        for (name, dependency) in &own.dependencies {
+        // The file has that one's source.
+        assert!(!vendored.dependencies.contains_key(MACHINE));
+        assert_eq!(own.dependencies.len(), vendored.dependencies.len() + 1);
+        for (name, dependency) in own.dependencies.iter().filter(|(name, _)| *name != MACHINE) {
             let copy = &vendored.dependencies[name];
             assert_eq!(dependency.req(), copy.req(), "{name}");
             assert_eq!(dependency.req_features(), copy.req_features(), "{name}");

@@ -32,6 +32,7 @@ pub fn documents() -> Vec<String> {
         "e2e/benches/converge",
         "crates/krator-apiserver",
         "crates/krator-language",
+        "crates/krator-machine",
     ] {
         let entries = fs::read_dir(root().join(folder)).expect("a folder of the repository");
         for entry in entries {

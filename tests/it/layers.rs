@@ -83,6 +83,7 @@ fn no_file_is_too_long_to_be_read_at_once() {
         "crates/krator-apiserver/src",
         "crates/krator-derive/src",
         "crates/krator-language/src",
+        "crates/krator-machine/src",
     ];
     let long: Vec<String> = folders
         .iter()
@@ -105,6 +106,11 @@ fn the_rooms_of_krator_are_layers() {
 #[test]
 fn the_rooms_of_the_language_are_layers() {
     assert_layers("krator_language", "crates/krator-language/src");
+}
+
+#[test]
+fn the_rooms_of_the_machine_are_layers() {
+    assert_layers("krator_machine", "crates/krator-machine/src");
 }
 
 #[test]

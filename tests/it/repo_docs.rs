@@ -23,11 +23,12 @@ fn paths(text: &str) -> BTreeSet<&str> {
 }
 
 /// The folders of the crates that are published, and that of the command.
-const CRATES: [&str; 6] = [
+const CRATES: [&str; 7] = [
     "",
     "crates/krator-apiserver/",
     "crates/krator-derive/",
     "crates/krator-language/",
+    "crates/krator-machine/",
     "crates/krator-runtime/",
     "crates/krator-schema/",
 ];

@@ -7,7 +7,7 @@ mod status;
 
 pub use status::new_status;
 
-use krator_runtime::versions::PATH;
+use krator_machine::versions::PATH;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 

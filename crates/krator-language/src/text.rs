@@ -5,8 +5,8 @@
 
 pub mod conflict;
 
-pub(crate) use krator_runtime::text::is_direction_mark;
-pub use krator_runtime::text::{is_unprintable, printable};
+pub(crate) use krator_machine::text::is_direction_mark;
+pub use krator_machine::text::{is_unprintable, printable};
 
 /// A string from outside, for use within a message: unprintable characters are escaped, and a long string is cut.
 pub fn shown(text: &str) -> String {

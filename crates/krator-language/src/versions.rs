@@ -1,6 +1,6 @@
 //! The conversions between the versions of a kind, as the runtime, the API server of `krator dev` and the tests make them.
 
-use krator_runtime::versions::{Change, Direction, Functions, Older, Outline, Shape as Form, Step, Versions};
+use krator_machine::versions::{Change, Direction, Functions, Older, Outline, Shape as Form, Step, Versions};
 use serde_json::Value as Json;
 
 use crate::crd::schema_of;

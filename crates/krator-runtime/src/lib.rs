@@ -70,20 +70,11 @@
 #![forbid(unsafe_code)]
 
 // In the order of the layers, lowest first: a module imports only from those above it in this list.
-#[doc(hidden)] // The command shows texts in the same way.
-pub mod text;
-mod quantity;
 mod lock;
-mod graph;
-mod field_value;
-#[doc(hidden)] // The command writes the defaults of a description as the operator reads them.
-pub mod nearest;
-mod spec_digest;
+mod read_field;
+#[cfg(feature = "kube")]
+mod nearest;
 mod error;
-pub mod versions;
-mod status;
-mod conditions;
-mod engine;
 mod applied;
 mod machine;
 #[cfg(feature = "kube")]
@@ -121,13 +112,22 @@ pub use cluster::{
     About, Admission, ApiCaching, ApiHandles, Concerns, Grants, Handlers, Link, Linked, LookIn,
     OperatorRuntime, Owns, Watches, main, main_with,
 };
-pub use error::{Class, Error, Fallible, Result};
-pub use field_value::{FieldValue, ReadField};
-pub use graph::{
+pub use error::{Error, Fallible, Result};
+pub use krator_machine::graph::{
     Exit, Graph, Objective, OnDelete, OnSpecChange, Policy, Retry, SpecChange, StateId, StateKind, Watch,
+};
+pub use krator_machine::{
+    Amount, Class, FieldValue,
+    spec_digest::{SpecDigest, spec_digest, spec_digests},
+    status::{Condition, EntryId, MachineStatus, ObjectStatus, ObjectiveStart, TimeoutFired},
+    versions,
 };
 #[cfg(feature = "kube")]
 pub use kube::api::PropagationPolicy;
+// What the machine decides, under the names that it has there.
+#[cfg(feature = "kube")]
+use krator_machine::text;
+use krator_machine::{conditions, engine, field_value, graph, spec_digest, status};
 pub use local::{Fixture, Handle, Local, LocalObject, LocalStatus};
 pub use machine::{
     Context, Dispatch, Edit, Event, Final, Machine, Manifest, ManifestOf, MayStay, Never, Node, Object,
@@ -137,11 +137,7 @@ pub use machine::{
 #[cfg(feature = "kube")]
 pub use nearest::{Nearest, nearest};
 pub use operator::Operator;
-pub use quantity::Amount;
+pub use read_field::ReadField;
 pub use readiness::Readiness;
 #[cfg(feature = "kube")]
 pub use resource::{Child, ChildDeletion, KubeObject, Place};
-pub use spec_digest::SpecDigest;
-#[cfg(feature = "kube")]
-pub use spec_digest::{spec_digest, spec_digests};
-pub use status::{Condition, EntryId, MachineStatus, ObjectStatus, ObjectiveStart, TimeoutFired};

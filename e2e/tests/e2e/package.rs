@@ -45,7 +45,10 @@ fn pack(selected: &[&str], names: &[&str], folder: &Path) {
 #[test]
 fn a_crate_may_take_the_runtime_from_a_registry() {
     let work = tempfile::tempdir().expect("a temporary folder");
-    pack(&["--package", "krator-runtime"], &["krator-runtime"], work.path());
+    // What the runtime depends on is packed with it, because cargo looks for it in the registry otherwise.
+    let packages = ["krator-machine", "krator-runtime"];
+    let selected = packages.map(|name| ["--package", name]).concat();
+    pack(&selected, &packages, work.path());
     let spec = work.path().join("moose.yaml");
     // Under a name of its own, because cargo would confuse crates of the same name in different folders.
     let description = DESCRIPTION.replace("operator: moose-tracker", "operator: moose-follower");
@@ -62,15 +65,13 @@ fn a_crate_may_take_the_runtime_from_a_registry() {
     );
     assert!(!krate.join("vendor").exists());
 
-    let runtime = work
-        .path()
-        .join(format!("krator-runtime-{}", env!("CARGO_PKG_VERSION")));
-    let patch = format!(
-        "patch.crates-io.krator-runtime.path={:?}",
-        runtime.display().to_string()
-    );
+    let patches = packages.map(|name| {
+        let unpacked = work.path().join(format!("{name}-{}", env!("CARGO_PKG_VERSION")));
+        format!("patch.crates-io.{name}.path={:?}", unpacked.display().to_string())
+    });
     run(cargo()
-        .args(["build", "--quiet", "--config", &patch])
+        .args(["build", "--quiet"])
+        .args(patches.iter().flat_map(|patch| ["--config", patch]))
         .current_dir(&krate));
 
     // A requirement that somebody, or Dependabot, has changed is kept.
@@ -89,9 +90,10 @@ fn a_crate_may_take_the_runtime_from_a_registry() {
 }
 
 /// The libraries that the command is built from.
-const LIBRARIES: [&str; 4] = [
+const LIBRARIES: [&str; 5] = [
     "krator-apiserver",
     "krator-language",
+    "krator-machine",
     "krator-runtime",
     "krator-schema",
 ];

@@ -1,7 +1,7 @@
 //! A test of the tests of graphs: a runtime with a defect turns them red, for the right reason, and so does a function of the
 //! author.
 //!
-//! `testdata/planted/<defect>.txt` names a file of the runtime in its first line, or `lib.rs`, which is in the same folder. Its
+//! `testdata/planted/<defect>.txt` names a file below `crates/` in its first line, or `lib.rs`, which is in the same folder. Its
 //! sections are what is `right` in that file, what is `planted` instead, and what the tests print when they turn `red`. The crate
 //! has the machine of `spec.yaml` of that folder, and what it converts from `versions.yaml`. It is built without Kubernetes, which
 //! takes seconds.
@@ -31,7 +31,7 @@ serde_json = "1"
 tokio = { version = "1", default-features = false, features = ["rt", "test-util", "time"] }
 
 [workspace]
-exclude = ["krator-runtime"]
+exclude = ["krator-machine", "krator-runtime"]
 "#;
 
 fn data() -> PathBuf {
@@ -79,7 +79,7 @@ impl Defect {
 fn in_crate(file: &str) -> PathBuf {
     match file {
         "lib.rs" => "src/lib.rs".into(),
-        of_runtime => Path::new("krator-runtime").join(of_runtime),
+        of_runtime => of_runtime.into(),
     }
 }
 
@@ -198,7 +198,8 @@ fn files() -> BTreeMap<PathBuf, String> {
             files.insert("src/thing/tests.rs".into(), tests_of(&description));
         }
     }
-    for path in files_below("crates/krator-runtime") {
+    let sources = ["crates/krator-machine", "crates/krator-runtime"].map(files_below);
+    for path in sources.concat() {
         let name = path.trim_start_matches("crates/");
         files.insert(name.into(), repository(&path));
     }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, bail};
 use krator_apiserver::{Builder, Server, Serving, Snapshot};
-use krator_runtime::versions::Versions;
+use krator_machine::versions::Versions;
 use serde::Deserialize as _;
 use serde_json::Value as Json;
 use tokio::process::Command;

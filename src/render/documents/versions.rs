@@ -1,6 +1,6 @@
 //! `docs/versions.md`: what older versions are, and how one goes.
 
-use krator_runtime::versions::{Change, path_text};
+use krator_machine::versions::{Change, path_text};
 use serde_json::{Value as Json, json};
 
 use super::markdown::{block, code, paragraph};

@@ -1,6 +1,6 @@
 //! The functions of the author that convert values between versions: how they begin, and how the runtime calls them.
 
-use krator_runtime::versions::{Step, path_text};
+use krator_machine::versions::{Step, path_text};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use serde_json::json;

@@ -6,7 +6,7 @@ use crate::{
     model::{Description, Field, Schema, Shape, kubernetes},
     names::unique_variants,
 };
-use krator_runtime::nearest;
+use krator_machine::nearest;
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use serde_json::{Map, Value as Json};

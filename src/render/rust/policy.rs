@@ -212,7 +212,7 @@ pub(super) fn shared_retry(kind: &Kind) -> Option<TokenStream> {
 
 /// `None` if the policy is the runtime's default.
 fn retry(kind: &Kind, retry: &Retry, of: StateKind) -> Option<TokenStream> {
-    let default = krator_runtime::Retry::DEFAULT;
+    let default = krator_machine::graph::Retry::DEFAULT;
     let default = (default.initial, default.factor, default.max);
     let backoff = (retry.initial.value, retry.factor.value, retry.max.value);
     let mut tokens = quote!();

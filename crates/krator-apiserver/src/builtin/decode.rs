@@ -10,7 +10,7 @@ use crate::body::json_form;
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
-use krator_runtime::Amount;
+use krator_machine::Amount;
 use serde_json::{Map, Number, Value as Json};
 
 /// Like Go's, it does not mind bits in the last character that stand for nothing.

@@ -148,7 +148,7 @@ fn quality_of_service(pod: &Json) -> &'static str {
     for container in containers {
         let quantity = |list: &str, name: &str| {
             let text = entry(container, &format!("resources.{list}"), name)?.as_str()?;
-            krator_runtime::Amount::parse(text)
+            krator_machine::Amount::parse(text)
                 .ok()
                 .filter(|quantity| !quantity.is_zero())
         };

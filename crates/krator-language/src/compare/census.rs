@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use krator_runtime::versions::Versions;
+use krator_machine::versions::Versions;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;

@@ -6,7 +6,7 @@
 
 mod fields;
 
-use krator_runtime::versions::{Path, Step, path_text};
+use krator_machine::versions::{Path, Step, path_text};
 use serde_json::{Map, Value as Json, json};
 
 use super::pair::Pair;

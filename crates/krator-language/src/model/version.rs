@@ -1,6 +1,6 @@
 //! Older versions of a kind, each as its changes make it of the next newer one.
 
-use krator_runtime::versions::Change;
+use krator_machine::versions::Change;
 
 use super::{Column, Field, FieldPath, Kind, MomentUnit, Period, Scale, Schema};
 use crate::finding::{Span, Spanned};

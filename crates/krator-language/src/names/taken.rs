@@ -155,6 +155,7 @@ const DEPENDENCIES: &[&str] = &[
     "jiff",
     "k8s-openapi",
     "krator",
+    "krator-machine",
     "krator-runtime",
     "kube",
     "kube-client",

@@ -1,6 +1,6 @@
 //! Defaults of added fields that the newer version would refuse.
 
-use krator_runtime::versions::{Change, Direction, Step, nested, nested_value, path_text};
+use krator_machine::versions::{Change, Direction, Step, nested, nested_value, path_text};
 use krator_schema::{Items, Properties, Schema, validate};
 use serde_json::Value as Json;
 

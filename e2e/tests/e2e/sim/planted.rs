@@ -1,6 +1,6 @@
 //! Defects of the runtime that simulations have to find.
 //!
-//! `testdata/simulated/<defect>.txt` names a file of the runtime in its first line. Its sections are what is `right` in that file,
+//! `testdata/simulated/<defect>.txt` names a file below `crates/` in its first line. Its sections are what is `right` in that file,
 //! what is `planted` instead, and what the finding says (`red`). All defects are planted in one copy of the repository, which is
 //! compiled once: `PLANTED` in the text of a defect is whether that one is to be found now.
 
@@ -34,15 +34,20 @@ fn folder() -> PathBuf {
 
 /// The files of the repository that change, by their paths: those with a defect, and the one with the switch.
 fn planted(defects: &[Defect]) -> BTreeMap<String, String> {
-    const LIBRARY: &str = "crates/krator-runtime/src/lib.rs";
+    const LIBRARIES: [&str; 2] = [
+        "crates/krator-machine/src/lib.rs",
+        "crates/krator-runtime/src/lib.rs",
+    ];
     let mut files = BTreeMap::new();
     let switch = format!(
         "\npub(crate) fn is_planted(name: &str) -> bool {{\n    \
          std::env::var({WHICH:?}).is_ok_and(|planted| planted == name)\n}}\n"
     );
-    files.insert(LIBRARY.to_owned(), repository(LIBRARY) + &switch);
+    for library in LIBRARIES {
+        files.insert(library.to_owned(), repository(library) + &switch);
+    }
     for defect in defects {
-        let path = format!("crates/krator-runtime/{}", defect.file);
+        let path = format!("crates/{}", defect.file);
         let file = files.entry(path).or_insert_with_key(|path| repository(path));
         *file = defect.planted_in(file, &format!("crate::is_planted({:?})", defect.name));
     }

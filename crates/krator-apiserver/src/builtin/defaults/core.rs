@@ -4,7 +4,7 @@ use super::Default;
 use crate::builtin::json::{
     entries, entry, flag, get, int, list, list_mut, remove, set, set_default, set_entry, text,
 };
-use krator_runtime::Amount;
+use krator_machine::Amount;
 use serde_json::{Value as Json, json};
 
 /// Quantities of resources are rounded up to thousandths.

@@ -3,7 +3,7 @@
 use crate::builtin::json::{entry, get, list, set_entry, set_or_remove, text, texts};
 use crate::builtin::names;
 use crate::builtin::report::{Report, root};
-use krator_runtime::Amount;
+use krator_machine::Amount;
 use krator_schema::Path;
 use serde_json::Value as Json;
 

@@ -3,7 +3,7 @@
 use crate::builtin::json::entries;
 use crate::builtin::names;
 use crate::builtin::report::{Report, TypeRule};
-use krator_runtime::Amount;
+use krator_machine::Amount;
 use krator_schema::Path;
 use serde_json::Value as Json;
 

@@ -1,6 +1,6 @@
 //! Fields that one of two versions lacks, and which of them are the same field at another place.
 
-use krator_runtime::versions::{Path, Step};
+use krator_machine::versions::{Path, Step};
 use serde_json::Value as Json;
 
 use crate::compare::schema::query::{members, required};

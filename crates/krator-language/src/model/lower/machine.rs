@@ -246,8 +246,8 @@ fn resolve_retry(
     own: Option<&WrittenRetry>,
     sink: &Sink<'_>,
 ) -> Retry {
-    const DEFAULT: krator_runtime::Retry = krator_runtime::Retry::DEFAULT;
-    const FINAL_LIMIT: RetryLimit = RetryLimit::Times(krator_runtime::Retry::FINAL_LIMIT);
+    const DEFAULT: krator_machine::graph::Retry = krator_machine::graph::Retry::DEFAULT;
+    const FINAL_LIMIT: RetryLimit = RetryLimit::Times(krator_machine::graph::Retry::FINAL_LIMIT);
     let base = machine.retry.as_ref();
     let by_default = base.map_or(state.name.span, |base| base.span);
     let inherits_edges = inherits_edges(state);

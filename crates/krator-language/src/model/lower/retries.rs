@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn the_table_has_the_defaults_of_the_runtime() {
-        let runtime = krator_runtime::Retry::DEFAULT;
+        let runtime = krator_machine::graph::Retry::DEFAULT;
         for (key, default) in [
             (
                 RetryKey::Initial,
@@ -109,7 +109,7 @@ mod tests {
             (RetryKey::Max, format!("`{}`, ", format_duration(runtime.max))),
             (
                 RetryKey::Limit,
-                format!("`unlimited`, {} in", krator_runtime::Retry::FINAL_LIMIT),
+                format!("`unlimited`, {} in", krator_machine::graph::Retry::FINAL_LIMIT),
             ),
         ] {
             let Absent::Default(text) = key.key().absent else {

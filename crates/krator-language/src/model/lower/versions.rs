@@ -4,7 +4,7 @@ mod bounds;
 mod change;
 mod shapes;
 
-use krator_runtime::versions::{Change, Step};
+use krator_machine::versions::{Change, Step};
 
 use super::keys::Keys;
 use super::nodes::{Input, entries, limited_list, text};

@@ -4,7 +4,7 @@
 //! reason is a bound of the field itself. A rule of an object around it, which may be broken by objects of the older version
 //! that know nothing of it, is left out there, and a finding says so.
 
-use krator_runtime::versions::{Change, Path, Step, path_text};
+use krator_machine::versions::{Change, Path, Step, path_text};
 use krator_schema::cel;
 
 use super::shapes::{self, Unfit};

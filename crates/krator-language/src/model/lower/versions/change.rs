@@ -1,6 +1,6 @@
 //! One change from a version to the next newer one: read as it is written, and undone in the schema of the newer version.
 
-use krator_runtime::versions::{Change, Direction, Path, Step, nested, nested_value, path_text};
+use krator_machine::versions::{Change, Direction, Path, Step, nested, nested_value, path_text};
 use serde_json::{Value as Json, json};
 
 use super::bounds::{self, Lost};

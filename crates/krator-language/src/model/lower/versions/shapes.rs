@@ -1,6 +1,6 @@
 //! Fields that are taken out of schemas and put into them, as the changes between versions say.
 
-use krator_runtime::versions::Step;
+use krator_machine::versions::Step;
 
 use crate::finding::{Span, Spanned};
 use crate::model::lower::schema::Types;

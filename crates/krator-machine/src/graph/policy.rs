@@ -9,28 +9,46 @@ use std::time::Duration;
 /// policy borrows its text and lists, so a graph can also be built at run time.
 #[derive(Clone, Copy, Debug)]
 pub struct Policy<'g> {
-    pub(crate) name: &'g str,
-    pub(crate) renamed_from: &'g [&'g str],
-    pub(crate) phase: Option<&'g str>,
-    pub(crate) message: &'g str,
-    pub(crate) kind: StateKind,
-    pub(crate) next: &'g [StateId],
-    pub(crate) wait: Wait<'g>,
-    pub(crate) timeout: Option<(Period, StateId)>,
-    pub(crate) retry: Retry,
-    pub(crate) limit: Option<(Times, StateId)>,
-    pub(crate) effects: Effects,
-    pub(crate) resume: Option<StateId>,
-    pub(crate) on_spec_change: OnSpecChange,
-    pub(crate) on_spec_change_of: &'g [SpecChange<'g>],
-    pub(crate) on_delete: OnDelete,
-    pub(crate) deletion_path: bool,
-    pub(crate) conditions: &'g [(&'g str, &'g str)],
-    pub(crate) checkpoint: bool,
+    /// Its name, as `.status.state` has it.
+    pub name: &'g str,
+    /// The names that it had before, which stored objects may still have.
+    pub renamed_from: &'g [&'g str],
+    /// What `.status.phase` says; `None` if that is the name, or nothing.
+    pub phase: Option<&'g str>,
+    /// What `.status.message` says as long as a handler says nothing else.
+    pub message: &'g str,
+    /// What it means for people.
+    pub kind: StateKind,
+    /// The states that its handler may choose.
+    pub next: &'g [StateId],
+    /// What its handler waits for before it runs again.
+    pub wait: Wait<'g>,
+    /// How long objects stay at most, and the state that they enter then.
+    pub timeout: Option<(Period, StateId)>,
+    /// What follows on failures of its handler.
+    pub retry: Retry,
+    /// How often objects enter it in a row at most, and the state that they enter then.
+    pub limit: Option<(Times, StateId)>,
+    /// Whether its handler may run more than once in a stay.
+    pub effects: Effects,
+    /// The state that objects enter after an interrupted run, if the handler runs only once.
+    pub resume: Option<StateId>,
+    /// What a change of the spec does.
+    pub on_spec_change: OnSpecChange,
+    /// What a change of some fields of the spec does.
+    pub on_spec_change_of: &'g [SpecChange<'g>],
+    /// What a deletion does.
+    pub on_delete: OnDelete,
+    /// Whether deleted objects come here.
+    pub deletion_path: bool,
+    /// The conditions of the kind that hold, each with its status.
+    pub conditions: &'g [(&'g str, &'g str)],
+    /// Whether the state is stored before its handler runs.
+    pub checkpoint: bool,
     /// The file of the handler, for people; empty if nobody knows it.
-    pub(crate) file: &'g str,
+    pub file: &'g str,
     /// Whether somebody has written the handler.
-    pub(crate) written: bool,
+    pub written: bool,
 }
 
 /// The meaning of a state for people and for `kubectl wait`. It decides which standard condition is `True`.
@@ -49,27 +67,27 @@ pub enum StateKind {
 
 /// A length of time, or a point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Period {
+pub enum Period {
     /// Always this long.
     Fixed(Duration),
     /// Read from a field of the object. The number is an index into
-    /// [`Machine::field_values`](crate::Machine::field_values).
+    /// the values that [`Engine::saw_field_values`](crate::engine::Engine::saw_field_values) is given.
     FromField(u16),
 }
 
 /// A number of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Times {
+pub enum Times {
     /// Always this many.
     Fixed(u32),
     /// Read from a field of the object. The number is an index into
-    /// [`Machine::field_values`](crate::Machine::field_values).
+    /// the values that [`Engine::saw_field_values`](crate::engine::Engine::saw_field_values) is given.
     FromField(u16),
 }
 
 /// When a handler that stayed runs again.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wait<'g> {
+pub struct Wait<'g> {
     /// The handler runs again after this time.
     pub poll: Option<Period>,
     /// The handler runs again when one of these changes.
@@ -92,7 +110,7 @@ pub enum Watch {
 
 /// Whether a handler may run more than once in one stay in its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Effects {
+pub enum Effects {
     /// It may: after a crash, an error or a wake-up.
     Idempotent,
     /// It runs at most once.
@@ -113,7 +131,7 @@ pub enum OnSpecChange {
 /// The effect of a change of some fields of the spec on an object in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpecChange<'g> {
-    /// The paths of the fields: those of the [`SpecDigest`](crate::SpecDigest)s of the machine.
+    /// The paths of the fields: those of the [`SpecDigest`](crate::spec_digest::SpecDigest)s of the machine.
     pub of: &'g [&'g str],
     /// The effect of their change.
     pub does: OnSpecChange,
@@ -132,7 +150,7 @@ pub enum OnDelete {
 
 impl OnDelete {
     /// The state that a deleted object enters instead of the machine's deletion state.
-    pub(crate) const fn to(self) -> Option<StateId> {
+    pub const fn to(self) -> Option<StateId> {
         match self {
             Self::To(state) => Some(state),
             Self::Interrupt | Self::Wait => None,
@@ -252,11 +270,7 @@ impl<'g> Policy<'g> {
         self
     }
     /// The states that a change of the spec may lead to.
-    #[cfg_attr(
-        not(feature = "kube"),
-        allow(dead_code, reason = "only the page of an operator shows them")
-    )]
-    pub(crate) fn spec_change_targets(&self) -> impl Iterator<Item = StateId> + use<'g> {
+    pub fn spec_change_targets(&self) -> impl Iterator<Item = StateId> + use<'g> {
         let of_fields = self.on_spec_change_of.iter().map(|change| change.does);
         let all = of_fields.chain([self.on_spec_change]);
         all.filter_map(|does| match does {
@@ -289,14 +303,14 @@ impl<'g> Policy<'g> {
         self.checkpoint = false;
         self
     }
-    /// The file of the handler, and whether somebody has written it: [`State::WRITTEN`](crate::State::WRITTEN). An object
+    /// The file of the handler, and whether somebody has written it: `State::WRITTEN`. An object
     /// stays in a state whose handler is not written until the timeout, a change of the spec or its deletion leads it on.
     pub const fn handler(mut self, file: &'g str, written: bool) -> Self {
         (self.file, self.written) = (file, written);
         self
     }
     /// The message of the status if nobody has written the handler.
-    pub(crate) fn not_written(&self) -> Option<String> {
+    pub fn not_written(&self) -> Option<String> {
         let (name, file) = (self.name, self.file);
         (!self.written).then(|| match file {
             "" => format!("the handler of {name} is not written"),
@@ -305,7 +319,7 @@ impl<'g> Policy<'g> {
     }
     /// Whether there is work in the state that only a handler can do: a ready or failed state that leads nowhere rests, and
     /// a final one ends.
-    pub(crate) const fn has_work(&self) -> bool {
+    pub const fn has_work(&self) -> bool {
         match self.kind {
             StateKind::Working => true,
             StateKind::Ready | StateKind::Failed => !self.next.is_empty(),

@@ -150,8 +150,8 @@ impl Engine<'_> {
 mod tests {
     use super::*;
     use crate::{
+        class::Class,
         engine::{Decision, Now, Outcome},
-        error::Class,
         graph::{Exit, Graph, Policy, SpecChange, StateId, StateKind},
     };
     use std::time::Duration;

@@ -8,8 +8,8 @@
 
 use super::{REST, UNSLOWED_ENTRIES};
 use crate::{
+    class::Class,
     engine::{Cause, Decision, Engine, Moved, Now, Outcome},
-    error::Class,
     field_value::FieldValue,
     graph::{Exit, Graph, OnSpecChange, Policy, Retry, StateId, StateKind},
     status::MachineStatus,

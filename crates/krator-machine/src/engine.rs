@@ -14,26 +14,25 @@ mod stay;
 mod times;
 
 use crate::{
-    error::Class,
+    class::Class,
     field_value::FieldValue,
     graph::{Effects, Exit, Graph, OnDelete, OnSpecChange, Policy, StateId, StateKind, Watch},
     status::{Condition, EntryId},
 };
 use jiff::Timestamp;
 use limits::Pace;
-pub(crate) use objectives::Ended;
-#[cfg(feature = "kube")]
-pub(crate) use objectives::Measured;
+pub use objectives::Ended;
+pub use objectives::Measured;
 use objectives::Measurement;
 use reason::Reason;
-pub(crate) use reason::{Cause, Moved};
+pub use reason::{Cause, Moved};
 use stay::Stay;
 use std::{collections::BTreeMap, time::Duration};
 use times::FiredTimeouts;
 
 /// The present, as the driver knows it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Now {
+pub struct Now {
     /// The time since an origin of the driver's choice; it never goes back.
     pub elapsed: Duration,
     /// The time by the API server's clock.
@@ -44,7 +43,7 @@ pub(crate) struct Now {
 
 /// The next step of a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Decision {
+pub enum Decision {
     /// The object has just taken an edge that the runtime chose. Decide again.
     Entered,
     /// Run the handler of the current state, once the status that the run depends on is written.
@@ -57,7 +56,7 @@ pub(crate) enum Decision {
 
 /// How a run of a handler ended.
 #[derive(Debug)]
-pub(crate) enum Outcome {
+pub enum Outcome {
     /// The handler succeeded.
     Exit(Exit),
     /// The handler returned this error.
@@ -68,7 +67,7 @@ pub(crate) enum Outcome {
 
 /// The machine of one object. All times are [`Now::elapsed`].
 #[derive(Clone, Debug)]
-pub(crate) struct Engine<'g> {
+pub struct Engine<'g> {
     graph: &'g Graph<'g>,
     /// `None` if the machine does not know the stored state. The object is then left alone until it is deleted.
     at: Option<StateId>,
@@ -139,6 +138,7 @@ impl<'g> Engine<'g> {
     pub fn entry(&self) -> EntryId {
         self.stay.entry
     }
+    /// Whether no run of the handler has ended in this stay.
     pub fn first_run(&self) -> bool {
         self.stay.runs == 0
     }
@@ -146,20 +146,23 @@ impl<'g> Engine<'g> {
     pub fn attempt(&self) -> u32 {
         self.stay.attempts.saturating_add(1)
     }
+    /// Whether the object is being deleted.
     pub fn deleting(&self) -> bool {
         self.deleting
     }
+    /// How long the object has been in its state, restarts of the process included.
     pub fn in_state_for(&self, now: Now) -> Duration {
         self.stay.before + now.elapsed.saturating_sub(self.stay.entered)
     }
     /// When the object entered its state, by the API server's clock.
-    #[cfg(feature = "kube")]
     pub fn entered_at(&self) -> Timestamp {
         self.stay.entered_at
     }
+    /// The graph that the object goes through.
     pub fn graph(&self) -> &'g Graph<'g> {
         self.graph
     }
+    /// The policy of the state; `None` if the machine does not know the stored state.
     pub fn policy(&self) -> Option<&'g Policy<'g>> {
         self.at.map(|at| self.graph.state(at))
     }
@@ -230,7 +233,6 @@ impl<'g> Engine<'g> {
     }
 
     /// Takes an edge in the place of a handler that nobody has written. Returns whether there is such an edge.
-    #[cfg(feature = "dev")]
     pub fn take_by_hand(&mut self, to: StateId, now: Now) -> bool {
         let Some(at) = self.at.filter(|_| self.leave.is_none() && !self.is_written()) else {
             return false;

@@ -83,7 +83,8 @@ pub struct ObjectiveStart {
 pub struct EntryId(u64);
 
 impl EntryId {
-    pub(crate) const fn new(random: u64) -> Self {
+    /// The id with these bits.
+    pub const fn new(random: u64) -> Self {
         Self(random)
     }
 }
@@ -152,7 +153,7 @@ impl MachineStatus {
     /// The latest generation whose change the machine had applied when this status was written; -1 if it had applied none.
     /// It is the later one of the generation that a run has dealt with and of the one for which the state was entered,
     /// which the condition `Reconciling` is about. So no process applies a change twice, and none loses one.
-    pub(crate) fn judged_generation(&self) -> i64 {
+    pub fn judged_generation(&self) -> i64 {
         let mut conditions = self.conditions.iter();
         let reconciling = conditions.find(|condition| condition.kind == "Reconciling");
         let entered_for = reconciling.and_then(|condition| condition.observed_generation);
@@ -163,7 +164,7 @@ impl MachineStatus {
 
     /// Whether `stored` says the same. Conditions of a type for which `is_ours` is false belong to others and are not
     /// compared.
-    pub(crate) fn is_in(&self, stored: &Self, is_ours: impl Fn(&str) -> bool) -> bool {
+    pub fn is_in(&self, stored: &Self, is_ours: impl Fn(&str) -> bool) -> bool {
         let Self {
             state,
             phase,
@@ -227,7 +228,7 @@ pub struct Condition {
 
 impl Condition {
     /// A condition as a handler sets it, without what the runtime adds: its time and its generation.
-    pub(crate) fn unstamped(
+    pub fn unstamped(
         kind: &str,
         status: &str,
         reason: impl Into<String>,
@@ -264,7 +265,7 @@ const LONGEST_MESSAGE: usize = 1024;
 
 /// The text, without its middle if it is too long. It begins with what failed and ends with the reason: the API server repeats a
 /// whole value before it says what is wrong with it.
-pub(crate) fn truncated(text: &str) -> String {
+pub fn truncated(text: &str) -> String {
     if text.len() <= LONGEST_MESSAGE {
         return text.to_owned();
     }
@@ -277,7 +278,7 @@ pub(crate) fn truncated(text: &str) -> String {
 }
 
 /// The beginning of the text, of at most so many bytes.
-pub(crate) fn cut(text: &str, most: usize) -> &str {
+pub fn cut(text: &str, most: usize) -> &str {
     let fits = |at: &usize| text.is_char_boundary(*at);
     let end = (0..=most.min(text.len())).rev().find(fits).unwrap_or(0);
     &text[..end]
@@ -326,7 +327,6 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "kube")]
     #[test]
     fn an_entry_id_is_stored_as_hexadecimal_digits() {
         let status = |entry: Option<EntryId>| MachineStatus {

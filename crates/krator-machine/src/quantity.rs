@@ -32,7 +32,7 @@ enum Format {
 /// `Amount::parse(&quantity.0)` reads it as the API server does, and `Quantity(amount.to_string())` is the way back.
 ///
 /// ```
-/// use krator_runtime::Amount;
+/// use krator_machine::Amount;
 ///
 /// let memory = Amount::parse("1.5Gi")?;
 /// assert_eq!(memory.whole(), Some(1_610_612_736)); // bytes

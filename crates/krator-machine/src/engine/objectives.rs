@@ -20,15 +20,17 @@ pub(super) struct Measurement {
 
 /// How a measurement has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Measured {
+pub enum Measured {
+    /// The object got there in time.
     Met,
+    /// The time was over first.
     Missed,
     /// The object was deleted, or left the ordinary states for the deletion path.
     Abandoned,
 }
 
-#[cfg(feature = "kube")]
 impl Measured {
+    /// Each of them once.
     pub const ALL: [Self; 3] = [Self::Met, Self::Missed, Self::Abandoned];
 
     /// Its name in metrics.
@@ -42,7 +44,7 @@ impl Measured {
 }
 
 /// The number of an objective, and how a measurement for it has ended.
-pub(crate) type Ended = (usize, Measured);
+pub type Ended = (usize, Measured);
 
 impl Engine<'_> {
     /// Takes over the measurements that are stored. One whose time is over counts as counted before.

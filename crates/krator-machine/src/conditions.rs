@@ -9,13 +9,14 @@ use jiff::Timestamp;
 const STALLED: &str = "Stalled";
 const UNKNOWN_STATE: &str = "UnknownState";
 const UNDECODABLE: &str = "Undecodable";
-pub(crate) const NOT_WRITTEN: &str = "NotWritten";
+/// The reason why an object is left alone whose state has no written handler.
+pub const NOT_WRITTEN: &str = "NotWritten";
 
 /// The condition whose generation is that of the last change of the spec that the machine has reacted to.
-pub(crate) const RECONCILING: &str = "Reconciling";
+pub const RECONCILING: &str = "Reconciling";
 
 /// A condition as a handler sets it.
-pub(crate) fn set(
+pub fn set(
     kind: &str,
     status: Option<bool>,
     reason: impl Into<String>,
@@ -31,12 +32,7 @@ pub(crate) fn set(
 
 /// The condition of a paused object. Nothing changes it for as long as the pause lasts. It is about the generation at
 /// which the pause began, whether or not that was dealt with: `kubectl wait` passes over conditions of earlier ones.
-pub(crate) fn paused(
-    graph: &Graph<'_>,
-    former: &MachineStatus,
-    generation: i64,
-    time: Timestamp,
-) -> Condition {
+pub fn paused(graph: &Graph<'_>, former: &MachineStatus, generation: i64, time: Timestamp) -> Condition {
     let known = former.conditions.iter().find(|c| says_paused(c)).cloned();
     known.unwrap_or_else(|| {
         let group = graph.group();
@@ -50,7 +46,7 @@ pub(crate) fn paused(
 }
 
 /// The condition of an object whose stored state the machine does not know.
-pub(crate) fn unknown_state(stored: &MachineStatus, generation: i64, time: Timestamp) -> Condition {
+pub fn unknown_state(stored: &MachineStatus, generation: i64, time: Timestamp) -> Condition {
     let state = stored.state.as_deref().unwrap_or_default();
     let message = format!(
         "This operator does not know the state {state:?}, so it leaves the object alone until it is deleted."
@@ -60,8 +56,7 @@ pub(crate) fn unknown_state(stored: &MachineStatus, generation: i64, time: Times
 
 /// The condition of an object that has no value of its type in Rust, because of the field at `path`. One that `stored` has
 /// already keeps its time.
-#[cfg(feature = "kube")]
-pub(crate) fn undecodable(stored: &MachineStatus, path: &str, generation: i64, time: Timestamp) -> Condition {
+pub fn undecodable(stored: &MachineStatus, path: &str, generation: i64, time: Timestamp) -> Condition {
     let message = format!(
         "This operator cannot decode {}, so it leaves the object alone until that is changed or the object is deleted.",
         path.escape_debug()
@@ -86,22 +81,22 @@ fn left_alone(reason: &str, message: &str, generation: i64, time: Timestamp) -> 
 }
 
 /// Whether it is the condition of an object whose stored state an operator did not know.
-pub(crate) fn says_unknown_state(condition: &Condition) -> bool {
+pub fn says_unknown_state(condition: &Condition) -> bool {
     condition.kind == STALLED && condition.reason == UNKNOWN_STATE
 }
 
 /// Whether it is the condition of an object for which an operator could run no handler.
-pub(crate) fn says_left_alone(condition: &Condition) -> bool {
+pub fn says_left_alone(condition: &Condition) -> bool {
     says_unknown_state(condition) || condition.kind == STALLED && condition.reason == UNDECODABLE
 }
 
 /// Whether it is the condition of a paused object.
-pub(crate) fn says_paused(condition: &Condition) -> bool {
+pub fn says_paused(condition: &Condition) -> bool {
     condition.kind == PAUSED && condition.status == "True"
 }
 
 /// Whether a standard condition is `True` in states of this kind.
-pub(crate) fn holds(kind: StateKind, condition: &str) -> bool {
+pub fn holds(kind: StateKind, condition: &str) -> bool {
     match kind {
         StateKind::Working | StateKind::Final => condition == "Reconciling",
         StateKind::Ready => condition == "Ready",

@@ -1,7 +1,7 @@
 //! Why an object is in its state: what `.status.message` says of the edge that led there.
 use super::{Ended, Engine, times::When};
 use crate::{
-    error::Class,
+    class::Class,
     graph::Policy,
     status::{EntryId, truncated},
 };
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// The cause of an entry into a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Cause {
+pub enum Cause {
     /// The object is new.
     Created,
     /// The handler of the former state chose it.
@@ -31,7 +31,6 @@ pub(crate) enum Cause {
     /// The handler of a state with `effects: once` failed: `resume`.
     Failed,
     /// Somebody at the page of a development build took an edge of a state whose handler is not written.
-    #[cfg(feature = "dev")]
     ByHand,
 }
 
@@ -44,17 +43,18 @@ impl Cause {
 
 /// An entry of an object into a state.
 #[derive(Clone, Debug)]
-pub(crate) struct Moved<'g> {
+pub struct Moved<'g> {
     /// The state that it left; `None` if the object is new, or was in a state that the machine does not know.
     pub from: Option<&'g Policy<'g>>,
     /// The state that it entered; the same one if an edge leads there.
     pub to: &'g Policy<'g>,
+    /// Why.
     pub cause: Cause,
+    /// Identifies the stay that begins.
     pub entry: EntryId,
     /// How long it was in the state that it left; zero if there was none.
     pub stayed: Duration,
     /// The measurements for objectives that it ended.
-    #[cfg_attr(not(feature = "kube"), allow(dead_code, reason = "only metrics count them"))]
     pub ended: Vec<Ended>,
     /// Whether this is the entry from which on a machine that never waits is slowed down.
     pub slowed: bool,
@@ -63,7 +63,6 @@ pub(crate) struct Moved<'g> {
 
 impl Moved<'_> {
     /// The text of `.status.message` when the state was entered.
-    #[cfg_attr(not(feature = "kube"), allow(dead_code, reason = "only events tell it"))]
     pub fn message(&self) -> &str {
         self.reason.as_deref().unwrap_or(self.to.message)
     }

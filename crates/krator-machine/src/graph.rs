@@ -6,7 +6,7 @@
 mod policy;
 mod retry;
 
-pub(crate) use policy::{Effects, Period, Times};
+pub use policy::{Effects, Period, Times};
 pub use policy::{OnDelete, OnSpecChange, Policy, SpecChange, StateKind, Watch};
 pub use retry::Retry;
 
@@ -16,7 +16,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StateId(pub u16);
 
-/// How a handler that succeeded ends its run: a [`Transition`](crate::Transition) without its type.
+/// How a handler that succeeded ends its run: a `Transition` without its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// The object enters this state.
@@ -30,9 +30,12 @@ pub enum Exit {
 /// How soon objects are to get from one state to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Objective {
-    pub(crate) from: StateId,
-    pub(crate) to: StateId,
-    pub(crate) within: Duration,
+    /// Where the time begins.
+    pub from: StateId,
+    /// Where it ends.
+    pub to: StateId,
+    /// How long it may be.
+    pub within: Duration,
 }
 
 impl Objective {
@@ -46,16 +49,16 @@ impl Objective {
 #[derive(Clone, Copy, Debug)]
 pub struct Graph<'g> {
     /// All states, in the order of their numbers.
-    pub(crate) states: &'g [Policy<'g>],
+    pub states: &'g [Policy<'g>],
     /// The state that new objects enter.
-    pub(crate) initial: StateId,
+    pub initial: StateId,
     /// The state that deleted objects enter.
-    pub(crate) deletion: Option<StateId>,
+    pub deletion: Option<StateId>,
     /// The finalizer that keeps a deleted object until its machine has ended.
-    pub(crate) finalizer: &'g str,
+    pub finalizer: &'g str,
     conditions: &'g [&'g str],
     /// How soon objects are to get from one state to another.
-    pub(crate) objectives: &'g [Objective],
+    pub objectives: &'g [Objective],
     /// Whether any state has a phase.
     names_phases: bool,
 }
@@ -95,12 +98,12 @@ impl<'g> Graph<'g> {
         self
     }
     /// The name of an objective by its number: those of its states, which no other objective has.
-    pub(crate) fn objective_name(&self, number: usize) -> String {
+    pub fn objective_name(&self, number: usize) -> String {
         let Objective { from, to, .. } = self.objectives[number];
         format!("{}-{}", self.state(from).name, self.state(to).name)
     }
     /// The number of the objective of this name, which may have former names of its states.
-    pub(crate) fn objective(&self, name: &str) -> Option<usize> {
+    pub fn objective(&self, name: &str) -> Option<usize> {
         let (from, to) = name.split_once('-')?;
         let (from, to) = (self.find(from)?, self.find(to)?);
         let mut objectives = self.objectives.iter();
@@ -111,19 +114,18 @@ impl<'g> Graph<'g> {
     /// # Panics
     ///
     /// If the state does not belong to this graph.
-    pub(crate) const fn state(&self, id: StateId) -> &'g Policy<'g> {
+    pub const fn state(&self, id: StateId) -> &'g Policy<'g> {
         &self.states[id.0 as usize]
     }
     /// The value of `.status.phase` in a state; `None` if no state of the graph has a phase.
-    pub(crate) const fn phase_of(&self, policy: &Policy<'g>) -> Option<&'g str> {
+    pub const fn phase_of(&self, policy: &Policy<'g>) -> Option<&'g str> {
         match policy.phase {
             None if self.names_phases => Some(policy.name),
             phase => phase,
         }
     }
     /// The paths of the fields of the spec whose changes states tell apart, sorted, each once.
-    #[cfg(any(test, feature = "scripted"))]
-    pub(crate) fn distinguished_paths(&self) -> Vec<&'g str> {
+    pub fn distinguished_paths(&self) -> Vec<&'g str> {
         let changes = self.states.iter().flat_map(|state| state.on_spec_change_of);
         let mut paths: Vec<&str> = changes.flat_map(|change| change.of).copied().collect();
         paths.sort_unstable();
@@ -132,7 +134,7 @@ impl<'g> Graph<'g> {
     }
     /// Whether objects get the finalizer: if there is a deletion path, unless nobody has written a handler that does the
     /// work on it. Such an object could never be deleted.
-    pub(crate) fn takes_finalizer(&self) -> bool {
+    pub fn takes_finalizer(&self) -> bool {
         let mut works = self
             .states
             .iter()
@@ -148,7 +150,7 @@ impl<'g> Graph<'g> {
         Graph { states, ..*self }
     }
     /// The state with this name or, if there is none, the state that used to have it.
-    pub(crate) fn find(&self, name: &str) -> Option<StateId> {
+    pub fn find(&self, name: &str) -> Option<StateId> {
         let current = self.states.iter().position(|s| s.name == name);
         let former = || self.states.iter().position(|s| s.renamed_from.contains(&name));
         current
@@ -157,11 +159,11 @@ impl<'g> Graph<'g> {
             .map(StateId)
     }
     /// The API group of the objects, as in the finalizer. The annotations that steer single objects begin with it.
-    pub(crate) fn group(&self) -> &'g str {
+    pub fn group(&self) -> &'g str {
         self.finalizer.split_once('/').map_or("", |(group, _)| group)
     }
     /// Whether the handler of the state `from` may choose the state `to`.
-    pub(crate) const fn has_edge(&self, from: StateId, to: StateId) -> bool {
+    pub const fn has_edge(&self, from: StateId, to: StateId) -> bool {
         let next = self.states[from.0 as usize].next;
         let mut i = 0;
         while i < next.len() {
@@ -173,7 +175,7 @@ impl<'g> Graph<'g> {
         false
     }
     /// The types of the conditions beside the standard ones, sorted, each once.
-    pub(crate) fn own_conditions(&self) -> Vec<&'g str> {
+    pub fn own_conditions(&self) -> Vec<&'g str> {
         let of_states = self
             .states
             .iter()
@@ -186,13 +188,13 @@ impl<'g> Graph<'g> {
         types
     }
     /// Whether the machine maintains a condition of this type.
-    pub(crate) fn sets_condition(&self, kind: &str) -> bool {
+    pub fn sets_condition(&self, kind: &str) -> bool {
         STANDARD_CONDITIONS.contains(&kind) || kind == PAUSED || self.own_conditions().contains(&kind)
     }
 }
 
 /// The conditions of every object, as kstatus reads them.
-pub(crate) const STANDARD_CONDITIONS: [&str; 3] = ["Ready", "Reconciling", "Stalled"];
+pub const STANDARD_CONDITIONS: [&str; 3] = ["Ready", "Reconciling", "Stalled"];
 
 /// The condition of an object that an annotation has paused. Other objects do not have it.
-pub(crate) const PAUSED: &str = "Paused";
+pub const PAUSED: &str = "Paused";

@@ -2,7 +2,7 @@
 use std::borrow::Cow;
 
 /// The path of the digest of the whole spec, which a kind that is converted has.
-pub(crate) const WHOLE: &str = ".spec";
+pub const WHOLE: &str = ".spec";
 
 /// The digest of a field of the spec, as the field is now. That of an object covers all fields below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,18 +25,19 @@ impl SpecDigest {
         }
     }
 
-    pub(crate) fn path(&self) -> &str {
+    /// The path of the field.
+    pub fn path(&self) -> &str {
         &self.path
     }
 
     /// The digest as it is stored.
-    pub(crate) fn stored(&self) -> String {
+    pub fn stored(&self) -> String {
         format!("{:016x}", self.value)
     }
 
     /// Whether the field differs from what it was when this digest was stored. A field without a digest counts as unchanged,
     /// and so does one whose description has got a default since: what is there now by default may have been absent.
-    pub(crate) fn differs_from(&self, stored: Option<&str>) -> bool {
+    pub fn differs_from(&self, stored: Option<&str>) -> bool {
         let Some(Ok(stored)) = stored.map(|text| u64::from_str_radix(text, 16)) else {
             return false;
         };
@@ -59,7 +60,7 @@ fn is_combined_of(whole: u64, parts: &[u64]) -> bool {
 
 /// The digest of a value at a place. It is stored, so it never changes: FNV-1a, mixed as SplitMix64 does it, because the
 /// digests of neighbouring values must not have differences in common.
-pub(crate) fn of_text(place: &str, value: &str) -> u64 {
+pub fn of_text(place: &str, value: &str) -> u64 {
     let bytes = place.bytes().chain([0xff]).chain(value.bytes());
     let hash = bytes.fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
@@ -68,19 +69,17 @@ pub(crate) fn of_text(place: &str, value: &str) -> u64 {
 }
 
 /// The bits of a number, mixed as SplitMix64 does it.
-pub(crate) const fn mixed(number: u64) -> u64 {
+pub const fn mixed(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     number ^ (number >> 31)
 }
 
 /// The step of SplitMix64.
-pub(crate) const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+pub const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
-#[cfg(feature = "kube")]
 pub use of_spec::{spec_digest, spec_digests};
 
-#[cfg(feature = "kube")]
 mod of_spec {
     use super::{SpecDigest, of_text};
     use serde::{Serialize, de::DeserializeOwned};
@@ -198,7 +197,7 @@ mod of_spec {
     }
 }
 
-#[cfg(all(test, feature = "kube"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use serde::{Deserialize, Serialize};

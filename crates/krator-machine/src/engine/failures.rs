@@ -1,7 +1,7 @@
 //! Consecutive failures of a handler: what follows from them, what ends the row, and what another operator counted.
 use super::{Cause, Engine, Now, reason};
 use crate::{
-    error::Class,
+    class::Class,
     graph::{Policy, Retry, StateKind},
     status::{MachineStatus, truncated},
 };

@@ -31,7 +31,7 @@ impl Retry {
     pub const FINAL_LIMIT: u32 = 5;
 
     /// How the runtime retries its own requests: delays that double from 200 ms to 30 s.
-    pub(crate) const OF_REQUESTS: Self =
+    pub const OF_REQUESTS: Self =
         Self::DEFAULT.backoff(Duration::from_millis(200), 2.0, Duration::from_secs(30));
 
     /// Retries at most `limit` times, then enters the state `then`.
@@ -57,7 +57,7 @@ impl Retry {
 
     /// The delay after this many consecutive failures. Jitter shortens it by up to a tenth, so that objects that
     /// failed at the same time are not all retried at the same time. `random` is any random number.
-    pub(crate) fn delay(&self, failures: u32, random: u64) -> Duration {
+    pub fn delay(&self, failures: u32, random: u64) -> Duration {
         let exponent = i32::try_from(failures.saturating_sub(1)).unwrap_or(i32::MAX);
         let full = (self.initial.as_secs_f64() * self.factor.powi(exponent)).min(self.max.as_secs_f64());
         let jitter = (random >> 40) as f64 / (1u64 << 24) as f64;

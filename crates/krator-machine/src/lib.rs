@@ -1,0 +1,18 @@
+#![doc = include_str!("../README.md")]
+
+// In the order of the layers, lowest first: a module imports only from those above it in this list.
+pub mod text;
+pub mod quantity;
+pub mod nearest;
+pub mod spec_digest;
+pub mod class;
+pub mod field_value;
+pub mod graph;
+pub mod versions;
+pub mod status;
+pub mod conditions;
+pub mod engine;
+
+pub use class::Class;
+pub use field_value::FieldValue;
+pub use quantity::Amount;
