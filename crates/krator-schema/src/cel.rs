@@ -7,9 +7,11 @@ pub mod admission;
 mod authorizer;
 mod call_cost;
 mod check;
+mod compile;
 mod cost;
 mod costs;
 mod declarations;
+mod declared;
 mod eval;
 mod evaluate;
 mod expand;
@@ -29,8 +31,8 @@ mod tree;
 mod types;
 
 pub use authorizer::{Decide, Question};
+pub use declared::escape;
 pub use evaluate::Rules;
-pub use schema_types::escape;
 
 use serde_json::Value as Json;
 

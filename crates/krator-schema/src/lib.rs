@@ -3,6 +3,7 @@
 
 // In the order of the layers, lowest first: each module uses only modules above it in this list.
 mod path;
+mod at;
 mod problem;
 mod schema;
 mod definition;

@@ -76,43 +76,6 @@ impl From<&Path> for Path {
     }
 }
 
-/// A place that is only written out where something is reported of it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum At<'a> {
-    Path(&'a Path),
-    Field(&'a At<'a>, &'a str),
-    Key(&'a At<'a>, &'a str),
-    Index(&'a At<'a>, usize),
-}
-
-impl<'a> At<'a> {
-    /// A field of the object at this place.
-    pub(crate) fn field(&'a self, name: &'a str) -> Self {
-        At::Field(self, name)
-    }
-
-    /// The value under a key of the map at this place.
-    pub(crate) fn key(&'a self, name: &'a str) -> Self {
-        At::Key(self, name)
-    }
-
-    /// An item of the list that is here.
-    pub(crate) fn index(&'a self, index: usize) -> Self {
-        At::Index(self, index)
-    }
-}
-
-impl From<&At<'_>> for Path {
-    fn from(at: &At<'_>) -> Self {
-        match at {
-            At::Path(path) => (*path).clone(),
-            At::Field(at, name) => Path::from(*at).step(Segment::Field((*name).to_string())),
-            At::Key(at, name) => Path::from(*at).step(Segment::Key((*name).to_string())),
-            At::Index(at, index) => Path::from(*at).step(Segment::Index(*index)),
-        }
-    }
-}
-
 impl FromIterator<Segment> for Path {
     fn from_iter<T: IntoIterator<Item = Segment>>(segments: T) -> Self {
         Path(segments.into_iter().collect())

@@ -20,7 +20,7 @@ pub(crate) use prune::prune_at;
 
 use serde_json::Value as Json;
 
-use crate::path::At;
+use crate::at::At;
 use crate::{Path, Problem, Schema};
 
 /// Validates a value by its schema: its types, bounds and formats, the entries of its sets and maps, and the

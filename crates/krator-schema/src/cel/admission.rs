@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 
 use super::authorizer::{Authorizer, Decide, Question};
 use super::check;
+use super::compile::{Compilation, compile};
 use super::eval::{self, Failure, Fallible, Program, Value, Variables};
-use super::rules::{self, Compilation};
 use super::stack;
 use super::types::Type;
 
@@ -183,7 +183,7 @@ impl Environment {
     }
 
     fn program(&self, text: &str, wanted: Option<&Type>) -> Result<(Program, Type), Rejection> {
-        let compile = || match rules::compile(text, &self.types, wanted) {
+        let program = || match compile(text, &self.types, wanted) {
             Compilation::Good(compiled) => {
                 let program = compiled.into_program();
                 let of = program.type_of().clone();
@@ -196,7 +196,7 @@ impl Environment {
             Compilation::Unknown => Err(Rejection::Unknown("it cannot be read here".to_string())),
         };
         let otherwise = Rejection::Unknown("there is no stack for it".to_string());
-        stack::on_large_stack(compile, Err(otherwise))
+        stack::on_large_stack(program, Err(otherwise))
     }
 
     /// The values of all variables for a request.

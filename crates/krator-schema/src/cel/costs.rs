@@ -6,10 +6,12 @@ use std::cell::RefCell;
 use crate::{Path, Schema};
 
 use super::CostEstimate;
+use super::compile::{Compilation, Compiled, compile};
 use super::cost;
+use super::declared::Declared;
 use super::place::Place;
-use super::rules::{self, Compilation, Compiled};
-use super::schema_types::{Declared, MAX_REQUEST};
+use super::rules;
+use super::schema_types::MAX_REQUEST;
 use super::sizes::Sizes;
 use super::types::Type;
 
@@ -56,7 +58,7 @@ fn costs_of_place(place: &Place<'_>, estimates: &mut Vec<CostEstimate>) {
     for (index, rule) in place.rules().iter().enumerate() {
         let at = place.rule_path(index);
         let environment = rules::environment(&declared, rule.optional_old_self == Some(true));
-        let Compilation::Good(compiled) = rules::compile(&rule.rule, &environment, &Type::Bool) else {
+        let Compilation::Good(compiled) = compile(&rule.rule, &environment, &Type::Bool) else {
             continue;
         };
         let mut estimate = estimate(&compiled, &declared, place, at.field("rule"));
@@ -71,7 +73,7 @@ fn costs_of_place(place: &Place<'_>, estimates: &mut Vec<CostEstimate>) {
             .as_deref()
             .filter(|message| !message.is_empty());
         if let Some(Compilation::Good(compiled)) =
-            message.map(|text| rules::compile(text, &environment, &Type::String))
+            message.map(|text| compile(text, &environment, &Type::String))
         {
             estimates.push(self::estimate(
                 &compiled,

@@ -6,10 +6,11 @@ use serde_json::Value as Json;
 
 use crate::{Path, Rule, Schema};
 
+use super::compile::{Compilation, compile};
+use super::declared::Declared;
 use super::eval::{self, Failure, Fallible, Program, Value, Variables};
 use super::place::{Below, Place};
-use super::rules::{self, Compilation};
-use super::schema_types::Declared;
+use super::rules;
 use super::stack;
 use super::types::Type;
 use super::{Outcome, RuleOutcome};
@@ -176,7 +177,7 @@ impl CompiledRule {
         let optional = rule.optional_old_self == Some(true);
         let environment = rules::environment(declared, optional);
         let mut uses_old_self = false;
-        let program = match rules::compile(&rule.rule, &environment, &Type::Bool) {
+        let program = match compile(&rule.rule, &environment, &Type::Bool) {
             Compilation::Good(compiled) => {
                 uses_old_self = compiled.uses_old_self();
                 Ok(compiled.into_program())
@@ -185,11 +186,10 @@ impl CompiledRule {
             Compilation::Unknown => Err("the rule cannot be read here"),
         };
         let message = rule.message_expression.as_deref();
-        let message_program =
-            message.and_then(|text| match rules::compile(text, &environment, &Type::String) {
-                Compilation::Good(compiled) => Some(compiled.into_program()),
-                _ => None,
-            });
+        let message_program = message.and_then(|text| match compile(text, &environment, &Type::String) {
+            Compilation::Good(compiled) => Some(compiled.into_program()),
+            _ => None,
+        });
         let message = rule.message.as_deref().map(str::trim);
         let message = message.filter(|message| !message.is_empty());
         CompiledRule {

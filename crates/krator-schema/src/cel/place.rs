@@ -4,7 +4,8 @@ use serde_json::Value as Json;
 
 use crate::{Items, Path, Properties, Rule, Schema};
 
-use super::schema_types::{self, Declared, Shape};
+use super::declared::{Declared, Shape};
+use super::schema_types;
 
 /// A part of a schema, with what its place means for its rules.
 #[derive(Debug, Clone)]

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use crate::Path;
 
+use super::declared::{Declared, Object, Shape};
 use super::range::Range;
-use super::schema_types::{Declared, Object, Shape};
 
 /// The sizes of the values of a schema.
 pub(super) struct Sizes<'a> {

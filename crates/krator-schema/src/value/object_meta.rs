@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::names;
 use super::number::{self, GoNumber};
-use crate::path::At;
+use crate::at::At;
 use crate::{Problem, ProblemKind};
 
 /// The metadata of an object, with the fields that it knows, each of its type and not empty.

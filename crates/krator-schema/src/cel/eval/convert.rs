@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use crate::value::formats;
 
-use super::super::schema_types::{Declared, Shape};
+use super::super::declared::{Declared, Shape};
 use super::super::types::Type;
 use super::time::Timestamp;
 use super::value::{Element, List, Map, Value};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::super::schema_types::ListKind;
+use super::super::declared::ListKind;
 use super::value::{Element, List, Map, Value};
 use super::{Fallible, fail};
 

@@ -4,7 +4,7 @@ use serde_json::{Map as JsonMap, Value as Json};
 
 use super::value::{Element, List, Map, Value};
 use super::{Fallible, convert, fail};
-use crate::cel::schema_types::Declared;
+use crate::cel::declared::Declared;
 
 impl<'a> Value<'a> {
     /// The field or the entry of a name or key; `None` if there is none.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map as JsonMap, Value as Json};
 
 use super::super::authorizer::Authorizer;
-use super::super::schema_types::{Declared, ListKind, Object};
+use super::super::declared::{Declared, ListKind, Object};
 use super::quantity::Quantity;
 use super::semver::Semver;
 use super::time::Timestamp;
