@@ -31,6 +31,7 @@ pub fn documents() -> Vec<String> {
         "docs/concepts",
         "e2e/benches/converge",
         "crates/krator-apiserver",
+        "crates/krator-cel",
         "crates/krator-language",
     ] {
         let entries = fs::read_dir(root().join(folder)).expect("a folder of the repository");

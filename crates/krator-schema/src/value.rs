@@ -2,16 +2,13 @@
 
 mod check;
 mod fill;
-pub(crate) mod formats;
 mod lists;
 pub(crate) mod meta;
-pub mod names;
 pub(crate) mod number;
 mod object_meta;
 mod prune;
 
 pub use fill::default;
-pub use formats::parse_duration;
 pub use meta::{admit_metadata, validate_metadata};
 pub use prune::prune;
 

@@ -89,8 +89,9 @@ fn a_crate_may_take_the_runtime_from_a_registry() {
 }
 
 /// The libraries that the command is built from.
-const LIBRARIES: [&str; 4] = [
+const LIBRARIES: [&str; 5] = [
     "krator-apiserver",
+    "krator-cel",
     "krator-language",
     "krator-runtime",
     "krator-schema",

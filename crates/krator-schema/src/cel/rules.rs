@@ -1,28 +1,31 @@
 //! The rules of a schema, each checked with the type of its place, after
 //! `apiextensions/validation/validation.go` and `cel_validation.go`.
 
+use krator_cel::{Ast, Compilation, DeclType, Type, TypeEnvironment, compile};
+
 use crate::{Path, Problem, ProblemKind, Schema};
 
 use super::CelProblem;
-use super::check::Environment;
-use super::compile::{Compilation, compile};
-use super::declared::Declared;
 use super::field_path;
 use super::place::Place;
-use super::types::Type;
 
 /// The environment of the rules of a place.
-pub(super) fn environment(declared: &Declared, optional_old_self: bool) -> Environment {
-    let mut environment = Environment::default();
+pub(super) fn environment(declared: &DeclType, optional_old_self: bool) -> TypeEnvironment {
+    let mut environment = TypeEnvironment::default();
     let this = declared.cel_type("self", &mut environment);
     let old = if optional_old_self {
         Type::optional(this.clone())
     } else {
         this.clone()
     };
-    environment.variables.insert("self".to_string(), this);
-    environment.variables.insert("oldSelf".to_string(), old);
+    environment.declare("self", this);
+    environment.declare("oldSelf", old);
     environment
+}
+
+/// Whether a rule compares with the value before.
+pub(super) fn uses_old_self(rule: &Ast) -> bool {
+    rule.refers_to("oldSelf")
 }
 
 /// Checks all rules of a schema.
@@ -104,11 +107,16 @@ fn check_place(place: &Place<'_>, problems: &mut Vec<CelProblem>) {
         let at = place.rule_path(index);
         let environment = environment(&declared, rule.optional_old_self == Some(true));
         let compiled = match compile(&rule.rule, &environment, &Type::Bool) {
-            Compilation::Good(compiled) => compiled,
-            Compilation::Refused(mistakes) => {
+            Compilation::Compiled(compiled) => compiled,
+            Compilation::Refused(issues) => {
                 // The API server also says that such a rule does not use `oldSelf`, which is no mistake of its own.
-                for (detail, offset) in mistakes {
-                    report(at.field("rule"), ProblemKind::Invalid, detail, offset);
+                for issue in issues {
+                    report(
+                        at.field("rule"),
+                        ProblemKind::Invalid,
+                        issue.message,
+                        issue.offset,
+                    );
                 }
                 continue;
             }
@@ -118,19 +126,19 @@ fn check_place(place: &Place<'_>, problems: &mut Vec<CelProblem>) {
             .message_expression
             .as_deref()
             .filter(|message| !message.trim().is_empty());
-        if let Some(Compilation::Refused(mistakes)) =
+        if let Some(Compilation::Refused(issues)) =
             message.map(|text| compile(text, &environment, &Type::String))
         {
-            for (detail, offset) in mistakes {
+            for issue in issues {
                 report(
                     at.field("messageExpression"),
                     ProblemKind::Invalid,
-                    detail,
-                    offset,
+                    issue.message,
+                    issue.offset,
                 );
             }
         }
-        if compiled.uses_old_self() {
+        if uses_old_self(&compiled) {
             if let Some(within) = &place.uncorrelated {
                 let detail = format!(
                     "`oldSelf` cannot be used here: the old and new values within {within} cannot be told apart"

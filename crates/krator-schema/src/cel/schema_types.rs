@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Items, Properties, Schema};
+use krator_cel::{DeclField, DeclType, ListType, ObjectType, Shape, Type, escape};
 
-use super::declared::{Declared, Field, ListKind, Object, Shape, escape};
-use super::types::Type;
+use crate::{Items, Properties, Schema};
 
 /// The largest request that the API server takes, in bytes. It bounds what has no bound of its own.
 pub(super) const MAX_REQUEST: i64 = 3 * 1024 * 1024;
@@ -16,9 +15,9 @@ pub(super) fn root_of_resource(schema: &Schema, is_root: bool) -> bool {
 }
 
 /// The type of a schema, if it has one that the API server can express.
-pub(super) fn declare(schema: &Schema, is_resource: bool) -> Option<Declared> {
+pub(super) fn declare(schema: &Schema, is_resource: bool) -> Option<DeclType> {
     if schema.int_or_string == Some(true) {
-        return Some(Declared {
+        return Some(DeclType {
             shape: Shape::Simple(Type::Dyn),
             max_elements: schema.max_length.map_or(MAX_REQUEST - 2, bytes_of),
             min_size: 1,
@@ -32,9 +31,9 @@ pub(super) fn declare(schema: &Schema, is_resource: bool) -> Option<Declared> {
             };
             let of = declare(items, items.embedded_resource == Some(true))?;
             let most = (MAX_REQUEST - 2) / (of.min_size + 1);
-            Some(Declared {
+            Some(DeclType {
                 max_elements: schema.max_items.map_or(most, |items| items.max(0)),
-                shape: Shape::List(Box::new(of), list_kind(schema)),
+                shape: Shape::List(Box::new(of), list_type(schema)),
                 min_size: 2,
                 bounded: schema.max_items.is_some(),
             })
@@ -43,7 +42,7 @@ pub(super) fn declare(schema: &Schema, is_resource: bool) -> Option<Declared> {
             Some(Properties::Schema(values)) => {
                 let of = declare(values, values.embedded_resource == Some(true))?;
                 let most = (MAX_REQUEST - 2) / (of.min_size + 6);
-                Some(Declared {
+                Some(DeclType {
                     max_elements: schema.max_properties.map_or(most, |properties| properties.max(0)),
                     shape: Shape::Map(Box::new(of)),
                     min_size: 2,
@@ -60,8 +59,8 @@ pub(super) fn declare(schema: &Schema, is_resource: bool) -> Option<Declared> {
     }
 }
 
-fn simple(of: Type, max_elements: i64, min_size: i64) -> Declared {
-    Declared {
+fn simple(of: Type, max_elements: i64, min_size: i64) -> DeclType {
+    DeclType {
         shape: Shape::Simple(of),
         max_elements,
         min_size,
@@ -69,9 +68,9 @@ fn simple(of: Type, max_elements: i64, min_size: i64) -> Declared {
     }
 }
 
-fn declare_string(schema: &Schema) -> Declared {
+fn declare_string(schema: &Schema) -> DeclType {
     match schema.format.as_deref() {
-        Some("byte") => Declared {
+        Some("byte") => DeclType {
             bounded: schema.max_length.is_some(),
             ..simple(
                 Type::Bytes,
@@ -79,7 +78,7 @@ fn declare_string(schema: &Schema) -> Declared {
                 2,
             )
         },
-        Some(format @ ("duration" | "date" | "date-time")) => Declared {
+        Some(format @ ("duration" | "date" | "date-time")) => DeclType {
             ..match format {
                 "duration" => simple(Type::Duration, 32, 3),
                 "date" => simple(Type::Timestamp, 12, 12),
@@ -97,7 +96,7 @@ fn declare_string(schema: &Schema) -> Declared {
                 None if has_enum => longest_of_enum(),
                 None => MAX_REQUEST - 2,
             };
-            Declared {
+            DeclType {
                 bounded: has_enum || schema.max_length.is_some(),
                 ..simple(Type::String, max_elements, 2)
             }
@@ -105,17 +104,17 @@ fn declare_string(schema: &Schema) -> Declared {
     }
 }
 
-fn list_kind(schema: &Schema) -> ListKind {
+fn list_type(schema: &Schema) -> ListType {
     match schema.list_type.as_deref() {
-        Some("set") => ListKind::Set,
+        Some("set") => ListType::Set,
         Some("map") => {
             let keys = schema.list_map_keys.iter().flatten();
-            ListKind::Map(
+            ListType::Map(
                 keys.map(|key| escape(key).unwrap_or_else(|| key.clone()))
                     .collect(),
             )
         }
-        _ => ListKind::Atomic,
+        _ => ListType::Atomic,
     }
 }
 
@@ -124,7 +123,7 @@ fn bytes_of(length: i64) -> i64 {
     length.max(0).wrapping_mul(4)
 }
 
-fn declare_object(schema: &Schema, is_resource: bool) -> Declared {
+fn declare_object(schema: &Schema, is_resource: bool) -> DeclType {
     let mut fields = BTreeMap::new();
     let mut min_size = 2;
     let completed = if is_resource {
@@ -147,11 +146,11 @@ fn declare_object(schema: &Schema, is_resource: bool) -> Declared {
         }
         if let Some(escaped) = escape(name) {
             let name = name.clone();
-            fields.insert(escaped, Field { name, declared });
+            fields.insert(escaped, DeclField { name, declared });
         }
     }
-    Declared {
-        shape: Shape::Object(Object {
+    DeclType {
+        shape: Shape::Object(ObjectType {
             fields,
             properties: properties.map(|properties| properties.keys().cloned().collect()),
         }),

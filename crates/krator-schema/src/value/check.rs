@@ -5,9 +5,9 @@ mod whole;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use krator_cel::formats;
 use serde_json::{Map, Value as Json};
 
-use super::formats;
 use super::number::GoNumber;
 use crate::at::At;
 use crate::schema::Properties;

@@ -1,8 +1,8 @@
 //! The metadata of objects within a value, after `pkg/apiserver/schema/objectmeta`.
 
+use krator_cel::names;
 use serde_json::{Map, Value as Json};
 
-use super::names;
 use super::object_meta::ObjectMeta;
 use crate::at::At;
 use crate::{Path, Problem, ProblemKind, Schema};
