@@ -31,6 +31,7 @@ pub fn documents() -> Vec<String> {
         "docs/concepts",
         "e2e/benches/converge",
         "crates/krator-apiserver",
+        "crates/krator-cel",
         "crates/krator-language",
         "crates/krator-machine",
     ] {

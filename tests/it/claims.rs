@@ -133,9 +133,15 @@ fn of_text(place: &str, text: &str, words: &[&str], found: &mut Vec<Claim>) {
 }
 
 /// The claims of Rust: in strings, which become messages and generated files, and in comments. The strings of tests are not for
-/// users, and those of two crates are the words of Kubernetes.
+/// users, and those of three crates are the words of Kubernetes.
 fn of_source(place: &str, source: &str, found: &mut Vec<Claim>) {
-    let are_others = ["/tests/", "/tests.rs", "krator-apiserver/", "krator-schema/"];
+    let are_others = [
+        "/tests/",
+        "/tests.rs",
+        "krator-apiserver/",
+        "krator-cel/",
+        "krator-schema/",
+    ];
     let are_ours = !place.starts_with("tests/") && !are_others.iter().any(|part| place.contains(part));
     let code = source.split("\n#[cfg(test)]\nmod ").next().unwrap_or(source);
     if are_ours && let Ok(tokens) = code.parse::<TokenStream>() {

@@ -79,6 +79,7 @@ fn no_file_is_too_long_to_be_read_at_once() {
     let folders = [
         "src",
         "crates/krator-runtime/src",
+        "crates/krator-cel/src",
         "crates/krator-schema/src",
         "crates/krator-apiserver/src",
         "crates/krator-derive/src",
@@ -116,6 +117,11 @@ fn the_rooms_of_the_machine_are_layers() {
 #[test]
 fn the_rooms_of_the_runtime_are_layers() {
     assert_layers("krator_runtime", "crates/krator-runtime/src");
+}
+
+#[test]
+fn the_rooms_of_cel_are_layers() {
+    assert_layers("krator_cel", "crates/krator-cel/src");
 }
 
 #[test]

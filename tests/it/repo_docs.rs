@@ -23,9 +23,10 @@ fn paths(text: &str) -> BTreeSet<&str> {
 }
 
 /// The folders of the crates that are published, and that of the command.
-const CRATES: [&str; 7] = [
+const CRATES: [&str; 8] = [
     "",
     "crates/krator-apiserver/",
+    "crates/krator-cel/",
     "crates/krator-derive/",
     "crates/krator-language/",
     "crates/krator-machine/",

@@ -1,7 +1,7 @@
 // Command cel-declarations prints the functions and constants that CEL rules of a CustomResourceDefinition may use, as
-// the API server of the pinned version declares them. Its output is a table of krator-schema:
+// the API server of the pinned version declares them. Its output is a table of krator-cel:
 //
-//	cd tools && go run ./cel-declarations > ../crates/krator-schema/src/cel/declarations.txt
+//	cd tools && go run ./cel-declarations > ../crates/krator-cel/src/check/declarations.txt
 package main
 
 import (

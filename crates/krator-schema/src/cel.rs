@@ -1,37 +1,19 @@
 //! CEL rules of a schema, `x-kubernetes-validations`: whether the API server accepts them.
 //!
-//! The crate `cel` parses expressions. The type checker and the interpreter here follow cel-go, with the functions that the API
-//! server declares. Where the answer of the API server is not known, nothing is reported.
+//! The crate `krator-cel` compiles and evaluates expressions; here are the types that a schema gives to them, and what the API server
+//! makes of all rules of a schema. Where its answer is not known, nothing is reported.
 
-pub mod admission;
-mod authorizer;
-mod call_cost;
-mod check;
-mod cost;
 mod costs;
-mod declarations;
-mod eval;
 mod evaluate;
-mod expand;
 mod field_path;
-mod literals;
-mod macros;
-mod parse;
 mod place;
-mod plain;
-mod range;
 mod rules;
 mod schema_types;
-mod sizes;
-mod stack;
-mod tokens;
-mod tree;
-mod types;
 
-pub use authorizer::{Decide, Question};
 pub use evaluate::Rules;
-pub use schema_types::escape;
+pub use krator_cel::{Decide, Question, admission, escape};
 
+use krator_cel::on_large_stack;
 use serde_json::Value as Json;
 
 use crate::{Path, Problem, Schema};
@@ -88,17 +70,17 @@ pub enum Outcome {
 ///
 /// It is to be called with schemas that are correct otherwise; the API server does not look at rules of others.
 pub fn check_rules(root: &Schema, root_path: &Path) -> Vec<CelProblem> {
-    stack::on_large_stack(|| rules::check_rules(root, root_path), Vec::new())
+    on_large_stack(|| rules::check_rules(root, root_path), Vec::new())
 }
 
 /// The rules of a schema of which it is not known what the API server says, because they cannot be read here.
 pub fn unjudged(root: &Schema, root_path: &Path) -> Vec<Path> {
-    stack::on_large_stack(|| rules::unjudged(root, root_path), Vec::new())
+    on_large_stack(|| rules::unjudged(root, root_path), Vec::new())
 }
 
 /// The estimated costs of the rules of a schema and, as the last one, their total. Rules with mistakes have no cost.
 pub fn costs(root: &Schema, root_path: &Path) -> Vec<CostEstimate> {
-    stack::on_large_stack(|| costs::costs(root, root_path), Vec::new())
+    on_large_stack(|| costs::costs(root, root_path), Vec::new())
 }
 
 /// Evaluates the rules of a schema for a value of it and, if the value is an update, the value before, as

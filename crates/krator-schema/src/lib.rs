@@ -2,11 +2,10 @@
 //! it makes of a value. Everything here is pure.
 
 // In the order of the layers, lowest first: each module uses only modules above it in this list.
-mod path;
+mod at;
 mod problem;
 mod schema;
 mod definition;
-mod pattern;
 mod value;
 pub mod cel;
 mod acceptance;
@@ -15,10 +14,8 @@ pub use acceptance::{is_approval, validate_definition};
 pub use definition::{
     Column, Definition, Names, Scale, SelectableField, Subresources, Version, VersionSchema,
 };
-pub use path::{Path, Segment};
-pub use pattern::{Pattern, PatternError};
+pub use krator_cel::formats::parse_duration;
+pub use krator_cel::{Path, Pattern, PatternError, Segment, names};
 pub use problem::{Problem, ProblemKind};
 pub use schema::{Items, Properties, Rule, Schema};
-pub use value::{
-    CompiledSchema, admit, admit_metadata, default, names, parse_duration, prune, validate, validate_metadata,
-};
+pub use value::{CompiledSchema, admit, admit_metadata, default, prune, validate, validate_metadata};

@@ -2,16 +2,13 @@
 
 mod check;
 mod fill;
-pub(crate) mod formats;
 mod lists;
 pub(crate) mod meta;
-pub mod names;
 pub(crate) mod number;
 mod object_meta;
 mod prune;
 
 pub use fill::default;
-pub use formats::parse_duration;
 pub use meta::{admit_metadata, validate_metadata};
 pub use prune::prune;
 
@@ -20,7 +17,7 @@ pub(crate) use prune::prune_at;
 
 use serde_json::Value as Json;
 
-use crate::path::At;
+use crate::at::At;
 use crate::{Path, Problem, Schema};
 
 /// Validates a value by its schema: its types, bounds and formats, the entries of its sets and maps, and the

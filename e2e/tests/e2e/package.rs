@@ -90,8 +90,9 @@ fn a_crate_may_take_the_runtime_from_a_registry() {
 }
 
 /// The libraries that the command is built from.
-const LIBRARIES: [&str; 5] = [
+const LIBRARIES: [&str; 6] = [
     "krator-apiserver",
+    "krator-cel",
     "krator-language",
     "krator-machine",
     "krator-runtime",

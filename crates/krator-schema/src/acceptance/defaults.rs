@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::default_rules;
-use crate::path::At;
+use crate::at::At;
 use crate::value::{Reading, Validator, meta, prune_at};
 use crate::{Path, Problem, ProblemKind, Schema};
 

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use krator_cel::{formats, names};
+
 use super::found::Found;
 use super::{field_path, structural, validate_schema};
 use crate::definition::{Column, Definition, Names, SelectableField, Subresources, Version};
-use crate::value::names;
 use crate::{Path, Problem, ProblemKind, Schema};
 
 const SELECTABLE_FIELDS: usize = 8;
@@ -35,7 +36,7 @@ pub fn validate_definition(definition: &Definition, approval: Option<&str>) -> V
 /// Whether the API server takes the text as an approval of an API in a group of Kubernetes: a URL, or a text that begins
 /// with `unapproved`.
 pub fn is_approval(text: &str) -> bool {
-    text.starts_with("unapproved") || crate::value::formats::is_url_with_host(text)
+    text.starts_with("unapproved") || formats::is_url_with_host(text)
 }
 
 /// A definition in the API server's own form.

@@ -1,17 +1,14 @@
 //! The costs of the rules of a schema, and the limits of the API server, after
 //! `apiextensions/validation/validation.go`.
 
-use std::cell::RefCell;
+use krator_cel::{Ast, Compilation, DeclType, Type, compile};
 
 use crate::{Path, Schema};
 
 use super::CostEstimate;
-use super::cost;
 use super::place::Place;
-use super::rules::{self, Compilation, Compiled};
-use super::schema_types::{Declared, MAX_REQUEST};
-use super::sizes::Sizes;
-use super::types::Type;
+use super::rules;
+use super::schema_types::MAX_REQUEST;
 
 /// The highest cost of one expression, over all values that it judges.
 const EXPRESSION_LIMIT: u64 = 10_000_000;
@@ -56,7 +53,7 @@ fn costs_of_place(place: &Place<'_>, estimates: &mut Vec<CostEstimate>) {
     for (index, rule) in place.rules().iter().enumerate() {
         let at = place.rule_path(index);
         let environment = rules::environment(&declared, rule.optional_old_self == Some(true));
-        let Compilation::Good(compiled) = rules::compile(&rule.rule, &environment, &Type::Bool) else {
+        let Compilation::Compiled(compiled) = compile(&rule.rule, &environment, &Type::Bool) else {
             continue;
         };
         let mut estimate = estimate(&compiled, &declared, place, at.field("rule"));
@@ -70,8 +67,8 @@ fn costs_of_place(place: &Place<'_>, estimates: &mut Vec<CostEstimate>) {
             .message_expression
             .as_deref()
             .filter(|message| !message.is_empty());
-        if let Some(Compilation::Good(compiled)) =
-            message.map(|text| rules::compile(text, &environment, &Type::String))
+        if let Some(Compilation::Compiled(compiled)) =
+            message.map(|text| compile(text, &environment, &Type::String))
         {
             estimates.push(self::estimate(
                 &compiled,
@@ -84,28 +81,21 @@ fn costs_of_place(place: &Place<'_>, estimates: &mut Vec<CostEstimate>) {
 }
 
 /// The largest number of values of a type that fit into one request.
-fn largest_count(declared: &Declared) -> u64 {
+fn largest_count(declared: &DeclType) -> u64 {
     u64::try_from(MAX_REQUEST / (declared.min_size + 1)).unwrap_or(0)
 }
 
-fn estimate(compiled: &Compiled, declared: &Declared, place: &Place<'_>, path: Path) -> CostEstimate {
-    let cost_with = |as_if_bounded: Option<&Path>| {
-        let sizes = Sizes {
-            root: declared,
-            path: &place.path,
-            as_if_bounded,
-            unbounded: RefCell::default(),
-        };
-        let cost = cost::cost(&compiled.parsed.root, &compiled.checked, &sizes).max;
-        (cost, sizes.unbounded.into_inner())
-    };
-    let (cost, asked) = cost_with(None);
+fn estimate(compiled: &Ast, declared: &DeclType, place: &Place<'_>, path: Path) -> CostEstimate {
+    let cost_with =
+        |as_if_bounded: Option<&Path>| compiled.estimate_cost(declared, &place.path, as_if_bounded);
+    let estimate = cost_with(None);
+    let cost = estimate.max;
     // Only parts whose bound would make a difference are worth naming.
-    let matters = |part: &Path| cost_with(Some(part)).0 < cost - cost / 10;
+    let matters = |part: &Path| cost_with(Some(part)).max < cost - cost / 10;
     CostEstimate {
         path,
         cost,
         limit: EXPRESSION_LIMIT,
-        unbounded: asked.into_iter().filter(matters).collect(),
+        unbounded: estimate.unbounded.into_iter().filter(matters).collect(),
     }
 }

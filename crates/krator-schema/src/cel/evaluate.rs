@@ -2,16 +2,16 @@
 
 use std::fmt;
 
+use krator_cel::{
+    Activation, COST_LIMIT_EXCEEDED, Compilation, DeclType, Failure, Input, Output, Program, Type, compile,
+    on_large_stack,
+};
 use serde_json::Value as Json;
 
 use crate::{Path, Rule, Schema};
 
-use super::eval::{self, Failure, Fallible, Program, Value, Variables};
 use super::place::{Below, Place};
-use super::rules::{self, Compilation};
-use super::schema_types::Declared;
-use super::stack;
-use super::types::Type;
+use super::rules;
 use super::{Outcome, RuleOutcome};
 
 /// The deepest recursion of evaluation on the stack of the caller.
@@ -34,7 +34,7 @@ impl fmt::Debug for Rules {
 impl Rules {
     /// Compiles the rules of a schema: that of a whole object, `openAPIV3Schema`. Its path begins those of the rules.
     pub fn compile(root: &Schema, root_path: &Path) -> Self {
-        let root = stack::on_large_stack(|| CompiledPlace::compile(&Place::root(root, root_path)), None);
+        let root = on_large_stack(|| CompiledPlace::compile(&Place::root(root, root_path)), None);
         let programs = || root.iter().flat_map(CompiledPlace::programs);
         Rules {
             is_shallow: programs().all(|program| program.depth() <= SHALLOW),
@@ -62,7 +62,7 @@ impl Rules {
         if self.is_shallow {
             evaluate()
         } else {
-            stack::on_large_stack(evaluate, Vec::new())
+            on_large_stack(evaluate, Vec::new())
         }
     }
 }
@@ -71,7 +71,7 @@ impl Rules {
 #[derive(Debug)]
 struct CompiledPlace {
     /// The rules, and the type of the values that they judge.
-    rules: Option<(Declared, Vec<CompiledRule>)>,
+    rules: Option<(DeclType, Vec<CompiledRule>)>,
     below: Vec<(Below, CompiledPlace)>,
 }
 
@@ -133,27 +133,28 @@ impl CompiledPlace {
 
 /// The values that rules of a place are about.
 struct Values<'a> {
-    value: Fallible<Value<'a>>,
-    old: Option<Fallible<Value<'a>>>,
+    value: Result<Input<'a>, Failure>,
+    old: Option<Result<Input<'a>, Failure>>,
 }
 
 impl<'a> Values<'a> {
-    fn of(declared: &'a Declared, value: &'a Json, old: Option<&'a Json>) -> Self {
+    fn of(declared: &'a DeclType, value: &'a Json, old: Option<&'a Json>) -> Self {
         Self {
-            value: eval::typed(value, declared),
-            old: old.map(|old| eval::typed(old, declared)),
+            value: Input::typed(value, declared),
+            old: old.map(|old| Input::typed(old, declared)),
         }
     }
 
-    fn run(&self, program: &Program, has_optional: bool) -> Fallible<Value<'a>> {
-        let mut variables = Variables::from([("self", self.value.clone()?)]);
+    fn run(&self, program: &Program, has_optional: bool) -> Result<Output, Failure> {
+        let mut variables = Activation::default();
+        variables.bind("self", self.value.clone()?);
         let old = self.old.clone().transpose()?;
         match old {
-            old if has_optional => drop(variables.insert("oldSelf", old.into())),
-            Some(old) => drop(variables.insert("oldSelf", old)),
+            old if has_optional => variables.bind("oldSelf", Input::optional(old)),
+            Some(old) => variables.bind("oldSelf", old),
             None => {}
         }
-        program.run(&variables)
+        program.evaluate(&variables)
     }
 }
 
@@ -172,24 +173,23 @@ struct CompiledRule {
 }
 
 impl CompiledRule {
-    fn compile(path: Path, rule: &Rule, declared: &Declared) -> Self {
+    fn compile(path: Path, rule: &Rule, declared: &DeclType) -> Self {
         let optional = rule.optional_old_self == Some(true);
         let environment = rules::environment(declared, optional);
         let mut uses_old_self = false;
-        let program = match rules::compile(&rule.rule, &environment, &Type::Bool) {
-            Compilation::Good(compiled) => {
-                uses_old_self = compiled.uses_old_self();
+        let program = match compile(&rule.rule, &environment, &Type::Bool) {
+            Compilation::Compiled(compiled) => {
+                uses_old_self = rules::uses_old_self(&compiled);
                 Ok(compiled.into_program())
             }
             Compilation::Refused(_) => Err("the rule itself is wrong"),
             Compilation::Unknown => Err("the rule cannot be read here"),
         };
         let message = rule.message_expression.as_deref();
-        let message_program =
-            message.and_then(|text| match rules::compile(text, &environment, &Type::String) {
-                Compilation::Good(compiled) => Some(compiled.into_program()),
-                _ => None,
-            });
+        let message_program = message.and_then(|text| match compile(text, &environment, &Type::String) {
+            Compilation::Compiled(compiled) => Some(compiled.into_program()),
+            _ => None,
+        });
         let message = rule.message.as_deref().map(str::trim);
         let message = message.filter(|message| !message.is_empty());
         CompiledRule {
@@ -211,8 +211,8 @@ impl CompiledRule {
             Err(why) => return Some(Outcome::Unknown((*why).to_string())),
         };
         Some(match values.run(program, self.has_optional) {
-            Ok(Value::Bool(true)) => Outcome::Holds,
-            Ok(Value::Bool(false)) => Outcome::Violated(self.message(values)),
+            Ok(Output::Bool(true)) => Outcome::Holds,
+            Ok(Output::Bool(false)) => Outcome::Violated(self.message(values)),
             Ok(_) => Outcome::Unknown("the rule did not evaluate to a bool".to_string()),
             Err(Failure::Error(why)) => Outcome::Failed(self.failure(&why)),
             Err(Failure::Unknown(why)) => Outcome::Unknown(why),
@@ -227,7 +227,7 @@ impl CompiledRule {
                 "'{why}': call arguments did not match a supported operator, function or macro signature for rule: {called}"
             );
         }
-        if why == eval::TOO_COSTLY {
+        if why == COST_LIMIT_EXCEEDED {
             return format!(
                 "'{why}': no further validation rules will be run due to call cost exceeds limit for rule: {called}"
             );
@@ -239,7 +239,7 @@ impl CompiledRule {
         let program = self.message_program.as_ref();
         let found = program.map(|program| values.run(program, self.has_optional));
         match found {
-            Some(Ok(Value::Text(message))) if is_fit(message.trim()) => message.trim().to_string(),
+            Some(Ok(Output::String(message))) if is_fit(message.trim()) => message.trim().to_string(),
             _ => self.says.clone(),
         }
     }

@@ -1,10 +1,11 @@
 //! The parts of a schema that rules may be in, and what each part's place means for its rules.
 
+use krator_cel::{DeclType, Shape};
 use serde_json::Value as Json;
 
 use crate::{Items, Path, Properties, Rule, Schema};
 
-use super::schema_types::{self, Declared, Shape};
+use super::schema_types;
 
 /// A part of a schema, with what its place means for its rules.
 #[derive(Debug, Clone)]
@@ -26,7 +27,7 @@ pub(super) struct Place<'a> {
 enum Inherited {
     /// There is no rule further up.
     Nothing,
-    Type(Declared),
+    Type(DeclType),
     /// A rule further up has no type, which is an error for this place, too.
     Failed,
 }
@@ -49,7 +50,7 @@ impl<'a> Place<'a> {
     }
 
     /// The type that rules of this place see.
-    pub(super) fn declared(&self) -> Option<Declared> {
+    pub(super) fn declared(&self) -> Option<DeclType> {
         match &self.inherited {
             Inherited::Type(declared) => Some(declared.clone()),
             Inherited::Nothing => schema_types::declare(
@@ -73,7 +74,7 @@ impl<'a> Place<'a> {
     pub(super) fn parts(&self) -> Vec<(Place<'a>, Below)> {
         let in_scope = !self.rules().is_empty() || !matches!(self.inherited, Inherited::Nothing);
         let declared = if in_scope { self.declared() } else { None };
-        let child = |schema: &'a Schema, path: Path, of: Option<&Declared>, uncorrelated: Option<Path>| {
+        let child = |schema: &'a Schema, path: Path, of: Option<&DeclType>, uncorrelated: Option<Path>| {
             let inherited = match (&declared, of) {
                 _ if !in_scope => Inherited::Nothing,
                 (None, _) => Inherited::Failed,

@@ -1,94 +1,31 @@
 //! The rules of a schema, each checked with the type of its place, after
 //! `apiextensions/validation/validation.go` and `cel_validation.go`.
 
+use krator_cel::{Ast, Compilation, DeclType, Type, TypeEnvironment, compile};
+
 use crate::{Path, Problem, ProblemKind, Schema};
 
 use super::CelProblem;
-use super::check::{self, Checked, Environment, Mistake};
-use super::eval::Program;
 use super::field_path;
-use super::literals;
-use super::parse::{self, ParseOutcome, Parsed};
 use super::place::Place;
-use super::schema_types::Declared;
-use super::tokens;
-use super::types::Type;
-
-/// A rule or message whose expression was parsed and checked.
-#[derive(Debug)]
-pub(super) struct Compiled {
-    pub(super) parsed: Box<Parsed>,
-    pub(super) checked: Checked,
-}
-
-/// The API server's answer to an expression.
-pub(super) enum Compilation {
-    Good(Compiled),
-    Refused(Vec<(String, Option<usize>)>),
-    /// The answer of the API server is not known.
-    Unknown,
-}
 
 /// The environment of the rules of a place.
-pub(super) fn environment(declared: &Declared, optional_old_self: bool) -> Environment {
-    let mut environment = Environment::default();
+pub(super) fn environment(declared: &DeclType, optional_old_self: bool) -> TypeEnvironment {
+    let mut environment = TypeEnvironment::default();
     let this = declared.cel_type("self", &mut environment);
     let old = if optional_old_self {
         Type::optional(this.clone())
     } else {
         this.clone()
     };
-    environment.variables.insert("self".to_string(), this);
-    environment.variables.insert("oldSelf".to_string(), old);
+    environment.declare("self", this);
+    environment.declare("oldSelf", old);
     environment
 }
 
-/// Parses and checks an expression whose value has to be of a type, if one is given.
-pub(super) fn compile<'a>(
-    text: &str,
-    environment: &Environment,
-    result: impl Into<Option<&'a Type>>,
-) -> Compilation {
-    let parsed = match parse::parse(text) {
-        ParseOutcome::Parsed(parsed) => parsed,
-        ParseOutcome::Refused(mistake, offset) => {
-            return Compilation::Refused(vec![(mistake.detail, offset)]);
-        }
-        ParseOutcome::Unknown => return Compilation::Unknown,
-    };
-    let checked = check::check(&parsed.root, parsed.nodes, environment);
-    if checked.unsure {
-        return Compilation::Unknown;
-    }
-    let mut mistakes = checked.mistakes.clone();
-    if mistakes.is_empty() {
-        mistakes = literals::check(&parsed, &checked);
-    }
-    let found = checked.type_of(&parsed.root);
-    let result = result.into().filter(|result| found != *result);
-    if let Some(result) = result.filter(|_| mistakes.is_empty()) {
-        mistakes.push(Mistake {
-            detail: format!("the expression must have the type {result}, but it has {found}"),
-            about: None,
-        });
-    }
-    if mistakes.is_empty() {
-        return Compilation::Good(Compiled { parsed, checked });
-    }
-    Compilation::Refused(mistakes.into_iter().map(|mistake| place(text, mistake)).collect())
-}
-
-/// The mistake with the only place in the text that it can mean.
-fn place(text: &str, mistake: Mistake) -> (String, Option<usize>) {
-    let offset = mistake.about.as_deref().and_then(|name| {
-        let last = name.rsplit('.').next()?;
-        let mut places = tokens::tokens(text)
-            .into_iter()
-            .filter(|token| &text[token.place.clone()] == last);
-        let first = places.next()?;
-        places.next().is_none().then_some(first.place.start)
-    });
-    (mistake.detail, offset)
+/// Whether a rule compares with the value before.
+pub(super) fn uses_old_self(rule: &Ast) -> bool {
+    rule.refers_to("oldSelf")
 }
 
 /// Checks all rules of a schema.
@@ -170,11 +107,16 @@ fn check_place(place: &Place<'_>, problems: &mut Vec<CelProblem>) {
         let at = place.rule_path(index);
         let environment = environment(&declared, rule.optional_old_self == Some(true));
         let compiled = match compile(&rule.rule, &environment, &Type::Bool) {
-            Compilation::Good(compiled) => compiled,
-            Compilation::Refused(mistakes) => {
+            Compilation::Compiled(compiled) => compiled,
+            Compilation::Refused(issues) => {
                 // The API server also says that such a rule does not use `oldSelf`, which is no mistake of its own.
-                for (detail, offset) in mistakes {
-                    report(at.field("rule"), ProblemKind::Invalid, detail, offset);
+                for issue in issues {
+                    report(
+                        at.field("rule"),
+                        ProblemKind::Invalid,
+                        issue.message,
+                        issue.offset,
+                    );
                 }
                 continue;
             }
@@ -184,19 +126,19 @@ fn check_place(place: &Place<'_>, problems: &mut Vec<CelProblem>) {
             .message_expression
             .as_deref()
             .filter(|message| !message.trim().is_empty());
-        if let Some(Compilation::Refused(mistakes)) =
+        if let Some(Compilation::Refused(issues)) =
             message.map(|text| compile(text, &environment, &Type::String))
         {
-            for (detail, offset) in mistakes {
+            for issue in issues {
                 report(
                     at.field("messageExpression"),
                     ProblemKind::Invalid,
-                    detail,
-                    offset,
+                    issue.message,
+                    issue.offset,
                 );
             }
         }
-        if compiled.uses_old_self() {
+        if uses_old_self(&compiled) {
             if let Some(within) = &place.uncorrelated {
                 let detail = format!(
                     "`oldSelf` cannot be used here: the old and new values within {within} cannot be told apart"
@@ -207,15 +149,5 @@ fn check_place(place: &Place<'_>, problems: &mut Vec<CelProblem>) {
             let detail = "may not be set if the rule does not use `oldSelf`".to_string();
             report(at.field("optionalOldSelf"), ProblemKind::Invalid, detail, None);
         }
-    }
-}
-
-impl Compiled {
-    pub(super) fn into_program(self) -> Program {
-        Program::new(*self.parsed, self.checked)
-    }
-
-    pub(super) fn uses_old_self(&self) -> bool {
-        self.checked.references.values().any(|name| name == "oldSelf")
     }
 }

@@ -5,11 +5,11 @@ mod whole;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use krator_cel::formats;
 use serde_json::{Map, Value as Json};
 
-use super::formats;
 use super::number::GoNumber;
-use crate::path::At;
+use crate::at::At;
 use crate::schema::Properties;
 use crate::{Items, Path, Pattern, Problem, ProblemKind, Schema};
 pub(crate) use whole::equal;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json};
 
 use super::check::equal;
 use super::number::{self, GoNumber};
-use crate::path::At;
+use crate::at::At;
 use crate::{Problem, ProblemKind, Schema};
 
 pub(crate) fn validate(path: &At<'_>, schema: &Schema, value: &Json) -> Vec<Problem> {

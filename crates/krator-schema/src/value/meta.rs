@@ -1,10 +1,10 @@
 //! The metadata of objects within a value, after `pkg/apiserver/schema/objectmeta`.
 
+use krator_cel::names;
 use serde_json::{Map, Value as Json};
 
-use super::names;
 use super::object_meta::ObjectMeta;
-use crate::path::At;
+use crate::at::At;
 use crate::{Path, Problem, ProblemKind, Schema};
 
 fn problem(path: &At<'_>, kind: ProblemKind, detail: impl Into<String>) -> Problem {

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
+use krator_cel::{formats, names};
 use serde_json::{Map, Value as Json, json};
 
-use super::names;
 use super::number::{self, GoNumber};
-use crate::path::At;
+use crate::at::At;
 use crate::{Problem, ProblemKind};
 
 /// The metadata of an object, with the fields that it knows, each of its type and not empty.
@@ -332,7 +332,7 @@ fn managed_fields(value: &Json) -> Option<Json> {
 fn time(value: &Json) -> Read {
     match value {
         Json::Null => Some(None),
-        Json::String(text) if super::formats::is_rfc3339(text) => {
+        Json::String(text) if formats::is_rfc3339(text) => {
             Some((text != "0001-01-01T00:00:00Z").then(|| value.clone()))
         }
         _ => None,

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json};
 
-use crate::path::At;
+use crate::at::At;
 use crate::schema::Properties;
 use crate::{Items, Path, Schema};
 

@@ -1,7 +1,6 @@
 //! What the API server says, as data. The expectations come from its own code; they are never rewritten from ours.
 
 mod error_sites;
-mod texts;
 mod values;
 
 use krator_schema::Problem;

@@ -15,7 +15,7 @@ pub struct Overload {
 
 /// The overloads that an expression of a rule can call. The authorizer is only there in policies.
 pub fn overloads() -> Vec<Overload> {
-    let table = include_str!("../../../../crates/krator-schema/src/cel/declarations.txt");
+    let table = include_str!("../../../../crates/krator-cel/src/check/declarations.txt");
     let functions = table.lines().filter_map(|line| line.strip_prefix("fn "));
     let all = functions.map(|line| {
         let columns: Vec<&'static str> = line.split(" | ").collect();

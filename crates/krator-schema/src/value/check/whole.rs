@@ -2,7 +2,7 @@
 
 use super::super::number::{self, GoNumber};
 use super::Outcome;
-use crate::path::At;
+use crate::at::At;
 use crate::{Problem, ProblemKind, Schema};
 use serde_json::Value as Json;
 
