@@ -40,4 +40,4 @@ pub use krator_language::{
     Checked, assist, catalog, check, check_with, checked, compare, finding, fixes, graph, import,
     language_schema, model, names, policies, spec, starter, text, versions,
 };
-use krator_language::{crd, rules, sample, yaml};
+use krator_language::{crd, machine, rules, sample, yaml};

@@ -1,12 +1,10 @@
 //! Why one object is in its state, what it waits for, and when that is due. Pure: it judges an object, its children and its events
 //! as somebody else has read them, at a time by the API server's clock.
 
-mod fields;
 mod json;
 mod report;
 mod waits;
 
-pub(crate) use fields::values_at;
 pub(crate) use json::WhyReport;
 
 use jiff::Timestamp;

@@ -17,7 +17,7 @@ pub mod types;
 pub use prelude::prelude;
 
 use crate::{
-    model::{Description, Kind, State},
+    model::{Description, Kind},
     names::{CONDITION_ENDING, StateName, rust_ident, with_wide_numbers},
     text::is_unprintable,
 };
@@ -90,14 +90,6 @@ fn duration(duration: Duration) -> TokenStream {
         quote!(std::time::Duration::new(#seconds, #nanos))
     }
 }
-
-/// The states of a kind in the order of their names, which is the same however the description orders them.
-fn by_name(kind: &Kind) -> Vec<&State> {
-    let mut states: Vec<&State> = kind.states.iter().collect();
-    states.sort_by_key(|state| state.name.as_str());
-    states
-}
-
 /// The identifiers that generated code uses for a kind.
 pub struct KindNames {
     /// Its module, such as `moose`.

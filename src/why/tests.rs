@@ -2,7 +2,11 @@
 
 use super::*;
 use crate::observed::Found::{Absent, There};
+use krator_machine::engine::{Decision, Engine, Now, Outcome};
+use krator_machine::graph::Exit;
+use krator_machine::status::MachineStatus;
 use serde_json::json;
+use std::time::Duration;
 
 const DESCRIPTION: &str = "
 krator: 1
@@ -14,7 +18,7 @@ watches: [{kind: core/v1.Secret, by: .spec.secret}]
 machine: {initial: Eat, deletion: Leave}
 states:
   Eat: {next: [Roam, Rest, Visit, Broken], timeout: {after: 10m, to: Lost}, retry: {limit: 5, initial: 2s, factor: 2, then: Lost}}
-  Roam: {next: [Eat], wait: {poll: 30s}}
+  Roam: {next: [Eat], wait: {poll: 30s}, timeout: {after: .spec.closes, to: Rest}}
   Visit: {next: [Eat], wait: {watch: [watched]}}
   Grow: {next: [Rest], wait: {watch: [owned]}}
   Rest: {kind: ready, next: [Grow], wait: {watch: [owned]}}
@@ -305,6 +309,58 @@ fn each_way_of_waiting_is_told() {
             assert_eq!(shown.as_deref(), *due, "{told}");
         }
     }
+}
+
+/// Each state, entered at some time, with a time in a field that is over or is not, and that has led from the state or has not.
+#[test]
+fn what_is_due_and_when_is_what_an_operator_decides() {
+    let description = description();
+    let kind = &description.kinds[0];
+    let now: Timestamp = NOW.parse().expect("a time");
+    let after = |seconds: i64| now + jiff::SignedDuration::from_secs(seconds);
+    let mut due = 0;
+    for state in ["Roam", "Eat", "Broken", "Lost", "Rest"] {
+        for (entered, closes, has_fired) in (0..160).map(|n| (n % 20 * -47, n / 20 % 4, n / 80 == 1)) {
+            let mut facts = facts(state);
+            let (entered, closes) = (after(entered), after([-3600, -300, 0, 300][closes as usize]));
+            facts.object["spec"]["closes"] = closes.to_string().into();
+            let status = &mut facts.object["status"];
+            status["stateEnteredTime"] = entered.to_string().into();
+            if has_fired {
+                status["firedTimeouts"] = json!([{"state": state, "at": closes.to_string()}]);
+            }
+            let why = explain(&description, kind, &facts);
+            let told = why.to_text();
+            let due_of = |reasons: &[&str]| {
+                let waits = why.waits.iter().filter(|wait| reasons.contains(&wait.reason));
+                waits.filter_map(|wait| wait.due).min()
+            };
+            let stored: MachineStatus =
+                serde_json::from_value(facts.object["status"].clone()).expect("a status");
+            let decision = crate::machine::with_graph(kind, |graph| {
+                let at = |time: Timestamp| Now {
+                    elapsed: Duration::try_from(time.duration_since(entered)).unwrap_or_default(),
+                    time,
+                    random: 0,
+                };
+                let values = crate::machine::field_values(kind, &facts.object);
+                let mut engine = Engine::new(graph, Some(&stored), 1, values, at(entered));
+                // Its handler has stayed when the object had entered the state.
+                engine.begin();
+                engine.ended(Outcome::Exit(Exit::Stay), at(entered));
+                engine.decide(at(now))
+            });
+            let timeout = due_of(&["timeout"]);
+            let is_over = timeout.is_some_and(|timeout| timeout <= now);
+            assert_eq!(decision == Decision::Entered, is_over, "{told}");
+            if let Decision::Wait(next) = decision {
+                let next = next.map(|next| entered + jiff::SignedDuration::try_from(next).expect("short"));
+                assert_eq!(next, due_of(&["timeout", "timer"]), "{told}");
+            }
+            due += usize::from(is_over);
+        }
+    }
+    assert!(due > 50, "{due}");
 }
 
 #[test]

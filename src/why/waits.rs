@@ -2,13 +2,17 @@
 
 mod rest;
 
-use std::time::Duration;
-
 use jiff::{SignedDuration, Timestamp};
 
-use super::fields::{When, has_fired, when};
+use krator_machine::FieldValue;
+use krator_machine::engine::{When, when};
+use krator_machine::graph::{Effects, Graph, Policy};
+use krator_machine::status::TimeoutFired;
+use serde::Deserialize as _;
+
 use super::{Facts, Waiting, Why};
-use crate::model::{Description, Kind, Retry, RetryLimit, State, StateId, StateKind, format_duration};
+use crate::machine;
+use crate::model::{Description, Kind, State, StateId, StateKind, format_duration};
 use crate::observed::lease::{Leader, leader};
 use crate::observed::{Found, condition, items, rounded, text, time};
 use crate::render::rust::handlers::handler_file;
@@ -21,6 +25,10 @@ pub(super) fn mark(kind: &Kind) -> String {
 /// Collects what an object waits for.
 struct Waits<'a> {
     kind: &'a Kind,
+    /// What an operator goes by.
+    graph: &'a Graph<'a>,
+    /// The values of the fields that the graph refers to.
+    field_values: Vec<Option<FieldValue>>,
     facts: &'a Facts,
     why: &'a Why,
     all: Vec<Waiting>,
@@ -28,28 +36,36 @@ struct Waits<'a> {
 
 /// Everything that an object waits for. What keeps all the rest from happening comes first.
 pub(super) fn of(description: &Description, kind: &Kind, facts: &Facts, why: &Why) -> Vec<Waiting> {
-    let mut waits = Waits {
-        kind,
-        facts,
-        why,
-        all: Vec::new(),
-    };
-    match &facts.development {
-        Some(development) if development.acts => {}
-        Some(development) => {
-            let who = development.actor();
-            let text = format!("{who} runs no operator at the moment; what it has printed last says why");
-            waits.add("leader", text, None);
-        }
-        None if description.deploy.leader_election.value => waits.leader(description),
-        None => {}
-    }
-    waits.deletion();
-    waits.machine();
-    waits.all
+    machine::with_graph(kind, |graph| {
+        let mut waits = Waits {
+            kind,
+            graph,
+            field_values: machine::field_values(kind, &facts.object),
+            facts,
+            why,
+            all: Vec::new(),
+        };
+        waits.collect(description);
+        waits.all
+    })
 }
 
 impl Waits<'_> {
+    fn collect(&mut self, description: &Description) {
+        match &self.facts.development {
+            Some(development) if development.acts => {}
+            Some(development) => {
+                let who = development.actor();
+                let text = format!("{who} runs no operator at the moment; what it has printed last says why");
+                self.add("leader", text, None);
+            }
+            None if description.deploy.leader_election.value => self.leader(description),
+            None => {}
+        }
+        self.deletion();
+        self.machine();
+    }
+
     fn add(&mut self, reason: &'static str, text: impl Into<String>, due: Option<Timestamp>) {
         let text = text.into();
         self.all.push(Waiting { reason, text, due });
@@ -126,7 +142,7 @@ impl Waits<'_> {
                 .why
                 .state
                 .as_deref()
-                .and_then(|state| stored_state(self.kind, state));
+                .and_then(|state| self.stored_state(state));
             let is_on_path = state.is_some_and(|state| self.kind.state(state).on_deletion_path);
             let text = match (is_on_path, self.kind.machine.deletion) {
                 (true, _) => format!(
@@ -172,7 +188,7 @@ impl Waits<'_> {
                 _ => self.add("operator", "no operator has seen it yet", None),
             };
         };
-        let Some(id) = stored_state(self.kind, stored) else {
+        let Some(id) = self.stored_state(stored) else {
             let text = format!(
                 "krator.yaml does not know the state {stored}, so an operator of it leaves the object alone until one runs that knows it, or until it is deleted"
             );
@@ -221,17 +237,37 @@ impl Waits<'_> {
         self.rest(state);
     }
 
+    /// The state of a name, which may be a former one.
+    fn stored_state(&self, name: &str) -> Option<StateId> {
+        let number = self.graph.find(name)?;
+        let found = machine::states(self.kind)
+            .into_iter()
+            .nth(usize::from(number.0))?;
+        let mut states = self.kind.state_ids();
+        states
+            .find(|(_, state)| state.name == found.name)
+            .map(|(id, _)| id)
+    }
+
+    /// What an operator goes by in a state.
+    fn policy(&self, state: &State) -> Option<&Policy<'_>> {
+        let number = self.graph.find(state.name.as_str())?;
+        Some(self.graph.state(number))
+    }
+
     /// The timeout of a state.
     fn timeout(&mut self, state: &State) {
-        let Some(timeout) = &state.timeout else { return };
-        let Some(when) = when(&self.facts.object, &timeout.after.value) else {
+        let Some((period, to)) = self.policy(state).and_then(|policy| policy.timeout) else {
             return;
         };
-        if matches!(when, When::At(time) if has_fired(&self.facts.object, state.name.value.as_str(), time)) {
+        let Some(when) = when(period, &self.field_values) else {
+            return;
+        };
+        if matches!(when, When::At(time) if self.has_fired(state, time)) {
             return;
         }
-        let due = self.why.since.and_then(|since| when.from(since));
-        let to = self.name(timeout.to.value);
+        let due = self.why.since.and_then(|since| from(when, since));
+        let to = self.graph.state(to).name;
         let text = match when {
             When::After(after) => format!(
                 "{} may last {}, and leads to {to} then",
@@ -246,22 +282,33 @@ impl Waits<'_> {
         self.add("timeout", text, due);
     }
 
+    /// Whether the timeout of a state has led from it at this point in time already. It does so once.
+    fn has_fired(&self, state: &State, time: Timestamp) -> bool {
+        let fired = items(&self.facts.object, "/status/firedTimeouts").iter();
+        let mut fired = fired.filter_map(|fired| TimeoutFired::deserialize(fired).ok());
+        fired.any(|fired| state.names().any(|name| name == fired.state) && fired.at == time)
+    }
+
     /// A handler that has failed.
     fn retry(&mut self, state: &State) {
         let attempts = self.facts.object["status"]["attempts"].as_u64().unwrap_or(1);
-        // A state with `effects: once` is left after a failure, and its operator has a default for all others.
-        let Some(retry) = &state.retry else {
+        let attempts = u32::try_from(attempts).unwrap_or(u32::MAX);
+        let policy = self
+            .policy(state)
+            .filter(|policy| policy.effects != Effects::Once);
+        let Some(retry) = policy.map(|policy| policy.retry) else {
             return self.add("retry", "its handler has failed and is tried again", None);
         };
-        let delay = backoff(retry, attempts);
+        // Without the jitter, which shortens it by up to a tenth.
+        let delay = retry.delay(attempts, 0);
         let failed = written_at(&self.facts.object);
-        let due = failed.and_then(|failed| failed.checked_add(SignedDuration::try_from(delay).ok()?).ok());
-        let limit = match retry.limit.value {
-            RetryLimit::Unlimited => "without limit".to_owned(),
-            RetryLimit::Times(times) => {
-                let left = u64::from(times).saturating_sub(attempts.saturating_sub(1));
+        let due = failed.and_then(|failed| from(When::After(delay), failed));
+        let limit = match retry.limit {
+            None | Some(u32::MAX) => "without limit".to_owned(),
+            Some(times) => {
+                let left = times.saturating_sub(attempts.saturating_sub(1));
                 let then = retry.then.map_or("and gives up then".to_owned(), |then| {
-                    format!("and goes to {} then", self.name(then.value))
+                    format!("and goes to {} then", self.graph.state(then).name)
                 });
                 format!("{left} more times at most, {then}")
             }
@@ -279,19 +326,12 @@ impl Waits<'_> {
     }
 }
 
-/// The state of a name, which may be a former one.
-fn stored_state(kind: &Kind, name: &str) -> Option<StateId> {
-    let mut states = kind.state_ids();
-    states
-        .find(|(_, state)| state.names().any(|known| known == name))
-        .map(|(id, _)| id)
-}
-
-/// The delay after so many failures, without the jitter, which shortens it by up to a tenth.
-fn backoff(retry: &Retry, failures: u64) -> Duration {
-    let exponent = i32::try_from(failures.saturating_sub(1)).unwrap_or(i32::MAX);
-    let full = retry.initial.value.as_secs_f64() * retry.factor.value.powi(exponent);
-    Duration::try_from_secs_f64(full).map_or(retry.max.value, |delay| delay.min(retry.max.value))
+/// The end of a period that begins at this time.
+fn from(when: When, start: Timestamp) -> Option<Timestamp> {
+    match when {
+        When::After(after) => start.checked_add(SignedDuration::try_from(after).ok()?).ok(),
+        When::At(time) => Some(time),
+    }
 }
 
 /// When the status was written last: an operator writes it after each failure.

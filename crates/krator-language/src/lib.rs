@@ -16,6 +16,7 @@ pub mod outline;
 pub mod model;
 pub mod language_schema;
 pub mod graph;
+pub mod machine;
 pub mod crd;
 pub mod sample;
 pub mod versions;

@@ -29,6 +29,7 @@ pub use reason::{Cause, Moved};
 use stay::Stay;
 use std::{collections::BTreeMap, time::Duration};
 use times::FiredTimeouts;
+pub use times::{When, when};
 
 /// The present, as the driver knows it.
 #[derive(Clone, Copy, Debug)]

@@ -6,8 +6,7 @@
 mod policy;
 mod retry;
 
-pub use policy::{Effects, Period, Times};
-pub use policy::{OnDelete, OnSpecChange, Policy, SpecChange, StateKind, Watch};
+pub use policy::{Effects, OnDelete, OnSpecChange, Period, Policy, SpecChange, StateKind, Times, Watch};
 pub use retry::Retry;
 
 use std::time::Duration;
@@ -56,7 +55,8 @@ pub struct Graph<'g> {
     pub deletion: Option<StateId>,
     /// The finalizer that keeps a deleted object until its machine has ended.
     pub finalizer: &'g str,
-    conditions: &'g [&'g str],
+    /// The types of the conditions that handlers set.
+    pub conditions: &'g [&'g str],
     /// How soon objects are to get from one state to another.
     pub objectives: &'g [Objective],
     /// Whether any state has a phase.

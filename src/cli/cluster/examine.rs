@@ -4,11 +4,12 @@ use anyhow::{Context as _, bail};
 use serde_json::Value as Json;
 
 use super::{Cluster, Request, look_at_lease, resource_path, unserved};
+use crate::machine::values_at;
 use crate::model::{Description, Kind, LookIn, ObjectKind, Scope, WatchBy};
 use crate::observed::development::Development;
 use crate::observed::{Found, text};
 use crate::text::printable;
-use crate::why::{Facts, values_at};
+use crate::why::Facts;
 
 /// What a cluster says about an object of a kind, whose operator runs in the namespace `home`.
 ///

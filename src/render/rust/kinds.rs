@@ -1,11 +1,10 @@
 //! The other kinds that handlers may use: a trait for each right, and the watches that fill the caches.
 
-use super::{KindNames, by_name, conversions, file, foreign, ident, paths, types};
+use super::{KindNames, conversions, file, foreign, ident, paths, types};
+use crate::model::KubernetesType;
 use crate::model::{
-    ChildDeletion, Description, FieldPath, ForeignKind, Kind, LookIn, ObjectKind, Period, Scope, Segment,
-    Times, WatchBy, kubernetes,
+    ChildDeletion, Description, ForeignKind, Kind, LookIn, ObjectKind, Scope, Segment, WatchBy, kubernetes,
 };
-use crate::model::{KubernetesType, State};
 use crate::names::taken_in_handlers;
 use crate::sample;
 use crate::yaml;
@@ -13,38 +12,9 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The fields that times and limits are read from, in the order of their numbers.
-pub(crate) fn field_paths(kind: &Kind) -> Vec<&FieldPath> {
-    let mut paths: Vec<&FieldPath> = Vec::new();
-    for path in by_name(kind).into_iter().flat_map(paths_of) {
-        if !paths.contains(&path) {
-            paths.push(path);
-        }
-    }
-    paths
-}
-
-fn paths_of(state: &State) -> impl Iterator<Item = &FieldPath> {
-    let poll = state
-        .wait
-        .as_ref()
-        .and_then(|wait| wait.poll.as_ref())
-        .map(|poll| &poll.value);
-    let timeout = state.timeout.as_ref().map(|timeout| &timeout.after.value);
-    let periods = poll.into_iter().chain(timeout).filter_map(|period| match period {
-        Period::Field(field) => Some(&field.path),
-        Period::Fixed(_) => None,
-    });
-    let times = state.limit.as_ref().and_then(|limit| match &limit.times.value {
-        Times::Field(path) => Some(path),
-        Times::Number(_) => None,
-    });
-    periods.chain(times)
-}
-
 /// `fn field_values` of the machine, if the graph reads times or limits from fields.
 pub fn field_values(description: &Description, kind: &Kind) -> Option<TokenStream> {
-    let paths = field_paths(kind);
+    let paths = crate::machine::fields(kind);
     let KindNames {
         module,
         kind: object,

@@ -4,11 +4,9 @@
 //! States are in the order of their names and no line of `krator.yaml` is named, so that a comment or another order of the
 //! states changes nothing here, and branches that add states merge.
 
-use super::policy::{self, policy, shared_retry};
-use super::{
-    KindNames, by_name, doc_attribute, duration, file, kinds, memory_type, spec_digests, state_ident,
-};
-use crate::model::{Description, Kind, State, StateId, StateKind};
+use super::policy::Policies;
+use super::{KindNames, doc_attribute, file, kinds, memory_type, spec_digests, state_ident};
+use crate::model::{Description, Kind, State, StateKind};
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 use syn::Ident;
@@ -23,36 +21,21 @@ pub fn machine(description: &Description, kind: &Kind) -> String {
     } = KindNames::of(kind);
     let memory = memory_type(kind);
     let conditions = condition.map(|condition| own_conditions(kind, &condition, &machine));
-    let states = by_name(kind);
+    let states = crate::machine::states(kind);
     let idents: Vec<Ident> = states.iter().map(|s| state_ident(&s.name.value)).collect();
     let (to, by) = (parameter(kind, "T"), parameter(kind, "S"));
     let edges = states.iter().map(|state| edges(kind, state, (&to, &by)));
-    let shared = shared_retry(kind);
-    let policies = states.iter().map(|state| policy(kind, state, shared.as_ref()));
-    let retry = shared
-        .as_ref()
-        .map(|shared| quote!(const RETRY: rt::Retry = #shared;));
-    let count = Literal::usize_unsuffixed(kind.states.len());
-    let id = |state: StateId| policy::id(kind, state);
-    let initial = id(kind.machine.initial.value);
-    let deletion = option(kind.machine.deletion.as_ref().map(|d| id(d.value)));
-    let mut declared: Vec<&str> = kind
-        .conditions
-        .iter()
-        .map(|condition| condition.name.as_str())
-        .collect();
-    declared.sort_unstable();
-    let declared = (!declared.is_empty()).then(|| quote!(.conditions(&[#(#declared),*])));
-    let objectives = kind.objectives.iter().map(|objective| {
-        let (from, to) = (id(objective.from.value), id(objective.to.value));
-        let within = duration(objective.within.value);
-        quote!(rt::Objective::new(#from, #to, #within))
+    let (retry, policies, graph) = crate::machine::with_graph(kind, |graph| {
+        let policies = Policies::of(kind, graph);
+        let shared = policies.shared_retry();
+        let all = policies.all(shared.as_ref());
+        (shared, all, policies.graph())
     });
-    let objectives = (!kind.objectives.is_empty()).then(|| quote!(.objectives(&[#(#objectives),*])));
+    let retry = retry.map(|shared| quote!(const RETRY: rt::Retry = #shared;));
+    let count = Literal::usize_unsuffixed(kind.states.len());
     let field_values = kinds::field_values(description, kind);
     let spec_digests = spec_digests::spec_digests(kind);
     let states_doc = format!(" The states of `{}` objects.", kind.resource.rust_name.value);
-    let finalizer = format!("{}/{}", kind.resource.group.value, kind.resource.plural.value);
     file(&quote! {
         use crate::#module::object::#memory;
         use crate::#module::states::{#(#idents),*};
@@ -75,7 +58,7 @@ pub fn machine(description: &Description, kind: &Kind) -> String {
 
         #retry
         static STATES: [rt::Policy; #count] = [#(#policies,)*];
-        static GRAPH: rt::Graph = rt::Graph::new(&STATES, #initial, #deletion, #finalizer) #declared #objectives;
+        static GRAPH: rt::Graph = #graph;
 
         impl rt::Machine for #machine {
             type ObjectState = #memory;
@@ -221,8 +204,4 @@ fn edges(kind: &Kind, state: &State, (to, by): (&Ident, &Ident)) -> TokenStream 
     };
     let done = is_final.then(|| quote!(impl rt::Final for #me {}));
     quote!(#transitions #stay #done)
-}
-
-fn option(tokens: Option<TokenStream>) -> TokenStream {
-    tokens.map_or_else(|| quote!(None), |tokens| quote!(Some(#tokens)))
 }

@@ -1,24 +1,24 @@
 //! What an object waits for in a state whose handler has not failed.
 
-use super::Waits;
+use krator_machine::engine::{When, when};
+
+use super::{Waits, from};
 use crate::model::{Kind, OnSpecChange, State, StateKind, Wait, WatchSource, format_duration};
 use crate::observed::Found;
 use crate::why::EXHAUSTED;
-use crate::why::fields::{When, when};
 
 impl Waits<'_> {
     /// A state whose handler has not failed.
     pub(super) fn rest(&mut self, state: &State) {
         let before = self.all.len();
         if let Some(wait) = &state.wait {
-            if let Some(poll) = &wait.poll
-                && let Some(when) = when(&self.facts.object, &poll.value)
-            {
+            let poll = self.policy(state).and_then(|policy| policy.wait.poll);
+            if let Some(when) = poll.and_then(|poll| when(poll, &self.field_values)) {
                 match when {
                     When::After(every) => {
                         let text = format!("its handler runs again every {}", format_duration(every));
                         // Nothing says when it ran last, unless that was its first time.
-                        let first = self.why.since.and_then(|since| When::After(every).from(since));
+                        let first = self.why.since.and_then(|since| from(When::After(every), since));
                         let due = first.filter(|first| *first > self.facts.now);
                         let text = match due {
                             Some(_) => text,

@@ -13,10 +13,26 @@ use std::time::Duration;
 pub(super) type FiredTimeouts = Option<Box<Vec<(StateId, Timestamp)>>>;
 
 /// A period, read for one object.
-#[derive(Clone, Copy)]
-pub(super) enum When {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// So long after the beginning.
     After(Duration),
+    /// At this point in time.
     At(Timestamp),
+}
+
+/// What a period is for an object with these values of fields; `None` if it never ends.
+pub fn when(period: Period, field_values: &[Option<FieldValue>]) -> Option<When> {
+    Some(match period {
+        Period::Fixed(after) => When::After(after),
+        Period::FromField(field) => match (*field_values.get(usize::from(field))?)? {
+            FieldValue::For(after) => When::After(after),
+            // No seconds are no time limit; for a limit, no entries are none.
+            FieldValue::Number(0) => return None,
+            FieldValue::Number(seconds) => When::After(Duration::from_secs(u64::from(seconds))),
+            FieldValue::At(instant) => When::At(instant),
+        },
+    })
 }
 
 /// The time from now to a point in time; zero if that has passed.
@@ -78,16 +94,7 @@ impl Engine<'_> {
     }
 
     pub(super) fn period(&self, period: Period) -> Option<When> {
-        Some(match period {
-            Period::Fixed(after) => When::After(after),
-            Period::FromField(field) => match (*self.field_values.get(usize::from(field))?)? {
-                FieldValue::For(after) => When::After(after),
-                // No seconds are no time limit; for a limit, no entries are none.
-                FieldValue::Number(0) => return None,
-                FieldValue::Number(seconds) => When::After(Duration::from_secs(u64::from(seconds))),
-                FieldValue::At(instant) => When::At(instant),
-            },
-        })
+        when(period, &self.field_values)
     }
 
     /// When the handler runs again after it has stayed.

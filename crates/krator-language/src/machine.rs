@@ -1,0 +1,347 @@
+//! The machine of a kind, as the engine of the runtime reads it. Generated code has the same graph as constants, so whoever asks this
+//! one is told what an operator decides.
+
+use krator_machine::FieldValue;
+use krator_machine::graph::{self as rt, Graph, Objective, Policy, Watch};
+use krator_machine::nearest;
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+
+use crate::finding::Spanned;
+use crate::model::{
+    Effects, FieldPath, Kind, MomentUnit, ObjectKind, OnSpecChange, PathRoot, Period, Ready, Retry,
+    RetryLimit, Segment, State, StateId, StateKind, Times, WatchSource,
+};
+
+/// A field that times or limits are read from.
+#[derive(Debug, Clone, Copy)]
+struct Field<'k> {
+    path: &'k FieldPath,
+    /// How times are written in it; `None` if it only has a number.
+    unit: Option<MomentUnit>,
+}
+
+/// The states of a kind in the order of their numbers.
+pub fn states(kind: &Kind) -> Vec<&State> {
+    let mut states: Vec<&State> = kind.states.iter().collect();
+    states.sort_by_key(|state| state.name.as_str());
+    states
+}
+
+/// The fields that times and limits are read from, in the order of their numbers.
+pub fn fields(kind: &Kind) -> Vec<&FieldPath> {
+    fields_of(kind).into_iter().map(|field| field.path).collect()
+}
+
+fn fields_of(kind: &Kind) -> Vec<Field<'_>> {
+    let mut fields: Vec<Field<'_>> = Vec::new();
+    for state in states(kind) {
+        let poll = state.wait.as_ref().and_then(|wait| wait.poll.as_ref());
+        let timeout = state.timeout.as_ref().map(|timeout| &timeout.after);
+        let periods = poll
+            .into_iter()
+            .chain(timeout)
+            .filter_map(|period| match &period.value {
+                Period::Field(field) => Some(Field {
+                    path: &field.path,
+                    unit: Some(field.unit),
+                }),
+                Period::Fixed(_) => None,
+            });
+        let times = state.limit.as_ref().and_then(|limit| match &limit.times.value {
+            Times::Field(path) => Some(Field { path, unit: None }),
+            Times::Number(_) => None,
+        });
+        for field in periods.chain(times) {
+            if fields.iter().all(|known| known.path != field.path) {
+                fields.push(field);
+            }
+        }
+    }
+    fields
+}
+
+/// The values at a path of an object. A path leads to several where it leads through lists.
+pub fn values_at<'a>(object: &'a Json, path: &FieldPath) -> Vec<&'a Json> {
+    let root = match &path.root {
+        PathRoot::Spec => &object["spec"],
+        PathRoot::Status => &object["status"],
+        PathRoot::Metadata => &object["metadata"],
+        PathRoot::Label(key) => return object["metadata"]["labels"].get(key).into_iter().collect(),
+    };
+    let step = |values: Vec<&'a Json>, segment: &Segment| -> Vec<&'a Json> {
+        let below = |value: &'a Json| -> Vec<&'a Json> {
+            let items = || value.as_array().into_iter().flatten();
+            match segment {
+                Segment::Field(name) => value.get(name).into_iter().collect(),
+                Segment::Each => items().collect(),
+                Segment::Where { field, value } => items().filter(|item| item[field] == **value).collect(),
+            }
+        };
+        values.into_iter().flat_map(below).collect()
+    };
+    path.segments.iter().fold(vec![root], step)
+}
+
+/// The values of these fields in an object, as an operator reads them from its type.
+pub fn field_values(kind: &Kind, object: &Json) -> Vec<Option<FieldValue>> {
+    fields_of(kind)
+        .into_iter()
+        .map(|field| field.value(object))
+        .collect()
+}
+
+impl Field<'_> {
+    fn value(&self, object: &Json) -> Option<FieldValue> {
+        let value = values_at(object, self.path).into_iter().next()?;
+        match self.unit {
+            Some(MomentUnit::Instant) => nearest::time(value.as_str()?).map(FieldValue::At),
+            Some(MomentUnit::Duration) => {
+                let duration = nearest::duration(value.as_str()?)?;
+                (!duration.is_zero()).then_some(FieldValue::For(duration))
+            }
+            Some(MomentUnit::Seconds) | None => u32::try_from(value.as_i64()?).ok().map(FieldValue::Number),
+        }
+    }
+}
+
+/// The numbers of the states and of the fields of a kind.
+struct Numbers<'k> {
+    states: BTreeMap<StateId, rt::StateId>,
+    fields: Vec<&'k FieldPath>,
+}
+
+impl<'k> Numbers<'k> {
+    fn of(kind: &'k Kind) -> Self {
+        let mut ids: Vec<_> = kind.state_ids().collect();
+        ids.sort_by_key(|(_, state)| state.name.as_str());
+        // The text of a description is far too short for more states.
+        let ids = ids.into_iter().zip(0..u16::MAX);
+        Self {
+            states: ids.map(|((id, _), number)| (id, rt::StateId(number))).collect(),
+            fields: fields(kind),
+        }
+    }
+
+    fn state(&self, state: &Spanned<StateId>) -> rt::StateId {
+        self.states[&state.value]
+    }
+
+    fn field(&self, path: &FieldPath) -> u16 {
+        let at = self.fields.iter().position(|known| *known == path);
+        at.and_then(|at| u16::try_from(at).ok()).unwrap_or_default()
+    }
+
+    fn reaction(&self, does: OnSpecChange) -> rt::OnSpecChange {
+        match does {
+            OnSpecChange::Wake => rt::OnSpecChange::Wake,
+            OnSpecChange::Ignore => rt::OnSpecChange::Ignore,
+            OnSpecChange::Enter(to) => rt::OnSpecChange::To(self.states[&to]),
+        }
+    }
+}
+
+/// What the policy of a state refers to and the model has in another form.
+struct Owned<'k> {
+    names: Vec<&'k str>,
+    next: Vec<rt::StateId>,
+    watch: Vec<Watch>,
+    paths: Vec<Vec<String>>,
+    conditions: Vec<(&'k str, &'k str)>,
+}
+
+impl<'k> Owned<'k> {
+    fn of(kind: &'k Kind, state: &'k State, numbers: &Numbers<'_>) -> Self {
+        let sources = state.wait.iter().flat_map(|wait| &wait.watch);
+        let is_owned = |named: &ObjectKind| kind.owns.iter().any(|owned| owned.kind.value == *named);
+        let watch = sources.map(|source| match &source.value {
+            WatchSource::Itself => Watch::Itself,
+            WatchSource::Owned => Watch::Owned,
+            WatchSource::Watched => Watch::Watched,
+            // The names of kinds are constants of generated code.
+            WatchSource::Kind(named) if is_owned(named) => Watch::Owned,
+            WatchSource::Kind(_) => Watch::Watched,
+        });
+        let texts = |of: &[Spanned<FieldPath>]| of.iter().map(|path| path.value.to_string()).collect();
+        let keep = (state.standard_conditions.ready == Ready::Keep).then_some(("Ready", "keep"));
+        let set = state.conditions.iter();
+        let set = set.map(|set| (set.name.value.as_str(), set.status.value.as_str()));
+        Self {
+            names: state.renamed_from.iter().map(|name| name.as_str()).collect(),
+            next: state.next.iter().map(|next| numbers.state(&next.to)).collect(),
+            watch: watch.collect(),
+            paths: state
+                .on_spec_change_of
+                .iter()
+                .map(|change| texts(&change.of))
+                .collect(),
+            conditions: keep.into_iter().chain(set).collect(),
+        }
+    }
+}
+
+/// Does something with the graph of a kind whose description has no errors. The policies of its states name no files, and say that
+/// all handlers are written: whether they are is in another place than the description. A kind that a state waits for by its name is
+/// one of those that are owned or watched.
+pub fn with_graph<T>(kind: &Kind, does: impl FnOnce(&Graph<'_>) -> T) -> T {
+    let numbers = Numbers::of(kind);
+    let states = states(kind);
+    let owned: Vec<_> = states
+        .iter()
+        .map(|state| Owned::of(kind, state, &numbers))
+        .collect();
+    let paths: Vec<Vec<Vec<&str>>> = owned
+        .iter()
+        .map(|owned| {
+            let paths = owned.paths.iter();
+            paths
+                .map(|paths| paths.iter().map(String::as_str).collect())
+                .collect()
+        })
+        .collect();
+    let changes: Vec<Vec<_>> = states
+        .iter()
+        .zip(&paths)
+        .map(|(state, paths)| {
+            let changes = paths.iter().zip(&state.on_spec_change_of);
+            changes
+                .map(|(of, change)| rt::SpecChange {
+                    of,
+                    does: numbers.reaction(change.does.value),
+                })
+                .collect()
+        })
+        .collect();
+    let parts = states.iter().zip(&owned).zip(&changes);
+    let policies: Vec<_> = parts
+        .map(|((state, owned), changes)| policy(kind, state, &numbers, owned, changes))
+        .collect();
+    let mut conditions: Vec<&str> = kind
+        .conditions
+        .iter()
+        .map(|condition| condition.name.as_str())
+        .collect();
+    conditions.sort_unstable();
+    let objectives: Vec<_> = kind
+        .objectives
+        .iter()
+        .map(|it| Objective::new(numbers.state(&it.from), numbers.state(&it.to), it.within.value))
+        .collect();
+    let finalizer = format!("{}/{}", kind.resource.group.value, kind.resource.plural.value);
+    let (initial, deletion) = (&kind.machine.initial, &kind.machine.deletion);
+    let deletion = deletion.as_ref().map(|state| numbers.state(state));
+    let graph = Graph::new(&policies, numbers.state(initial), deletion, &finalizer);
+    does(&graph.conditions(&conditions).objectives(&objectives))
+}
+
+fn policy<'a>(
+    kind: &'a Kind,
+    state: &'a State,
+    numbers: &Numbers<'_>,
+    owned: &'a Owned<'_>,
+    changes: &'a [rt::SpecChange<'a>],
+) -> Policy<'a> {
+    // This names every field of a state, so that a new one does not compile until somebody has decided where it belongs, and the
+    // fields of the policy are bound, so that the compiler warns of one that is not used.
+    let State {
+        name,
+        phase,
+        message,
+        kind: meaning,
+        wait,
+        timeout,
+        retry,
+        limit,
+        effects,
+        resume,
+        on_spec_change,
+        on_delete,
+        on_deletion_path,
+        checkpoint,
+        // These are lists.
+        renamed_from: _,
+        next: _,
+        on_spec_change_of: _,
+        conditions: _,
+        standard_conditions: _,
+        // For people, or for krator itself.
+        doc: _,
+        group: _,
+        legacy: _,
+        allow: _,
+        lacks_edges: _,
+    } = state;
+    let mut policy = Policy::new(name.as_str())
+        .renamed_from(&owned.names)
+        .message(message.as_ref().map_or("", |message| message.as_str()))
+        .kind(match meaning.value {
+            StateKind::Working => rt::StateKind::Working,
+            StateKind::Ready => rt::StateKind::Ready,
+            StateKind::Failed => rt::StateKind::Failed,
+            StateKind::Final => rt::StateKind::Final,
+        })
+        .next(&owned.next)
+        .watch(&owned.watch)
+        .on_spec_change_of(changes)
+        .on_spec_change(numbers.reaction(on_spec_change.value))
+        .conditions(&owned.conditions);
+    if let Some(phase) = phase {
+        policy = policy.phase(phase.as_str());
+    }
+    policy = match wait
+        .as_ref()
+        .and_then(|wait| wait.poll.as_ref())
+        .map(|poll| &poll.value)
+    {
+        Some(Period::Fixed(every)) => policy.poll(*every),
+        Some(Period::Field(every)) => policy.poll_from_field(numbers.field(&every.path)),
+        None => policy,
+    };
+    if let Some(timeout) = timeout {
+        let to = numbers.state(&timeout.to);
+        policy = match &timeout.after.value {
+            Period::Fixed(after) => policy.timeout(*after, to),
+            Period::Field(after) => policy.timeout_from_field(numbers.field(&after.path), to),
+        };
+    }
+    if let Some(retry) = retry {
+        policy = policy.retry(self::retry(numbers, retry, meaning.value));
+    }
+    if let Some(limit) = limit {
+        let then = numbers.state(&limit.then);
+        policy = match &limit.times.value {
+            Times::Number(times) => policy.limit(*times, then),
+            Times::Field(path) => policy.limit_from_field(numbers.field(path), then),
+        };
+    }
+    if effects.value == Effects::Once {
+        policy = policy.once();
+    }
+    if let Some(resume) = resume {
+        policy = policy.resume(numbers.state(resume));
+    }
+    let deletion = kind.machine.deletion.as_ref().map(|deletion| deletion.value);
+    policy = match (on_delete.value.waits, on_delete.value.to) {
+        (true, _) => policy.on_delete(rt::OnDelete::Wait),
+        (false, Some(to)) if deletion != Some(to) => policy.on_delete(rt::OnDelete::To(numbers.states[&to])),
+        (false, _) => policy,
+    };
+    if *on_deletion_path {
+        policy = policy.deletion_path();
+    }
+    if !checkpoint.value {
+        policy = policy.no_checkpoint();
+    }
+    policy
+}
+
+fn retry(numbers: &Numbers<'_>, retry: &Retry, of: StateKind) -> rt::Retry {
+    let backoff = rt::Retry::DEFAULT.backoff(retry.initial.value, retry.factor.value, retry.max.value);
+    match (retry.limit.value, &retry.then) {
+        (RetryLimit::Times(limit), Some(then)) => backoff.limit(limit, numbers.state(then)),
+        (RetryLimit::Times(limit), None) => backoff.at_most(limit),
+        // By default the retries of a final state are limited, so "no limit" is written as the largest one.
+        (RetryLimit::Unlimited, _) if of == StateKind::Final => backoff.at_most(u32::MAX),
+        (RetryLimit::Unlimited, _) => backoff,
+    }
+}
