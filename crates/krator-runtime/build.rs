@@ -14,8 +14,9 @@ use std::{
 };
 
 /// The attributes of items that are left out.
-const LEFT_OUT: [&str; 6] = [
+const LEFT_OUT: [&str; 7] = [
     "#[cfg(test)]",
+    "#[cfg(doctest)]",
     "#[cfg(all(test,",
     "#[cfg(any(test, feature = \"scripted\"))]",
     "#[cfg(feature = \"faults\")]",

@@ -32,8 +32,11 @@ pub fn documents() -> Vec<String> {
         "e2e/benches/converge",
         "crates/krator-apiserver",
         "crates/krator-cel",
+        "crates/krator-derive",
         "crates/krator-language",
         "crates/krator-machine",
+        "crates/krator-runtime",
+        "crates/krator-schema",
     ] {
         let entries = fs::read_dir(root().join(folder)).expect("a folder of the repository");
         for entry in entries {

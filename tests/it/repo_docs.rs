@@ -304,3 +304,19 @@ fn words(svg: &str) -> Vec<&str> {
         .filter(|word| !word.is_empty())
         .collect()
 }
+
+/// The list is drawn from the sources of the API server that the tests run.
+#[test]
+fn the_places_of_errors_are_of_the_pinned_versions() {
+    let (sites, modules) = (
+        read("crates/krator-schema/testdata/error-sites.txt"),
+        read("tools/go.mod"),
+    );
+    for line in sites.lines().filter(|line| line.starts_with('#')) {
+        let module = line.trim_start_matches("# ");
+        assert!(
+            modules.contains(module),
+            "tools/go.mod does not pin {module}: run crates/krator-schema/tools/error-sites"
+        );
+    }
+}

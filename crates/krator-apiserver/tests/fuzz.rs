@@ -1,11 +1,6 @@
 //! Requests that are malformed in random ways get an answer, and never a failure of the server.
 
-/// Random numbers that are the same in each run.
-#[path = "../../../tests/common/dice.rs"]
-#[allow(dead_code, reason = "tests of krator use all of it")]
-mod dice;
-
-use dice::Dice;
+use fastrand::Rng;
 use http::Request;
 use http_body_util::Full;
 use krator_apiserver::Server;
@@ -65,19 +60,19 @@ const BODIES: [&str; 8] = [
 ];
 
 /// A text with some of its bytes exchanged, left out or repeated.
-fn mutated(text: &str, dice: &mut Dice) -> Vec<u8> {
+fn mutated(text: &str, random: &mut Rng) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
-    for _ in 0..dice.below(4) {
+    for _ in 0..random.usize(..4) {
         if bytes.is_empty() {
             break;
         }
-        let at = dice.below(bytes.len());
-        match dice.below(4) {
-            0 => bytes[at] = b"{}[]\",:0a\\\x00\xff"[dice.below(12)],
+        let at = random.usize(..bytes.len());
+        match random.usize(..4) {
+            0 => bytes[at] = b"{}[]\",:0a\\\x00\xff"[random.usize(..12)],
             1 => drop(bytes.remove(at)),
             2 => bytes.truncate(at),
             _ => {
-                let end = (at + dice.below(40)).min(bytes.len());
+                let end = (at + random.usize(..40)).min(bytes.len());
                 let part = bytes[at..end].to_vec();
                 bytes.splice(at..at, part);
             }
@@ -89,14 +84,15 @@ fn mutated(text: &str, dice: &mut Dice) -> Vec<u8> {
 #[tokio::test]
 async fn malformed_requests_are_refused_and_nothing_fails() {
     let server = Server::start();
-    let mut dice = Dice::new(1);
+    let mut random = Rng::with_seed(1);
     let mut refused = 0;
     for number in 0..REQUESTS {
-        let path = String::from_utf8_lossy(&mutated(PATHS[dice.below(PATHS.len())], &mut dice)).into_owned();
-        let uri = format!("{path}?{}", QUERIES[dice.below(QUERIES.len())]);
-        let method = METHODS[dice.below(METHODS.len())];
-        let form = FORMS[dice.below(FORMS.len())];
-        let body = mutated(BODIES[dice.below(BODIES.len())], &mut dice);
+        let path =
+            String::from_utf8_lossy(&mutated(PATHS[random.usize(..PATHS.len())], &mut random)).into_owned();
+        let uri = format!("{path}?{}", QUERIES[random.usize(..QUERIES.len())]);
+        let method = METHODS[random.usize(..METHODS.len())];
+        let form = FORMS[random.usize(..FORMS.len())];
+        let body = mutated(BODIES[random.usize(..BODIES.len())], &mut random);
         let described = format!(
             "{number}: {method} {uri} {form} {}",
             String::from_utf8_lossy(&body)

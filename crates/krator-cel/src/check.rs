@@ -5,6 +5,7 @@ pub(crate) mod declarations;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub use self::declarations::DECLARATIONS;
 use self::declarations::{Declarations, Overload};
 use crate::syntax::Mistake;
 use crate::syntax::tokens::is_reserved;

@@ -19,7 +19,7 @@ pub mod admission;
 
 pub use activation::{Activation, Input, Output};
 pub use authorizer::{Decide, Question};
-pub use check::TypeEnvironment;
+pub use check::{DECLARATIONS, TypeEnvironment};
 pub use compile::{Ast, Compilation, Issue, compile};
 pub use cost::Cost;
 pub use decl_type::{DeclField, DeclType, ListType, ObjectType, Shape, escape};

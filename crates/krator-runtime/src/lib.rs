@@ -141,3 +141,7 @@ pub use read_field::ReadField;
 pub use readiness::Readiness;
 #[cfg(feature = "kube")]
 pub use resource::{Child, ChildDeletion, KubeObject, Place};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,5 +1,4 @@
-//! Schemas of custom resources as the API server of Kubernetes 1.36 reads them: whether it accepts a schema, and what
-//! it makes of a value. Everything here is pure.
+#![doc = include_str!("../README.md")]
 
 // In the order of the layers, lowest first: each module uses only modules above it in this list.
 mod at;

@@ -6,6 +6,9 @@ use std::sync::{Arc, LazyLock};
 
 use crate::types::Type;
 
+/// The functions and constants that expressions may use, as a table: a line for each signature, in the form that its head says.
+pub const DECLARATIONS: &str = include_str!("declarations.txt");
+
 /// One signature of a function.
 #[derive(Debug)]
 pub(crate) struct Overload {
@@ -26,9 +29,9 @@ pub(crate) struct Declarations {
 impl Declarations {
     /// The declarations of the API server.
     pub(crate) fn get() -> &'static Declarations {
-        static DECLARATIONS: LazyLock<Declarations> =
-            LazyLock::new(|| read(include_str!("declarations.txt")).expect("a test reads the table"));
-        &DECLARATIONS
+        static READ: LazyLock<Declarations> =
+            LazyLock::new(|| read(DECLARATIONS).expect("a test reads the table"));
+        &READ
     }
 
     /// The type of a constant, which is the name of a type.
@@ -117,8 +120,7 @@ mod tests {
 
     #[test]
     fn the_table_can_be_read() {
-        let declarations =
-            read(include_str!("declarations.txt")).expect("each line has the form that its head says");
+        let declarations = read(DECLARATIONS).expect("each line has the form that its head says");
         let index = declarations
             .function("_[_]")
             .expect("the table has the operators");

@@ -29,7 +29,7 @@ pub(super) fn fits(pattern: &Ty, want: &Ty, bound: &mut BTreeMap<String, Ty>) ->
 
 /// The functions of the table that expressions can call.
 pub(super) fn overloads() -> Vec<Overload> {
-    let table = include_str!("../../../../krator-cel/src/check/declarations.txt");
+    let table = krator_cel::DECLARATIONS;
     let functions = table.lines().filter_map(|line| line.strip_prefix("fn "));
     let read = |line: &str| {
         let columns: Vec<&str> = line.split(" | ").collect();
