@@ -12,6 +12,7 @@ mod rules;
 mod schema;
 
 use krator::model::Extra;
+use krator::names::{HANDLER_IMPORTS, TYPE_IMPORTS};
 use serde_json::{Map, Value, json};
 
 use crate::common::dice::Dice;
@@ -68,7 +69,7 @@ impl Documents {
     pub fn random(dice: &mut Dice, size: Size) -> Documents {
         let mut schemas = Schemas::new(size);
         let mut names = Names::default();
-        for taken in RESERVED {
+        for taken in RESERVED.concat() {
             names.take(taken);
         }
         let types = dice.below(size.types + 1);
@@ -120,37 +121,12 @@ pub fn describe(dice: &mut Dice, size: Size) -> String {
 }
 
 /// Names that generated code uses itself, which is a finding. Names that differ in case only are left out with them.
-const RESERVED: &[&str] = &[
-    "Box",
-    "Context",
-    "Err",
-    "None",
-    "ObjectState",
-    "Ok",
-    "Operator",
-    "Option",
-    "Result",
-    "SharedState",
-    "Some",
-    "State",
-    "String",
-    "Transition",
-    "Vec",
-    "Default",
-    "Deserialize",
-    "MachineStatus",
-    "ObjectStatus",
-    "Serialize",
-    "GRAPH",
-    "STATES",
-    "Self",
-    "Mod",
-    "Con",
-    "Aux",
-    "Nul",
-    "Prn",
-    "Super",
-    "Crate",
+const RESERVED: &[&[&str]] = &[
+    HANDLER_IMPORTS,
+    TYPE_IMPORTS,
+    &[
+        "GRAPH", "STATES", "Self", "Mod", "Con", "Aux", "Nul", "Prn", "Super", "Crate",
+    ],
 ];
 
 fn webhooks(dice: &mut Dice) -> Value {

@@ -5,38 +5,9 @@ use serde_json::{Value, json};
 use super::schema::{Drawn, Shape};
 use crate::common::dice::Dice;
 
-/// Words that CEL reserves, so that a field of this name is written otherwise in a rule.
-const RESERVED: &[&str] = &[
-    "true",
-    "false",
-    "null",
-    "in",
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-];
-
 /// Whether a rule can name the field without an escape.
 pub fn is_plain(name: &str) -> bool {
-    let is_word = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    is_word
-        && !name.starts_with("__")
-        && !name.starts_with(|c: char| c.is_ascii_digit())
-        && !RESERVED.contains(&name)
+    krator_schema::cel::escape(name).as_deref() == Some(name)
 }
 
 /// One or two rules for values of the type, if there are any for it.

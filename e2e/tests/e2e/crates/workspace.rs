@@ -1,6 +1,7 @@
 //! The crates of all good descriptions, and those of random large ones. They are members of one workspace, so that one run
 //! of cargo judges them all and compiles the runtime once. `KRATOR_CRATES` is the number of random ones, `KRATOR_SEED` the
-//! seed of the first description. A test run takes a slice, and `KRATOR_CRATES=60` is the thorough run.
+//! seed of the first description. A test run takes a slice, and `KRATOR_CRATES=60` is the thorough run, in which also the tests of
+//! all crates are run: otherwise those of the random ones and of the example.
 //!
 //! The descriptions of `testdata/crates/` are among them: forms that once failed, each by itself. So are hostile names and texts,
 //! and the example whose handlers are written.
@@ -39,7 +40,9 @@ const CHECKS: [&[&str]; 2] = [
     &["doc", "--workspace", "--no-deps", "--keep-going"],
 ];
 /// What it has to pass when its handlers count as written: until then tests are ignored.
-const TESTS: &[&str] = &["test", "--workspace", "--no-fail-fast"];
+const TESTS: &[&str] = &["test", "--no-fail-fast"];
+/// How many random crates a test run has.
+const SLICE: u64 = 4;
 
 /// The descriptions are as large as people write them; a few changes lead to forms that `check` accepts and few would write.
 const SIZE: Size = Size {
@@ -125,7 +128,7 @@ fn write_manifest(crates: &[String]) {
 
 #[test]
 fn the_crates_of_all_descriptions_pass_their_own_checks() {
-    let (count, first) = (number("KRATOR_CRATES", 4), number("KRATOR_SEED", 1));
+    let (count, first) = (number("KRATOR_CRATES", SLICE), number("KRATOR_SEED", 1));
     let _ = fs::remove_dir_all(folder());
     fs::create_dir_all(folder()).expect("the target folder is ours");
     let mut crates = Vec::new();
@@ -138,6 +141,12 @@ fn the_crates_of_all_descriptions_pass_their_own_checks() {
         seed += 1;
     }
     println!("{count} of {} descriptions are correct: {crates:?}", seed - first);
+    let tested = if count > SLICE {
+        vec!["--workspace".to_owned()]
+    } else {
+        let random = crates.iter().map(|name| format!("--package={name}"));
+        random.chain([format!("--package={EXAMPLE}-operator")]).collect()
+    };
     for file in entries("crates") {
         let name = file.file_stem().expect("a name").to_string_lossy().into_owned();
         generate_good(&name, &file);
@@ -173,7 +182,12 @@ fn the_crates_of_all_descriptions_pass_their_own_checks() {
         fs::remove_file(folder().join(name).join("src/main.rs")).expect("generated");
     }
     write_handlers(&folder());
-    let failed = failed + usize::from(!passes(TESTS));
+    let tests: Vec<&str> = TESTS
+        .iter()
+        .copied()
+        .chain(tested.iter().map(String::as_str))
+        .collect();
+    let failed = failed + usize::from(!passes(&tests));
     assert_eq!(failed, 0, "the crates are in {}", folder().display());
 }
 
