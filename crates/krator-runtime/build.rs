@@ -27,6 +27,9 @@ const LEFT_OUT: [&str; 7] = [
 /// What the attributes of the crate end with. Macros stand behind them.
 const ATTRIBUTES_END: &str = "#![forbid(unsafe_code)]\n";
 
+/// What the modules of a crate stand behind.
+const ORDER: &str = "// In the order of the layers, ";
+
 /// The crate that becomes a module of the file.
 const MACHINE: &str = "krator_machine";
 
@@ -48,7 +51,9 @@ fn main() -> io::Result<()> {
     let out = env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?;
     let machine = {
         let modules = Amalgamation::of(&machine)?.module("lib", "")?;
-        replaced(&modules, "crate", &format!("crate::{MACHINE}"))
+        // The attributes of that crate stay with it.
+        let modules = &modules[modules.find(ORDER).ok_or_else(|| lacks("lib.rs", ORDER))?..];
+        replaced(modules, "crate", &format!("crate::{MACHINE}"))
     };
     let mut amalgamation = Amalgamation::of(Path::new("src"))?;
     let modules = amalgamation.module("lib", "")?;

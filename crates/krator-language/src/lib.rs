@@ -5,6 +5,9 @@
 //! Data flows in one direction: text -> [`spec`] (the tree as written) -> [`model`] (the description as meant) -> findings of
 //! [`rules`]. All of it is pure and deterministic.
 
+// Nothing here reads files, the environment or the clock, and nothing prints: see clippy.toml. Tests may.
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_macros))]
+
 // In the order of the layers, lowest first: each module uses only modules above it in this list.
 pub mod text;
 pub mod yaml;

@@ -1,4 +1,6 @@
 #![doc = include_str!("../README.md")]
+// Nothing here reads files, the environment or the clock, and nothing prints: see clippy.toml. Tests may.
+#![cfg_attr(not(test), warn(clippy::disallowed_methods, clippy::disallowed_macros))]
 
 // In the order of the layers, lowest first: a module imports only from those above it in this list.
 pub mod text;
