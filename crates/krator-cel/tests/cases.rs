@@ -1,6 +1,6 @@
 //! What the API server says, as data. The expectations come from its own code; they are never rewritten from ours.
 
-use krator_cel::{Compilation, Pattern, Type, TypeEnvironment, compile, formats};
+use krator_cel::{Compilation, Pattern, Type, TypeEnvironment, compile, formats, on_large_stack};
 use serde_json::json;
 
 /// The texts of a list in JSON.
@@ -74,4 +74,17 @@ fn expressions_are_accepted_where_the_api_server_accepts_them() {
         }
     }
     assert!(wrong.is_empty(), "these are not:\n{}", wrong.join("\n"));
+}
+
+/// As deep as Go allows, which takes more than the stack of a thread where nothing is optimized.
+#[test]
+fn a_pattern_may_nest_deeply() {
+    let deep = |depth: usize| format!("{}a{}", "(".repeat(depth), ")".repeat(depth));
+    let matches = on_large_stack(|| Pattern::new(&deep(999)).ok()?.is_match("a"), None);
+    assert_eq!(matches, Some(true));
+    let refused = on_large_stack(
+        || Pattern::new(&deep(1001)).map_err(|error| error.reason),
+        Err(""),
+    );
+    assert_eq!(refused.err(), Some("expression nests too deeply"));
 }
