@@ -31,10 +31,11 @@ impl Readiness {
     /// and of generated crates write. Use it where there is no `Context`.
     ///
     /// ```
+    /// use jiff::Timestamp;
     /// use krator_runtime::Readiness;
-    /// use k8s_openapi::{api::core::v1::PersistentVolumeClaim, jiff::Timestamp};
+    /// use serde_json::json;
     ///
-    /// let claim = PersistentVolumeClaim::default();
+    /// let claim = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "status": {"phase": "Pending"}});
     /// assert!(!Readiness::of(&claim, Timestamp::now()).is_current());
     /// ```
     pub fn of(object: &impl Serialize, now: Timestamp) -> Self {
