@@ -138,11 +138,22 @@ pub(crate) fn lock_of(operator: &OperatorName, from: &Runtime) -> String {
     let head = blocks.remove(0).trim_end();
     let own = format!("name = \"{PLACEHOLDER}\"");
     let is_left_out = |block: &&str| is_from_registry && block.starts_with(&format!("name = \"{RUNTIME}\""));
+    // In a folder of its own, the runtime does not contain the other crate: it depends on that.
+    let is_in_folder = matches!(from, Runtime::Path(_));
+    let machine = format!(
+        "name = \"{MACHINE}\"\nversion = \"{}\"\ndependencies = [\n \"jiff\",\n \"serde\",\n \"serde_json\",\n]",
+        version()
+    );
     let mut packages: Vec<(String, String, String)> = blocks
         .into_iter()
         .filter(|block| !is_left_out(block))
+        .chain(is_in_folder.then_some(&*machine))
         .map(|block| {
             let mut block = block.trim_end().to_owned();
+            if is_in_folder && block.starts_with(&format!("name = \"{RUNTIME}\"")) {
+                let (before, after) = (" \"kube\",\n", format!(" \"{MACHINE}\",\n \"kube\",\n"));
+                block = block.replacen(before, &after, 1);
+            }
             if block.starts_with(&own) {
                 block = block.replace(&own, &format!("name = \"{operator}\""));
                 if is_from_registry {

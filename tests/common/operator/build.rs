@@ -110,6 +110,10 @@ impl Crate {
         let vendored = path(Path::new("vendor/krator-runtime"));
         assert!(text.contains(&vendored), "{text}");
         fs::write(&manifest, text.replace(&vendored, &path(&runtime))).expect("a folder of our own");
+        // The lock file follows it, because that runtime depends on a crate more.
+        run(Command::new(crate::KRATOR)
+            .arg("gen")
+            .current_dir(&folder.crate_dir));
         self.build_in(&folder, binary, &["--features", "krator-runtime/faults"]);
     }
 
