@@ -1,7 +1,7 @@
 //! The rules over a description that could be read. Each rule has a file of its own in `src/rules/`, with one
-//! [`Check`]; its name, severity and explanation are in [`crate::catalog`].
+//! `Check`; its name, severity and explanation are in [`crate::catalog`].
 //!
-//! A new rule is a static in the catalog, a file here with its `CHECK`, and its entry in [`CHECKS`].
+//! A new rule is a static in the catalog, a file here with its `CHECK`, and its entry in `CHECKS`.
 
 mod assumed_scope;
 mod boolean_in_spec;

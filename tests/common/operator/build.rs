@@ -103,6 +103,7 @@ impl Crate {
     /// its place.
     pub fn build_with_faults(&self, binary: &Path) {
         let folder = BuildFolder::take(self);
+        folder.cargo(&["--version"]);
         let manifest = folder.crate_dir.join("Cargo.toml");
         let text = fs::read_to_string(&manifest).expect("generated");
         let runtime = crate::common::root().join("crates/krator-runtime");
@@ -110,10 +111,9 @@ impl Crate {
         let vendored = path(Path::new("vendor/krator-runtime"));
         assert!(text.contains(&vendored), "{text}");
         fs::write(&manifest, text.replace(&vendored, &path(&runtime))).expect("a folder of our own");
-        // The lock file follows it, because that runtime depends on a crate more.
-        run(Command::new(crate::KRATOR)
-            .arg("gen")
-            .current_dir(&folder.crate_dir));
+        // That one depends on a crate more, which cargo adds to the lock file. Everything else is there.
+        let add = ["metadata", "--offline", "--quiet", "--format-version=1"];
+        run(cargo().args(add).current_dir(&folder.crate_dir));
         self.build_in(&folder, binary, &["--features", "krator-runtime/faults"]);
     }
 
