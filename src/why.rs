@@ -159,7 +159,7 @@ const EXHAUSTED: &str = "RetriesExhausted";
 /// The children of an object: those that name it as their controller, or by the label that stands for that.
 fn children(kind: &Kind, facts: &Facts) -> Vec<Child> {
     let uid = &facts.object["metadata"]["uid"];
-    let label = waits::mark(kind);
+    let label = crate::machine::finalizer(kind);
     let is_ours = |child: &Json| {
         let mut owners = items(child, "/metadata/ownerReferences").iter();
         let controller = owners.find(|owner| owner["controller"] == true);

@@ -1,6 +1,6 @@
 //! Makes the one source file that `krator` vendors into generated crates, for `src/source.rs`: all modules of this crate and of
-//! `krator-machine` within each other, without its tests and the features that only tests use, because an operator never runs them. Whoever reviews an
-//! operator has one file to pass over, and a change of the runtime is a change of one file.
+//! `krator-machine` within each other, without their tests and the features that only tests use, because an operator never runs
+//! them. Whoever reviews an operator has one file to pass over, and a change of the runtime is a change of one file.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,

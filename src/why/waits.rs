@@ -17,11 +17,6 @@ use crate::observed::lease::{Leader, leader};
 use crate::observed::{Found, condition, items, rounded, text, time};
 use crate::render::rust::handlers::handler_file;
 
-/// The finalizer of the objects of a kind, and the label of their children that have no owner reference.
-pub(super) fn mark(kind: &Kind) -> String {
-    format!("{}/{}", kind.resource.group.value, kind.resource.plural.value)
-}
-
 /// Collects what an object waits for.
 struct Waits<'a> {
     kind: &'a Kind,
@@ -102,7 +97,7 @@ impl Waits<'_> {
         if metadata["deletionTimestamp"].is_null() {
             return;
         }
-        let ours = mark(self.kind);
+        let ours = machine::finalizer(self.kind);
         let finalizers: Vec<&str> = items(metadata, "/finalizers")
             .iter()
             .filter_map(|it| it.as_str())
@@ -239,13 +234,9 @@ impl Waits<'_> {
 
     /// The state of a name, which may be a former one.
     fn stored_state(&self, name: &str) -> Option<StateId> {
-        let number = self.graph.find(name)?;
-        let found = machine::states(self.kind)
-            .into_iter()
-            .nth(usize::from(number.0))?;
         let mut states = self.kind.state_ids();
         states
-            .find(|(_, state)| state.name == found.name)
+            .find(|(_, state)| state.names().any(|known| known == name))
             .map(|(id, _)| id)
     }
 

@@ -22,22 +22,22 @@ pub fn read(path: impl AsRef<Path>) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
+/// The crates that are published beside the command, by their folders.
+pub const CRATES: [&str; 7] = [
+    "crates/krator-apiserver",
+    "crates/krator-cel",
+    "crates/krator-derive",
+    "crates/krator-language",
+    "crates/krator-machine",
+    "crates/krator-runtime",
+    "crates/krator-schema",
+];
+
 /// The Markdown files of the repository, but not the templates and the files that krator is expected to write.
 pub fn documents() -> Vec<String> {
     let mut found = Vec::new();
-    for folder in [
-        "",
-        "docs",
-        "docs/concepts",
-        "e2e/benches/converge",
-        "crates/krator-apiserver",
-        "crates/krator-cel",
-        "crates/krator-derive",
-        "crates/krator-language",
-        "crates/krator-machine",
-        "crates/krator-runtime",
-        "crates/krator-schema",
-    ] {
+    let folders = ["", "docs", "docs/concepts", "e2e/benches/converge"];
+    for folder in folders.into_iter().chain(CRATES) {
         let entries = fs::read_dir(root().join(folder)).expect("a folder of the repository");
         for entry in entries {
             let path = entry.expect("a folder of the repository").path();

@@ -1,6 +1,6 @@
 //! The documents of this repository: what they name exists, and what they list is complete.
 
-use crate::documents::{documents, read};
+use crate::documents::{CRATES, documents, read};
 use crate::operator::{krator, run};
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,18 +22,6 @@ fn paths(text: &str) -> BTreeSet<&str> {
     quoted.filter(is_path).collect()
 }
 
-/// The folders of the crates that are published, and that of the command.
-const CRATES: [&str; 8] = [
-    "",
-    "crates/krator-apiserver/",
-    "crates/krator-cel/",
-    "crates/krator-derive/",
-    "crates/krator-language/",
-    "crates/krator-machine/",
-    "crates/krator-runtime/",
-    "crates/krator-schema/",
-];
-
 #[test]
 fn the_map_names_no_path_that_is_not_there() {
     let map = read("ARCHITECTURE.md");
@@ -49,7 +37,7 @@ fn the_map_names_no_path_that_is_not_there() {
 
 #[test]
 fn each_room_says_first_what_it_is_for() {
-    for folder in CRATES {
+    for folder in CRATES.into_iter().chain(["."]) {
         let folder = crate::common::root().join(folder).join("src");
         for entry in fs::read_dir(folder).expect("a folder of the repository") {
             let path = entry.expect("a folder of the repository").path();
@@ -65,8 +53,8 @@ fn each_room_says_first_what_it_is_for() {
 /// A dependency is explained by the comment above it or above its neighbours.
 #[test]
 fn each_manifest_has_a_reason_for_every_dependency() {
-    for folder in CRATES {
-        let path = format!("{folder}Cargo.toml");
+    for folder in CRATES.into_iter().chain(["."]) {
+        let path = format!("{folder}/Cargo.toml");
         let mut explained = false;
         let mut is_dependency = false;
         for line in read(&path).lines() {

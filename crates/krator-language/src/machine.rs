@@ -23,9 +23,18 @@ struct Field<'k> {
 
 /// The states of a kind in the order of their numbers.
 pub fn states(kind: &Kind) -> Vec<&State> {
-    let mut states: Vec<&State> = kind.states.iter().collect();
-    states.sort_by_key(|state| state.name.as_str());
+    in_order(kind).into_iter().map(|(_, state)| state).collect()
+}
+
+fn in_order(kind: &Kind) -> Vec<(StateId, &State)> {
+    let mut states: Vec<_> = kind.state_ids().collect();
+    states.sort_by_key(|(_, state)| state.name.as_str());
     states
+}
+
+/// The finalizer of the objects of a kind, and the label of their children that have no owner reference.
+pub fn finalizer(kind: &Kind) -> String {
+    format!("{}/{}", kind.resource.group.value, kind.resource.plural.value)
 }
 
 /// The fields that times and limits are read from, in the order of their numbers.
@@ -113,10 +122,8 @@ struct Numbers<'k> {
 
 impl<'k> Numbers<'k> {
     fn of(kind: &'k Kind) -> Self {
-        let mut ids: Vec<_> = kind.state_ids().collect();
-        ids.sort_by_key(|(_, state)| state.name.as_str());
         // The text of a description is far too short for more states.
-        let ids = ids.into_iter().zip(0..u16::MAX);
+        let ids = in_order(kind).into_iter().zip(0..u16::MAX);
         Self {
             states: ids.map(|((id, _), number)| (id, rt::StateId(number))).collect(),
             fields: fields(kind),
@@ -227,7 +234,7 @@ pub fn with_graph<T>(kind: &Kind, does: impl FnOnce(&Graph<'_>) -> T) -> T {
         .iter()
         .map(|it| Objective::new(numbers.state(&it.from), numbers.state(&it.to), it.within.value))
         .collect();
-    let finalizer = format!("{}/{}", kind.resource.group.value, kind.resource.plural.value);
+    let finalizer = finalizer(kind);
     let (initial, deletion) = (&kind.machine.initial, &kind.machine.deletion);
     let deletion = deletion.as_ref().map(|state| numbers.state(state));
     let graph = Graph::new(&policies, numbers.state(initial), deletion, &finalizer);

@@ -1,6 +1,7 @@
 //! Binaries that are built another way than those of the other tests: krator from its packages, and an operator that
 //! prints its CRD.
 
+use crate::documents::CRATES;
 use crate::moose::DESCRIPTION;
 use crate::operator::{Crate, build_folder, cargo, files, krator, run};
 use std::fs;
@@ -89,22 +90,12 @@ fn a_crate_may_take_the_runtime_from_a_registry() {
     }
 }
 
-/// The libraries that the command is built from, and the macros for machines that are written by hand.
-const LIBRARIES: [&str; 7] = [
-    "krator-apiserver",
-    "krator-cel",
-    "krator-derive",
-    "krator-language",
-    "krator-machine",
-    "krator-runtime",
-    "krator-schema",
-];
-
 /// `cargo package` leaves files out and rewrites manifests, so a krator from crates.io is not built from the same files as
 /// this one.
 #[test]
 #[ignore = "it builds all of krator, as `just nightly` does"]
 fn a_krator_built_from_its_packages_generates_the_same_crate() {
+    let libraries = CRATES.map(|folder| folder.trim_start_matches("crates/"));
     let work = tempfile::tempdir().expect("a temporary folder");
     pack(
         &[
@@ -114,12 +105,12 @@ fn a_krator_built_from_its_packages_generates_the_same_crate() {
             "--exclude",
             "simulated-operator",
         ],
-        &[&["krator"], &LIBRARIES[..]].concat(),
+        &[&["krator"], &libraries[..]].concat(),
         work.path(),
     );
     let unpacked = |name: &str| work.path().join(format!("{name}-{}", env!("CARGO_PKG_VERSION")));
     // The libraries of this version need not be published yet, so cargo is told where they are.
-    let patches = LIBRARIES.map(|library| {
+    let patches = libraries.map(|library| {
         let path = unpacked(library).display().to_string();
         format!("patch.crates-io.{library}.path={path:?}")
     });
@@ -129,7 +120,7 @@ fn a_krator_built_from_its_packages_generates_the_same_crate() {
             .args(patches.iter().flat_map(|patch| ["--config", patch]))
             .current_dir(unpacked(name)));
     };
-    for library in LIBRARIES {
+    for library in libraries {
         cargo_in(library, &["test", "--quiet"]);
     }
     // What writes crates is in the lean build too, which takes half as long.
