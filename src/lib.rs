@@ -38,6 +38,6 @@ pub mod cli;
 // The language is a crate of its own, whose rooms are named here as if they were this crate's.
 pub use krator_language::{
     Checked, assist, catalog, check, check_with, checked, compare, finding, fixes, graph, import,
-    language_schema, model, names, policies, spec, starter, text, versions,
+    language_schema, model, names, policies, rules, spec, starter, text, versions,
 };
-use krator_language::{crd, machine, rules, sample, yaml};
+use krator_language::{crd, machine, sample, yaml};

@@ -5,8 +5,9 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use crate::catalog::keys::{Absent, Located};
-use crate::catalog::{self, Rule, keys};
+use crate::catalog::{Rule, keys};
 use crate::finding::nearest;
+use crate::rules;
 use crate::text::shown;
 use anyhow::bail;
 
@@ -24,7 +25,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         list(&mut out)?;
         return Ok(ExitCode::SUCCESS);
     };
-    if let Some(rule) = catalog::named(name) {
+    if let Some(rule) = rules::named(name) {
         explain_rule(&mut out, rule)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -34,7 +35,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let names = keys
             .iter()
             .flat_map(|located| located.paths.iter().map(String::as_str).chain([located.key.name]))
-            .chain(catalog::all().map(|rule| rule.name));
+            .chain(rules::all().map(|rule| rule.name));
         match nearest(name, names) {
             Some(near) => bail!(
                 "there is no rule or key `{}`; did you mean `{near}`?",
@@ -56,7 +57,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn list(out: &mut impl Write) -> std::io::Result<()> {
-    for rule in catalog::all() {
+    for rule in rules::all() {
         let severity = rule.severity.as_str();
         writeln!(out, "{:<26} {severity:<8} {}", rule.name, rule.summary)?;
     }

@@ -91,7 +91,7 @@ pub fn covered() -> BTreeSet<String> {
     let texts: String = expected
         .map(|path| fs::read_to_string(path).unwrap_or_default())
         .collect();
-    let rules = krator::catalog::all();
+    let rules = krator::rules::all();
     rules
         .filter(|rule| texts.contains(&format!("[{}]", rule.name)))
         .map(|rule| rule.name.to_owned())

@@ -117,7 +117,7 @@ fn every_rule_has_a_mutant() {
         .chain(crate::regen::covered())
         .chain(crate::code::covered())
         .collect();
-    let rules: BTreeSet<String> = krator::catalog::all().map(|rule| rule.name.to_owned()).collect();
+    let rules: BTreeSet<String> = krator::rules::all().map(|rule| rule.name.to_owned()).collect();
     assert_eq!(rules, covered);
 }
 
@@ -140,7 +140,7 @@ fn good_descriptions_have_no_errors() {
 
 #[test]
 fn every_explanation_has_a_bad_and_a_good_example_or_is_a_hint() {
-    for rule in krator::catalog::all() {
+    for rule in krator::rules::all() {
         let has_both = rule.explanation.contains("Bad:") && rule.explanation.contains("Good:");
         assert!(
             has_both || matches!(rule.severity, Severity::Info) || rule.name == "syntax",

@@ -1,33 +1,18 @@
-//! The rules of the language and of generated crates as data: a name, a severity, a summary and an explanation each.
-//!
-//! Any room can name a rule without importing the check that reports it. `krator explain` prints the rules.
+//! What a rule is: a name, a severity, a summary and an explanation; and, as data, the rules that are no check of their own but
+//! are reported while a description is read or compared. `krator explain` prints them with those of `crate::rules`.
 
-mod access;
-mod advice;
 mod code;
-mod conventions;
 mod drift;
 mod edits;
-mod effects;
-mod graph;
 pub mod keys;
 mod language;
-mod schema;
 mod versions;
-mod webhooks;
 
-pub use access::*;
-pub use advice::*;
 pub use code::*;
-pub use conventions::*;
 pub use drift::*;
 pub use edits::*;
-pub use effects::*;
-pub use graph::*;
 pub use language::*;
-pub use schema::*;
 pub use versions::*;
-pub use webhooks::*;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -84,39 +69,9 @@ macro_rules! rules {
 }
 use rules;
 
-/// The families whose rules have a check in `crate::rules`.
-fn checked_families() -> [&'static [&'static Rule]; 7] {
-    [
-        schema::ALL,
-        graph::ALL,
-        effects::ALL,
-        access::ALL,
-        webhooks::ALL,
-        advice::ALL,
-        conventions::ALL,
-    ]
-}
-
-/// Every rule, family by family.
-pub fn all() -> impl Iterator<Item = &'static Rule> {
-    std::iter::once(language::ALL)
-        .chain(checked_families())
-        .chain([versions::ALL, drift::ALL, edits::ALL, code::ALL])
-        .flatten()
-        .copied()
-}
-
-/// The rule of a name.
-pub fn named(name: &str) -> Option<&'static Rule> {
-    all().find(|rule| rule.name == name)
-}
-
-/// The rules that have a check in `crate::rules`. The others are reported while a description is read or compared, and
-/// where a crate is held against it.
-pub(crate) fn checked() -> impl Iterator<Item = &'static Rule> {
-    checked_families().into_iter().flatten().copied().chain([
-        &NAME_COLLISION,
-        &CONVERSION_INVALID,
-        &VERSION_LACKS_RULE,
-    ])
+/// The rules of this module: those that are reported while a description is read or compared, and where a crate is held against
+/// it. The others stand with their checks, in `crate::rules`, which lists all.
+pub(crate) fn without_check() -> impl Iterator<Item = &'static Rule> {
+    let families = [language::ALL, versions::ALL, drift::ALL, edits::ALL, code::ALL];
+    families.into_iter().flatten().copied()
 }

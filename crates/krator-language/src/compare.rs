@@ -32,11 +32,12 @@ pub use proposal::Proposal;
 pub use report::to_text;
 
 use crate::catalog::{
-    BREAKING_SCHEMA, REUSED_NAME, STATE_REMOVED, STORED_AT_ONCE, STORED_VERSION_REMOVED, VERSION_SKIPPED,
+    BREAKING_SCHEMA, STATE_REMOVED, STORED_AT_ONCE, STORED_VERSION_REMOVED, VERSION_SKIPPED,
 };
 use crate::finding::{Finding, Source, Span};
 use crate::model::{Description, Lineage};
 use crate::names::VersionName;
+use crate::rules::REUSED_NAME;
 use affected::Affected;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,11 +1,12 @@
 //! Fixes of findings, applied to the text of a description.
 
 use crate::Checked;
-use crate::catalog::{self, Severity, VERSION_SKIPPED};
+use crate::catalog::{Severity, VERSION_SKIPPED};
 use crate::checked::check_with;
 use crate::finding::{self, Finding, Fix, Source, Span};
 use crate::model::Extra;
 use crate::outline::Outline;
+use crate::rules;
 use crate::spec::Files;
 use std::collections::BTreeSet;
 
@@ -98,7 +99,7 @@ fn is_better(before: &Checked, after: &Checked) -> bool {
         let findings = checked.findings.iter();
         // Most rules judge only a description that could be read, so that they have more to say after the last mistake of
         // another kind is gone.
-        let counts = |rule| before.is_complete || !catalog::checked().any(|checked| checked == rule);
+        let counts = |rule| before.is_complete || !rules::checked().any(|checked| checked == rule);
         findings
             .filter(|finding| finding.rule.severity == severity && counts(finding.rule))
             .count()

@@ -235,7 +235,7 @@ fn names(by: NameOf) -> Option<Value> {
         NameOf::Kind => return Some(json!({"pattern": KIND})),
         NameOf::Rule => {
             // `allow` does not silence errors.
-            let rules = crate::catalog::all().filter(|rule| rule.severity != Severity::Error);
+            let rules = crate::rules::all().filter(|rule| rule.severity != Severity::Error);
             let rules: Vec<&str> = rules.map(|rule| rule.name).collect();
             return Some(json!({"enum": rules}));
         }

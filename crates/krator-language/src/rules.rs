@@ -1,8 +1,10 @@
-//! The rules over a description that could be read. Each rule has a file of its own in `src/rules/`, with one
-//! `Check`; its name, severity and explanation are in [`crate::catalog`].
+//! The rules over a description that could be read. Each has a file of its own here: its name, severity and explanation as `RULE`,
+//! and how it is checked as `CHECK`. Five of them are reported while a description is read, too, and stand in
+//! [`crate::catalog`] with all rules that have no check.
 //!
-//! A new rule is a static in the catalog, a file here with its `CHECK`, and its entry in `CHECKS`.
+//! A new rule is a file here, with its `mod` line and its entry in `CHECKS`.
 
+mod allow;
 mod assumed_scope;
 mod boolean_in_spec;
 mod broad_access;
@@ -45,6 +47,7 @@ mod refused_sample;
 mod resume_hazard;
 pub use resume_hazard::must_be_saved;
 mod reused_name;
+pub(crate) use reused_name::RULE as REUSED_NAME;
 mod self_edge;
 mod spec_change_ignored;
 mod stale_condition;
@@ -61,20 +64,19 @@ mod version_lacks_rule;
 // Shared by several rules.
 mod deletion_path;
 mod spec_fields;
+mod subject;
 
-use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use krator_schema::{Definition, Path, Problem, validate_definition};
 use petgraph::algo::toposort;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use crate::catalog::{Rule, Severity};
-use crate::crd;
-use crate::finding::{Finding, PathStep, Span, has_errors, sort};
-use crate::graph::{EdgeKind, StateGraph, Step};
+use crate::catalog::{self, Rule, Severity};
+use crate::finding::{Finding, Span, has_errors, sort};
+use crate::graph::StateGraph;
 use crate::model::{Allow, Description, Kind, StateId};
+use subject::Subject;
 
 /// Every check, in alphabetical order. The order in which they run follows from [`Check::unless`].
 static CHECKS: &[Check] = &[
@@ -106,7 +108,6 @@ static CHECKS: &[Check] = &[
     map_of_objects::CHECK,
     misplaced_immutable::CHECK,
     misplaced_protection::CHECK,
-    oversized_policy::CHECK,
     misspelled_condition::CHECK,
     name_collision::CHECK,
     no_backoff::CHECK,
@@ -114,6 +115,7 @@ static CHECKS: &[Check] = &[
     no_path_to_final::CHECK,
     no_timeout::CHECK,
     outlives_nothing::CHECK,
+    oversized_policy::CHECK,
     phase_in_status::CHECK,
     property_violated::CHECK,
     refused_sample::CHECK,
@@ -132,6 +134,23 @@ static CHECKS: &[Check] = &[
     unused_allow::CHECK,
     version_lacks_rule::CHECK,
 ];
+
+/// Every rule: first those that are reported while a description is read or compared, then those with a check that are not,
+/// by their names.
+pub fn all() -> impl Iterator<Item = &'static Rule> {
+    let is_listed = |rule: &&Rule| catalog::without_check().all(|other| other.name != rule.name);
+    catalog::without_check().chain(checked().filter(is_listed))
+}
+
+/// The rule of a name.
+pub fn named(name: &str) -> Option<&'static Rule> {
+    all().find(|rule| rule.name == name)
+}
+
+/// The rules that have a check.
+pub(crate) fn checked() -> impl Iterator<Item = &'static Rule> {
+    CHECKS.iter().map(|check| check.rule)
+}
 
 /// How a rule is checked.
 #[derive(Clone, Copy)]
@@ -180,99 +199,6 @@ impl Check {
 
     const fn of_allows(rule: &'static Rule, find: fn(&Description, &UsedAllows) -> Vec<Finding>) -> Self {
         Check::new(rule, CheckScope::Allows(find))
-    }
-}
-
-/// The input of a check of one kind.
-struct Subject<'a> {
-    description: &'a Description,
-    kind: &'a Kind,
-    graph: &'a StateGraph,
-    definition: OnceCell<Definition>,
-    problems: OnceCell<Vec<Problem>>,
-}
-
-impl Subject<'_> {
-    /// The CRD of the kind, as the API server reads it.
-    fn definition(&self) -> &Definition {
-        self.definition
-            .get_or_init(|| crd::as_read(crd::specification(self.description, self.kind)))
-    }
-
-    /// Why the API server would refuse the CRD, its CEL rules apart.
-    fn problems(&self) -> &[Problem] {
-        let approval = self.kind.resource.api_approved.as_ref();
-        let approval = approval.map(|approval| approval.value.as_str());
-        self.problems
-            .get_or_init(|| validate_definition(self.definition(), approval))
-    }
-
-    /// The schema of the kind's objects, with its path in the CRD.
-    fn schema(&self) -> (&krator_schema::Schema, Path) {
-        // `crd::definition` writes at least one version.
-        self.schemas().next().expect("the CRD has a schema")
-    }
-
-    /// The schema of the objects of each version, the newest first, with its path in the CRD.
-    fn schemas(&self) -> impl Iterator<Item = (&krator_schema::Schema, Path)> {
-        let versions = Path::root().field("spec").field("versions");
-        let parts = self.definition().versions.iter().enumerate();
-        parts.filter_map(move |(at, version)| {
-            let path = versions.index(at).field("schema").field("openAPIV3Schema");
-            let schema = version.schema.as_ref()?.open_api_v3_schema.as_ref()?;
-            Some((schema, path))
-        })
-    }
-
-    /// The place in the description of a part of the CRD.
-    fn place(&self, path: &Path) -> Span {
-        crd::place(self.description, self.kind, path)
-    }
-
-    /// The name of a state.
-    fn name(&self, id: StateId) -> &str {
-        self.kind.state(id).name.as_str()
-    }
-
-    /// The place of the state's name.
-    fn span(&self, id: StateId) -> Span {
-        self.kind.state(id).name.span
-    }
-
-    /// Whether objects may pass a state without running its handler. Past its limit a state is not entered: the object goes to
-    /// `then` at once, whatever time the state itself takes.
-    fn is_passed(&self, id: StateId) -> bool {
-        self.kind.state(id).limit.is_some()
-    }
-
-    /// Whether an object may take an edge as soon as it has entered the state before, unless that state lets it rest. An edge of
-    /// `next` from a state to itself is a finding of the rule self-edge.
-    fn is_taken_at_once(&self, step: Step) -> bool {
-        match step.edge.kind {
-            EdgeKind::Limit => true,
-            EdgeKind::Next | EdgeKind::Resume => !self.is_passed(step.from) && step.from != step.to,
-            _ => false,
-        }
-    }
-
-    /// The finding with a path, and with the first of the `wanted` edges for each of its steps.
-    fn with_path(&self, finding: Finding, path: &[StateId], wanted: impl Fn(Step) -> bool) -> Finding {
-        let steps = path.iter().zip(path.iter().skip(1)).filter_map(|(from, to)| {
-            let mut leaving = self.graph.leaving(*from);
-            let step = leaving.find(|step| step.to == *to && wanted(*step))?;
-            Some(PathStep {
-                from: self.name(*from).to_owned(),
-                to: self.name(*to).to_owned(),
-                by: step.edge.kind,
-                span: step.edge.span,
-            })
-        });
-        finding.path(self.names(path)).steps(steps.collect())
-    }
-
-    /// The names of the states of a path.
-    fn names(&self, path: &[StateId]) -> Vec<String> {
-        path.iter().map(|id| self.name(*id).to_owned()).collect()
     }
 }
 
@@ -332,7 +258,7 @@ impl UsedAllows {
 /// The findings in a description, without those that an `allow` silences. `is_sound` says that reading
 /// the description gave no errors; otherwise a finding may be missing, and no `allow` is called unused.
 pub(crate) fn findings(description: &Description, is_sound: bool) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut findings = allow::findings(description);
     let mut used = UsedAllows::default();
     for check in CHECKS {
         if let CheckScope::Description(find) = check.scope {
@@ -369,13 +295,8 @@ pub(crate) fn findings(description: &Description, is_sound: bool) -> Vec<Finding
 
 /// The findings in one kind.
 fn hits(description: &Description, kind: &Kind) -> Vec<RuleHit> {
-    let subject = Subject {
-        description,
-        kind,
-        graph: &StateGraph::of(kind),
-        definition: OnceCell::new(),
-        problems: OnceCell::new(),
-    };
+    let graph = StateGraph::of(kind);
+    let subject = Subject::new(description, kind, &graph);
     let mut hits: Vec<RuleHit> = Vec::new();
     for check in ORDERED.iter() {
         let CheckScope::Kind(find) = check.scope else {

@@ -2,8 +2,9 @@
 
 use super::file;
 use crate::case_file::is_update;
+use krator::catalog::Severity;
 use krator::catalog::keys::{Absent, Key, places};
-use krator::catalog::{self, Severity};
+use krator::rules;
 use std::collections::BTreeMap;
 
 const REFERENCE: &str = "docs/language.md";
@@ -34,7 +35,7 @@ fn tables() -> BTreeMap<String, String> {
         ("warnings", Severity::Warning),
         ("infos", Severity::Info),
     ] {
-        let rules = catalog::all().filter(|rule| rule.severity == severity);
+        let rules = rules::all().filter(|rule| rule.severity == severity);
         let rows = rules.map(|rule| format!("| `{}` | {} |\n", rule.name, cell(rule.summary)));
         let head = "| rule | holds when |\n|---|---|\n".to_owned();
         tables.insert(name.to_owned(), head + &rows.collect::<String>());

@@ -2,8 +2,8 @@
 
 use super::types::{sections, types_at};
 use super::{at, fields, kind_of, states, value, value_of};
+use crate::catalog::Severity;
 use crate::catalog::keys::{Absent, Key, NameOf, Section, Type};
-use crate::catalog::{self, Severity};
 use crate::finding::Span;
 use crate::model::{kubernetes, type_words};
 use crate::outline::{Place, Step};
@@ -242,7 +242,7 @@ impl List<'_, '_> {
             NameOf::State if self.place.path != [Step::Key("states".to_owned())] => self.states(),
             NameOf::Kind => self.kinds(),
             NameOf::Rule => {
-                let rules = catalog::all().filter(|rule| rule.severity != Severity::Error);
+                let rules = crate::rules::all().filter(|rule| rule.severity != Severity::Error);
                 for rule in rules {
                     self.add(
                         CompletionKind::Name,

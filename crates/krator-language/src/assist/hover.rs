@@ -2,11 +2,12 @@
 
 use super::types::{key_at, types_at};
 use super::{at, states, value, value_of};
+use crate::catalog::Rule;
 use crate::catalog::keys::{Absent, Key, NameOf, Type};
-use crate::catalog::{self, Rule};
 use crate::finding::Span;
 use crate::model::{Scope, kubernetes};
 use crate::outline::{Outline, Step};
+use crate::rules;
 
 /// An explanation of a piece of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +68,7 @@ fn of_rule(rule: &Rule) -> String {
 /// A name that the description chose, or that a mapping takes as a key.
 fn of_name(name: &str, above: &[Step]) -> Option<String> {
     types_at(above).into_iter().find_map(|of| match of {
-        Type::Map { by: NameOf::Rule, .. } => catalog::named(name).map(of_rule),
+        Type::Map { by: NameOf::Rule, .. } => rules::named(name).map(of_rule),
         Type::Map { by: NameOf::Kind, .. } => of_kind(name),
         _ => None,
     })

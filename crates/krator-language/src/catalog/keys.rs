@@ -376,7 +376,7 @@ mod tests {
         }
         for located in all() {
             let name = located.key.name;
-            assert!(crate::catalog::named(name).is_none(), "{name} is a rule too");
+            assert!(crate::rules::named(name).is_none(), "{name} is a rule too");
             assert!(located.key.doc.ends_with('.'), "{name}: {}", located.key.doc);
         }
     }

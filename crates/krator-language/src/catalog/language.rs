@@ -203,4 +203,68 @@ Good:
     spec:
       serial: {type: integer, maximum: 9007199254740992}
       cents: {type: integer, minimum: 0}";
+    Error INVALID_SCHEMA "invalid-schema": "an API server would not accept the schema",
+"The schema becomes the schema of the CRD. It therefore has to be structural: its defaults have to be valid, its bounds
+have to fit their types, its patterns have to be regular expressions of Go (RE2), and what `x-kubernetes-*` says of a list
+or a map has to fit it. The same holds for the paths of `scale` and `selectableFields`.
+
+Bad:
+
+    spec:
+      size: {type: integer, minimum: 3, default: 1}
+      name: {type: string, maximum: 9}
+
+Good:
+
+    spec:
+      size: {type: integer, minimum: 1, default: 1}
+      name: {type: string, maxLength: 9}";
+    Error INVALID_RULE "invalid-rule": "a CEL rule that the API server would not compile",
+"The API server compiles each rule of `validations` when a CRD is created: every name and field has to exist, the operands
+of each operator have to have types that fit, and the result has to be a boolean. A `messageExpression` has to give a
+string, and `fieldPath` has to lead to a field. `oldSelf` is the former value, which does not exist for items of a list
+unless the list is a map.
+
+Bad:
+
+    spec:
+      size: integer
+      validations: [{rule: \"self.size > 'x'\"}]
+
+Good:
+
+    spec:
+      size: integer
+      validations: [{rule: \"self.size > 3\"}]";
+    Error UNREACHED_CHANGE "unreached-change": "an entry of `onSpecChange` names a field whose changes an earlier path decides, or that never changes",
+"The first entry of the list with a changed field decides, and the path of an object covers the fields in it. So a path
+behind one that is the same, or that covers it, decides nothing, and neither does an entry behind one without `of`. A field
+that is `immutable` never changes, so that its path decides nothing, either.
+
+Bad:
+
+    Ready: {kind: ready, onSpecChange: [{of: .spec.storage, to: Moving}, {of: .spec.storage.size, to: Growing}]}
+
+Good:
+
+    Ready: {kind: ready, onSpecChange: [{of: .spec.storage.size, to: Growing}, {of: .spec.storage, to: Moving}]}";
+    Error RESUME_HAZARD "resume-hazard": "a restart could run a `once` handler twice, or lose the state of an object",
+"`effects: once` promises that the handler runs at most once each time the state is entered. Such a state therefore:
+
+- cannot `wait` or `retry`, because both run the handler again;
+- needs a `resume`: another state, not `once` itself, whose handler finds out after a crash what was done;
+- cannot be on the deletion path, which has to continue after a crash.
+
+`checkpoint: false` skips the write of `.status` when the state is entered. Only a `working` state that the object leaves
+immediately can do without that write: one that has no `wait`, `timeout`, `limit` or `effects: once`, and that is not
+entered from a `once` state.
+
+Bad:
+
+    Charge: {effects: once, next: [Charged]}
+
+Good:
+
+    Charge: {effects: once, resume: LookUp, next: [Charged]}
+    LookUp: {next: [Charged, Charge], wait: {poll: 10s}}";
 }

@@ -33,26 +33,6 @@ Good:
 
     spec: {region: {type: string, immutable: true, default: eu}}
     versions: {v1beta1: {changes: [{renamed: .spec.zone, to: .spec.region}]}}";
-    Warning VERSION_LACKS_RULE "version-lacks-rule": "a rule that objects of an older version are not held to",
-"A rule in CEL, and others that are about several fields, cannot be followed back through a change of one of these fields. The
-schema of the older version has no such rule, so a client that uses that version can store an object that breaks it. The API
-server then refuses the next change of that object in the newer version. If that is meant, say so with `allow`; a rule of the
-field itself, such as `maximum`, follows the field.
-
-Bad:
-
-    spec:
-      replicas: integer
-      most: integer
-      validations: [{rule: self.replicas <= self.most}]
-    versions: {v1beta1: {changes: [{renamed: .spec.size, to: .spec.replicas}]}}
-
-Good:
-
-    spec:
-      replicas: {type: integer, maximum: 100}
-      most: integer
-    versions: {v1beta1: {changes: [{renamed: .spec.size, to: .spec.replicas}]}}";
 
     Error VERSION_SKIPPED "version-skipped": "a former version is missing from `versions` where other versions need it",
 "Clients still ask for the version that krator generated last, and objects are stored in it. A new `version` takes its place

@@ -1,14 +1,33 @@
 //! Kinds of others of which nothing says whether they live in namespaces.
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::ASSUMED_SCOPE;
+use crate::catalog::{Rule, Severity};
 use crate::finding::{Finding, Spanned};
 use crate::model::{Kind, ObjectKind, Scope};
+
+pub(super) static RULE: Rule = Rule {
+    name: "assumed-scope",
+    severity: Severity::Warning,
+    summary: "nothing says whether objects of another kind live in namespaces",
+    explanation: "The rights of the operator, the paths of its requests and the Rust type of the objects depend on whether a kind has namespaces.
+Kubernetes' own kinds and those with a file in `schemas` are known; any other kind is assumed to be like the resource that names
+it, and where that is wrong, its objects are not found. `scope` says it, at one of the places that name the kind.
+
+Bad:
+
+    resource: {group: animals.com, version: v1, kind: Moose}
+    watches: [{kind: plants.com/v1.Forest, by: .spec.forest}]
+
+Good:
+
+    resource: {group: animals.com, version: v1, kind: Moose}
+    watches: [{kind: plants.com/v1.Forest, scope: Cluster, by: .spec.forest}]",
+};
 
 pub(super) const CHECK: Check = Check {
     // The file of a kind in `schemas` may be unreadable.
     needs_sound_schemas: true,
-    ..Check::of_kind(&ASSUMED_SCOPE, find)
+    ..Check::of_kind(&RULE, find)
 };
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
@@ -19,7 +38,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     };
     let hit = |other: &Spanned<ObjectKind>| {
         let message = format!("nothing says whether the kind `{}` is namespaced", other.kind);
-        let finding = Finding::new(&ASSUMED_SCOPE, other.span, message)
+        let finding = Finding::new(&RULE, other.span, message)
             .label(assumed)
             .related(resource.scope.span, "like this kind")
             .help(format!(

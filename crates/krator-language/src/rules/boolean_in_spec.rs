@@ -1,11 +1,27 @@
 //! Booleans in `.spec` that may want a third value one day.
 
 use super::{Check, RuleHit, Subject, spec_fields};
-use crate::catalog::BOOLEAN_IN_SPEC;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::model::Shape;
 
-pub(super) const CHECK: Check = Check::of_kind(&BOOLEAN_IN_SPEC, find);
+pub(super) static RULE: Rule = Rule {
+    name: "boolean-in-spec",
+    severity: Severity::Info,
+    summary: "a field of `.spec` is a boolean",
+    explanation: "Many ideas that begin as a boolean grow a third case, and a boolean cannot grow: clients would not understand another field
+beside it. An `enum` can get more values, and its values say what they mean.
+
+Bad:
+
+    spec: {public: boolean}
+
+Good:
+
+    spec: {visibility: {enum: [Public, Private], default: Private}}",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let fields = spec_fields::fields(subject.description, subject.kind).into_iter();
@@ -13,7 +29,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         .filter(|field| matches!(subject.description.resolve(&field.schema).shape, Shape::Boolean))
         .map(|field| {
             let message = format!("`{}` can only ever be true or false", field.name.value);
-            let finding = Finding::new(&BOOLEAN_IN_SPEC, field.name.span, message)
+            let finding = Finding::new(&RULE, field.name.span, message)
                 .help("consider an `enum` that names both, such as `enum: [Enabled, Disabled]`");
             RuleHit::of_document(finding)
         })

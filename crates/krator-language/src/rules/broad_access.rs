@@ -1,11 +1,29 @@
 //! Permissions that are broader than they look.
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::BROAD_ACCESS;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::model::{LookIn, ObjectKind};
 
-pub(super) const CHECK: Check = Check::of_kind(&BROAD_ACCESS, find);
+pub(super) static RULE: Rule = Rule {
+    name: "broad-access",
+    severity: Severity::Warning,
+    summary: "access to all Secrets of the cluster, or a verb that lets the operator raise its own permissions",
+    explanation: "An operator that may read every Secret of the cluster is an attractive target, and so is one that may `escalate`, `bind`
+or `impersonate`. If the operator only works in some namespaces, list them in `deploy: {namespaces: [..]}`: krator then
+generates Roles instead of ClusterRoles. If it does need the access, `allow` the rule and give the reason.
+
+Bad:
+
+    access: [{kind: core/v1.Secret, verbs: [get, list]}]
+
+Good:
+
+    access: [{kind: core/v1.Secret, verbs: [get, list]}]
+    deploy: {namespaces: [moose]}",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let kind = subject.kind;
@@ -13,7 +31,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let in_cluster = subject.description.deploy.namespaces.is_empty();
     let mut found = Vec::new();
     let mut report = |span, message: String| {
-        let finding = Finding::new(&BROAD_ACCESS, span, message)
+        let finding = Finding::new(&RULE, span, message)
             .help("limit it to namespaces: `deploy: {namespaces: [..]}`, or `allow` it and give the reason");
         found.push(RuleHit::of_document(finding));
     };

@@ -1,14 +1,25 @@
 //! States that every object passes before it is ready.
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::CHOKE_POINT;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::graph::{EdgeKind, Step};
 use crate::model::{StateId, StateKind};
 
+pub(super) static RULE: Rule = Rule {
+    name: "choke-point",
+    severity: Severity::Info,
+    summary: "every path from `initial` to a `ready` state contains this state",
+    explanation: "While this state's handler fails, no new object becomes ready. Such a state deserves tests, metrics and care.
+
+    Validating: {next: [Creating]}
+    Creating: {next: [Ready]}
+    Ready: {kind: ready}",
+};
+
 pub(super) const CHECK: Check = Check {
     needs_edges: true,
-    ..Check::of_kind(&CHOKE_POINT, find)
+    ..Check::of_kind(&RULE, find)
 };
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
@@ -20,7 +31,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                 "every object passes through `{}` before it is ready",
                 subject.name(id)
             );
-            RuleHit::of(id, Finding::new(&CHOKE_POINT, subject.span(id), message))
+            RuleHit::of(id, Finding::new(&RULE, subject.span(id), message))
         })
         .collect()
 }

@@ -3,11 +3,33 @@
 use std::collections::BTreeMap;
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::CONFLICTING_RENAME;
+use crate::catalog::{Rule, Severity};
 use crate::finding::{Finding, Span};
 use crate::names::StateName;
 
-pub(super) const CHECK: Check = Check::of_kind(&CONFLICTING_RENAME, find);
+pub(super) static RULE: Rule = Rule {
+    name: "conflicting-rename",
+    severity: Severity::Error,
+    summary: "`renamedFrom` names the state itself, an existing state, or a name that another state claims too",
+    explanation: "A former name says which state of the former description this state was: its stored objects continue here, and its handler
+becomes the handler of this state. A former name must therefore belong to a state that no longer exists, and only one
+state may claim it. In a chain or a swap of names, the name does exist again, but belongs to a state that was itself
+renamed: see `reused-name`.
+
+In this example, the former description had the states `Roam` and `Graze`.
+
+Bad:
+
+    Roam: {next: [Eat]}
+    Wander: {renamedFrom: [Roam], next: [Eat]}
+
+Good:
+
+    Roam: {next: [Eat]}
+    Feed: {renamedFrom: [Graze], next: [Roam]}",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let mut found = Vec::new();
@@ -15,7 +37,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     for (id, state) in subject.kind.state_ids() {
         let name = &state.name.value;
         for former in &state.renamed_from {
-            let finding = |message: String| Finding::new(&CONFLICTING_RENAME, former.span, message);
+            let finding = |message: String| Finding::new(&RULE, former.span, message);
             if former.value == *name {
                 let finding = finding(format!("`{name}` cannot have been renamed from itself"));
                 found.push(RuleHit::of(id, finding.help("remove it")));

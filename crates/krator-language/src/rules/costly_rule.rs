@@ -5,13 +5,33 @@ use std::collections::BTreeSet;
 use krator_schema::cel::{self, CostEstimate};
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::{COSTLY_RULE, INVALID_RULE, INVALID_SCHEMA};
+use crate::catalog::{INVALID_RULE, INVALID_SCHEMA, Rule, Severity};
 use crate::finding::{Finding, Span};
+
+pub(super) static RULE: Rule = Rule {
+    name: "costly-rule",
+    severity: Severity::Warning,
+    summary: "a CEL rule that costs more than the API server accepts, by an estimate",
+    explanation: "The API server estimates the worst-case cost of each rule and of all rules together, and rejects a CRD that exceeds its
+budget. A list without `maxItems`, a map without `maxProperties` and a string without `maxLength` count as very long, so
+a rule that goes through a list for each item of another one is likely to exceed the budget. krator makes the same
+estimate.
+
+Bad:
+
+    tags: list of string
+    validations: [{rule: \"self.tags.all(a, self.tags.exists_one(b, a == b))\"}]
+
+Good:
+
+    tags: {type: list of string, maxItems: 64}
+    validations: [{rule: \"self.tags.all(a, self.tags.exists_one(b, a == b))\"}]",
+};
 
 pub(super) const CHECK: Check = Check {
     needs_sound_schemas: true,
     unless: &[&INVALID_SCHEMA, &INVALID_RULE],
-    ..Check::of_kind(&COSTLY_RULE, find)
+    ..Check::of_kind(&RULE, find)
 };
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
@@ -39,7 +59,7 @@ fn hit(subject: &Subject<'_>, cost: &CostEstimate, is_total: bool) -> RuleHit {
         false => "this rule may cost",
     };
     let message = format!("{what} {times} what the API server accepts");
-    let mut finding = Finding::new(&COSTLY_RULE, subject.place(&cost.path), message)
+    let mut finding = Finding::new(&RULE, subject.place(&cost.path), message)
         .label("the API server may reject this as too costly");
     // A list and its items may be written at the same place.
     let places: BTreeSet<Span> = cost.unbounded.iter().map(|part| subject.place(part)).collect();

@@ -1,13 +1,30 @@
 //! Deletion that interrupts a handler which runs once.
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::{DELETE_INTERRUPTS_ONCE, DELETION_ESCAPE};
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::model::Effects;
 
+pub(super) static RULE: Rule = Rule {
+    name: "delete-interrupts-once",
+    severity: Severity::Warning,
+    summary: "deletion may interrupt a `once` handler",
+    explanation: "Deletion interrupts a running handler unless the state has `onDelete: wait`. An interrupted `once` handler does not run
+again, so nobody knows how far it got. If deletion waits for the handler, the state needs a timeout as well: otherwise
+a handler that hangs blocks the deletion.
+
+Bad:
+
+    Charge: {effects: once, resume: LookUp, next: [Charged]}
+
+Good:
+
+    Charge: {effects: once, resume: LookUp, onDelete: wait, next: [Charged], timeout: {after: 5m, to: LookUp}}",
+};
+
 pub(super) const CHECK: Check = Check {
-    unless: &[&DELETION_ESCAPE],
-    ..Check::of_kind(&DELETE_INTERRUPTS_ONCE, find)
+    unless: &[&super::deletion_escape::RULE],
+    ..Check::of_kind(&RULE, find)
 };
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
@@ -19,7 +36,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         let name = &state.name.value;
         if !state.on_delete.waits {
             let finding = Finding::new(
-                &DELETE_INTERRUPTS_ONCE,
+                &RULE,
                 state.effects.span,
                 format!("deletion may interrupt the handler of `{name}`, which runs only once"),
             );
@@ -29,7 +46,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             ));
         } else if state.timeout.is_none() && !state.lacks_edges {
             let finding = Finding::new(
-                &DELETE_INTERRUPTS_ONCE,
+                &RULE,
                 state.on_delete.span,
                 format!("deletion waits for the handler of `{name}`, even if it hangs"),
             );

@@ -2,12 +2,37 @@
 
 use super::deletion_path::{MAX_PATHS, is_ordinary, is_path_edge, ordinary_life};
 use super::{Check, RuleHit, Subject};
-use crate::catalog::DELETION_ESCAPE;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::graph::Step;
 use crate::model::{StateId, StateKind};
 
-pub(super) const CHECK: Check = Check::of_kind(&DELETION_ESCAPE, find);
+pub(super) static RULE: Rule = Rule {
+    name: "deletion-escape",
+    severity: Severity::Error,
+    summary: "a state is both on the deletion path and reachable without a deletion",
+    explanation: "The deletion path consists of the states that can be reached from `deletion` and from the targets of `onDelete`. No such
+state, except a `final` one, may also be reachable from `initial` without a deletion: the state has to tell a restarted
+operator whether the object is being deleted.
+
+Bad:
+
+    machine: {initial: Roam, deletion: Release}
+    states:
+      Roam: {kind: ready, next: [Release]}
+      Release: {next: [Released, Roam]}
+      Released: {kind: final}
+
+Good:
+
+    machine: {initial: Roam, deletion: Release}
+    states:
+      Roam: {kind: ready}
+      Release: {next: [Released]}
+      Released: {kind: final}",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let kind = subject.kind;
@@ -23,7 +48,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         );
         return vec![RuleHit::of(
             initial.value,
-            Finding::new(&DELETION_ESCAPE, initial.span, message),
+            Finding::new(&RULE, initial.span, message),
         )];
     }
     let is_final = |id: StateId| kind.state(id).kind.value == StateKind::Final;
@@ -49,7 +74,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                 "`{}` starts the deletion path, but is also entered without a deletion",
                 subject.name(step.to)
             );
-            let finding = Finding::new(&DELETION_ESCAPE, step.edge.span, message)
+            let finding = Finding::new(&RULE, step.edge.span, message)
                 .label("this edge does not need a deletion")
                 .help("only deletion may lead to this state; use another state for objects that are not being deleted");
             found.push(RuleHit::of(step.from, with_path(finding, step.to, found.len())));
@@ -68,7 +93,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                 "`{}` is on the deletion path, but is also entered without a deletion",
                 subject.name(step.to)
             );
-            let finding = Finding::new(&DELETION_ESCAPE, step.edge.span, message)
+            let finding = Finding::new(&RULE, step.edge.span, message)
                 .label(format!(
                     "the deletion path leads there from `{}`",
                     subject.name(step.from)

@@ -3,17 +3,35 @@
 use serde_json::Value as Json;
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::{DELETION_ESCAPE, DELETION_NO_BAILOUT, NO_PATH_TO_FINAL};
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::model::{
     Description, MomentField, MomentUnit, PathRoot, Period, RetryLimit, Schema, Segment, Shape,
     parse_duration,
 };
 
+pub(super) static RULE: Rule = Rule {
+    name: "deletion-no-bailout",
+    severity: Severity::Warning,
+    summary: "a state of the deletion path retries or waits without an end",
+    explanation: "While a handler of the deletion path keeps failing or staying, the object cannot be removed, and neither can its namespace.
+A `timeout` says when to give up. For a state without `wait`, whose handler cannot stay, a retry `limit` with a `then` does so
+too. A timeout whose time is in a field that may be absent, or is 0 by default, is none for objects that do not set the field.
+If giving up would be worse, `allow` the rule and give the reason.
+
+Bad:
+
+    Release: {next: [Released], wait: {poll: 10s}, retry: {limit: 5, then: Released}}
+
+Good:
+
+    Release: {next: [Released], wait: {poll: 10s}, timeout: {after: 1h, to: Released}}",
+};
+
 pub(super) const CHECK: Check = Check {
     needs_edges: true,
-    unless: &[&DELETION_ESCAPE, &NO_PATH_TO_FINAL],
-    ..Check::of_kind(&DELETION_NO_BAILOUT, find)
+    unless: &[&super::deletion_escape::RULE, &super::no_path_to_final::RULE],
+    ..Check::of_kind(&RULE, find)
 };
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
@@ -50,7 +68,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             "if the handler of `{}` keeps {does}, a deleted object is never removed",
             state.name.value
         );
-        let mut finding = Finding::new(&DELETION_NO_BAILOUT, state.name.span, message);
+        let mut finding = Finding::new(&RULE, state.name.span, message);
         finding = match (timeout, may_be_never) {
             (Some(after), Some(field)) => {
                 let never = format!("never, as long as nobody sets `{}`", field.path);

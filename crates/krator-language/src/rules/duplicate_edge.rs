@@ -3,11 +3,27 @@
 use std::collections::BTreeMap;
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::DUPLICATE_EDGE;
+use crate::catalog::{Rule, Severity};
 use crate::finding::{Finding, Span};
 use crate::model::StateId;
 
-pub(super) const CHECK: Check = Check::of_kind(&DUPLICATE_EDGE, find);
+pub(super) static RULE: Rule = Rule {
+    name: "duplicate-edge",
+    severity: Severity::Error,
+    summary: "`next` names the same state twice",
+    explanation: "A handler chooses the target state, so there is only one edge between two states. If the edge has two reasons, write
+both into one `when`.
+
+Bad:
+
+    Roam: {next: [{to: Eat, when: hungry}, {to: Eat, when: bored}]}
+
+Good:
+
+    Roam: {next: [{to: Eat, when: hungry or bored}]}",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let mut found = Vec::new();
@@ -20,8 +36,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                     state.name.value,
                     subject.name(next.to.value)
                 );
-                let finding =
-                    Finding::new(&DUPLICATE_EDGE, next.to.span, message).related(*before, "first here");
+                let finding = Finding::new(&RULE, next.to.span, message).related(*before, "first here");
                 found.push(RuleHit::of(
                     id,
                     finding.help("write one edge, with both reasons in its `when`"),

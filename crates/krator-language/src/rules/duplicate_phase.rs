@@ -3,12 +3,22 @@
 use std::collections::BTreeMap;
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::DUPLICATE_PHASE;
+use crate::catalog::{Rule, Severity};
 use crate::finding::{Finding, Span};
 use crate::model::{State, StateId};
 use crate::text::shown;
 
-pub(super) const CHECK: Check = Check::of_kind(&DUPLICATE_PHASE, find);
+pub(super) static RULE: Rule = Rule {
+    name: "duplicate-phase",
+    severity: Severity::Info,
+    summary: "several states have the same phase",
+    explanation: "Users cannot tell these states apart by `.status.phase`, which is often intended.
+
+    Tagged: {phase: Roaming, next: [Roam]}
+    Roam: {phase: Roaming, kind: ready}",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let mut first: BTreeMap<&str, StateId> = BTreeMap::new();
@@ -21,7 +31,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                 subject.name(*other),
                 state.name.value
             );
-            let finding = Finding::new(&DUPLICATE_PHASE, place(state), message)
+            let finding = Finding::new(&RULE, place(state), message)
                 .related(place(subject.kind.state(*other)), "first here");
             found.push(RuleHit::of(id, finding));
         } else {

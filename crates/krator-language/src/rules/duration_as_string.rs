@@ -1,12 +1,28 @@
 //! Strings in `.spec` that sound like durations and may be any text.
 
 use super::{Check, RuleHit, Subject, spec_fields};
-use crate::catalog::DURATION_AS_STRING;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::model::{Schema, Shape};
 use crate::names::snake;
 
-pub(super) const CHECK: Check = Check::of_kind(&DURATION_AS_STRING, find);
+pub(super) static RULE: Rule = Rule {
+    name: "duration-as-string",
+    severity: Severity::Info,
+    summary: "a string of `.spec` that sounds like a duration may be any text",
+    explanation: "Without a format the API server accepts any text, so that a mistake is only found by a handler, long after the user has
+gone. The type `duration` has the format of Go, and is a duration in Rust.
+
+Bad:
+
+    spec: {syncTimeout: string}
+
+Good:
+
+    spec: {syncTimeout: {type: duration, default: 5m}}",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let fields = spec_fields::fields(subject.description, subject.kind).into_iter();
@@ -25,7 +41,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                 "`{}` sounds like a duration, and may be any text",
                 field.name.value
             );
-            let finding = Finding::new(&DURATION_AS_STRING, field.name.span, message).help(
+            let finding = Finding::new(&RULE, field.name.span, message).help(
                 "use the type `duration`, or an `integer` whose name ends in its unit, such as `Seconds`",
             );
             RuleHit::of_document(finding)

@@ -1,11 +1,28 @@
 //! Failed states that only deletion leaves.
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::FAILURE_TRAP;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::model::{OnSpecChange, StateKind};
 
-pub(super) const CHECK: Check = Check::of_kind(&FAILURE_TRAP, find);
+pub(super) static RULE: Rule = Rule {
+    name: "failure-trap",
+    severity: Severity::Warning,
+    summary: "a `failed` state that an object can only leave by being deleted",
+    explanation: "An object recovers from a failure when its user changes the spec, or when the operator tries again. A failed state
+without `next`, `timeout` or `onSpecChange: STATE` allows neither, so the object has to be deleted. If that is intended,
+`allow` the rule and give the reason.
+
+Bad:
+
+    Failed: {kind: failed}
+
+Good:
+
+    Failed: {kind: failed, onSpecChange: Validating}",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let mut found = Vec::new();
@@ -19,7 +36,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             continue;
         }
         let message = format!("an object cannot leave the failed state `{}`", state.name.value);
-        let finding = Finding::new(&FAILURE_TRAP, state.name.span, message)
+        let finding = Finding::new(&RULE, state.name.span, message)
             .label("neither `next`, `timeout` nor `onSpecChange: STATE`")
             .help("let a change of the spec lead to another state: `onSpecChange: STATE`");
         found.push(RuleHit::of(id, finding));

@@ -3,12 +3,31 @@
 use std::time::Duration;
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::FAST_LOOP;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::graph::{EdgeKind, Step};
 use crate::model::{Period, StateId};
 
-pub(super) const CHECK: Check = Check::of_kind(&FAST_LOOP, find);
+pub(super) static RULE: Rule = Rule {
+    name: "fast-loop",
+    severity: Severity::Warning,
+    summary: "a cycle with an edge of `retry`, or of a `timeout` below a second, in which nothing takes time",
+    explanation: "A permanent error leads to `retry.then` at once, and so does a `timeout` of less than a second to its state. Where the way back
+takes no time either, an object can go round the cycle as fast as the API server answers. After a hundred states the runtime
+slows it to one a second, and each of them is a write of the status.
+
+Bad:
+
+    Apply: {next: [Done], retry: {limit: 3, then: Broken}}
+    Broken: {next: [Apply]}
+
+Good:
+
+    Apply: {next: [Done], retry: {limit: 3, then: Broken}}
+    Broken: {next: [Apply], wait: {poll: 1m}}",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 /// An object that changes its state more often than this is slowed down by the runtime.
 const PACE: Duration = Duration::from_secs(1);
@@ -63,7 +82,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                 "from `{}` on, an object can go round a cycle without a pause",
                 subject.name(first)
             );
-            let finding = Finding::new(&FAST_LOOP, subject.span(first), message)
+            let finding = Finding::new(&RULE, subject.span(first), message)
                 .label("an error that is not retried, or a timeout of less than a second, leads on at once")
                 .help("let one of these states wait: `wait: {poll: 10s}`; the runtime slows such objects down, but cannot stop them");
             RuleHit {

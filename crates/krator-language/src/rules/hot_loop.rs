@@ -1,11 +1,30 @@
 //! Cycles that nothing slows down.
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::HOT_LOOP;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::model::StateId;
 
-pub(super) const CHECK: Check = Check::of_kind(&HOT_LOOP, find);
+pub(super) static RULE: Rule = Rule {
+    name: "hot-loop",
+    severity: Severity::Error,
+    summary: "a cycle of `next`, `limit` and `resume` edges in which nothing takes time",
+    explanation: "An object in such a cycle changes its state as fast as the API server answers. At least one state of each cycle has to
+wait, time out, or limit how often it is entered. Past a limit, an object goes to `then` without entering the state. So if
+`then` leads back to the state, the cycle has no end, and another state of it has to wait or time out.
+
+Bad:
+
+    Roam: {next: [Eat]}
+    Eat: {next: [Roam]}
+
+Good:
+
+    Roam: {next: [Eat], wait: {poll: 2s}}
+    Eat: {next: [Roam]}",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let never_rests = |id: StateId| {
@@ -24,7 +43,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                 "an object that enters `{}` changes its state in an endless loop without a pause",
                 subject.name(first)
             );
-            let finding = Finding::new(&HOT_LOOP, subject.span(first), message);
+            let finding = Finding::new(&RULE, subject.span(first), message);
             let finding = subject.with_path(finding, &cycle, |step| subject.is_taken_at_once(step));
             let limited = cycle.iter().find(|id| subject.is_passed(**id));
             let finding = match limited.and_then(|id| subject.kind.state(*id).limit.as_ref()) {

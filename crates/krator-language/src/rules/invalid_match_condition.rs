@@ -7,11 +7,28 @@ use krator_schema::cel::admission::{Environment, Evaluated, Expression, Rejectio
 use serde_json::{Value as Json, json};
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::INVALID_MATCH_CONDITION;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::model::{MatchCondition, Webhook};
 
-pub(super) const CHECK: Check = Check::of_kind(&INVALID_MATCH_CONDITION, find);
+pub(super) static RULE: Rule = Rule {
+    name: "invalid-match-condition",
+    severity: Severity::Error,
+    summary: "a condition of a webhook that does not choose requests",
+    explanation: "A condition is in CEL, over `object`, `oldObject`, `request` and `authorizer`. One that does not compile is refused with the whole
+configuration. `namespaceObject` compiles and then has the API server refuse each request. The status is never asked about, so
+a condition on it chooses nothing, and neither does one that holds for none of the `operations`.
+
+Bad:
+
+    webhooks: {validate: {matchConditions: [{name: new, expression: \"request.operation == 'create'\"}]}}
+
+Good:
+
+    webhooks: {validate: {matchConditions: [{name: new, expression: \"request.operation == 'CREATE'\"}]}}",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let webhooks = subject.kind.webhooks.all();
@@ -25,7 +42,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
 fn problem(webhook: &Webhook, condition: &MatchCondition) -> Option<Finding> {
     let text = condition.expression.value.as_str();
     let finding = |message: String, help: &str| {
-        Some(Finding::new(&INVALID_MATCH_CONDITION, condition.expression.span, message).help(help))
+        Some(Finding::new(&RULE, condition.expression.span, message).help(help))
     };
     let compiled = match Environment::default().compile(text, Wanted::Bool) {
         Err(Rejection::Refused(why)) => {

@@ -3,13 +3,36 @@
 use std::collections::BTreeMap;
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::INVALID_OBJECTIVE;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::model::Objective;
 
+pub(super) static RULE: Rule = Rule {
+    name: "invalid-objective",
+    severity: Severity::Error,
+    summary: "an objective of `slo` cannot be met, or is there twice",
+    explanation: "An objective says how soon an object that enters the state `from` is to enter the state `to`. So these are different states,
+and edges lead from one to the other; those of a deletion do not count, because it ends the measurement. Metrics know an
+objective by its states, so that two with the same ones cannot be told apart.
+
+Bad:
+
+    states:
+      Pay: {next: [Ship], wait: {}}
+      Ship: {kind: ready}
+    slo: {from: Ship, to: Pay, within: 1h, objective: 99}
+
+Good:
+
+    states:
+      Pay: {next: [Ship], wait: {}}
+      Ship: {kind: ready}
+    slo: {from: Pay, to: Ship, within: 1h, objective: 99}",
+};
+
 pub(super) const CHECK: Check = Check {
     needs_edges: true,
-    ..Check::of_kind(&INVALID_OBJECTIVE, find)
+    ..Check::of_kind(&RULE, find)
 };
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
@@ -19,7 +42,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         let former = known.insert((objective.from.value, objective.to.value), objective.span);
         if let Some(former) = former {
             let message = format!("there are two objectives for `{}`", objective.name);
-            let finding = Finding::new(&INVALID_OBJECTIVE, objective.span, message);
+            let finding = Finding::new(&RULE, objective.span, message);
             let help = "metrics know an objective by its states: choose one time, or other states";
             return Some(finding.related(former, "the first one").help(help));
         }
@@ -33,12 +56,12 @@ fn unmet(subject: &Subject<'_>, objective: &Objective) -> Option<Finding> {
     let (from, to) = (objective.from.value, objective.to.value);
     if from == to {
         let message = format!("the objective begins and ends in `{}`", subject.name(from));
-        let finding = Finding::new(&INVALID_OBJECTIVE, objective.to.span, message);
+        let finding = Finding::new(&RULE, objective.to.span, message);
         return Some(finding.help("`to` is the state that objects are to reach"));
     }
     if objective.within.value.is_zero() {
         let message = "no object can meet an objective in no time";
-        let finding = Finding::new(&INVALID_OBJECTIVE, objective.within.span, message);
+        let finding = Finding::new(&RULE, objective.within.span, message);
         return Some(finding.help("times are counted in seconds, so that `1s` is the shortest one"));
     }
     // A deletion ends the measurement.
@@ -47,7 +70,7 @@ fn unmet(subject: &Subject<'_>, objective: &Objective) -> Option<Finding> {
         .reached([from], |step| !step.edge.kind.is_deletion());
     (!reached[to.0]).then(|| {
         let message = format!("`{}` cannot reach `{}`", subject.name(from), subject.name(to));
-        Finding::new(&INVALID_OBJECTIVE, objective.to.span, message)
+        Finding::new(&RULE, objective.to.span, message)
             .related(objective.from.span, "from here")
             .help("no object can meet the objective: name a state that edges lead to; those of a deletion do not count")
     })

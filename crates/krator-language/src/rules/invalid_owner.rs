@@ -1,11 +1,31 @@
 //! Owned and watched kinds whose scope does not fit the scope of the resource.
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::INVALID_OWNER;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::model::{Scope, WatchBy};
 
-pub(super) const CHECK: Check = Check::of_kind(&INVALID_OWNER, find);
+pub(super) static RULE: Rule = Rule {
+    name: "invalid-owner",
+    severity: Severity::Error,
+    summary: "an owner or a watched object whose scope does not fit the scope of the resource",
+    explanation: "A namespaced object cannot own a cluster-scoped one: the garbage collector would delete the owned object. A
+cluster-scoped object has no namespace, so `by` alone does not say in which namespace a namespaced object is to be
+found; `namespace` has to say it.
+
+Bad:
+
+    resource: {group: animals.com, version: v1, kind: Moose}
+    owns: [core/v1.Namespace]
+
+Good:
+
+    resource: {group: animals.com, version: v1, kind: Moose, scope: Cluster}
+    owns: [core/v1.Namespace]
+    watches: [{kind: core/v1.Secret, by: .spec.secretName, namespace: .spec.secretNamespace}]",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let resource = &subject.kind.resource;
@@ -18,7 +38,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                         "`{}` is namespaced, so it cannot own the kind `{}`",
                         resource.kind.value, owned.kind.kind
                     );
-                    let finding = Finding::new(&INVALID_OWNER, owned.kind.span, message)
+                    let finding = Finding::new(&RULE, owned.kind.span, message)
                         .label("cluster-scoped")
                         .related(resource.scope.span, "namespaced")
                         .help("give the resource `scope: Cluster`; or grant `access` to the kind, and let a handler delete the object");
@@ -33,7 +53,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                     && watch.namespace.is_none();
                 if needs_namespace {
                     let message = format!("it is not clear in which namespace the `{}` is", watch.kind.kind);
-                    let finding = Finding::new(&INVALID_OWNER, watch.kind.span, message)
+                    let finding = Finding::new(&RULE, watch.kind.span, message)
                         .label("namespaced")
                         .related(resource.scope.span, "cluster-scoped")
                         .help("set `namespace` to the name of a namespace, or to a field that contains it: `namespace: .spec.…`");

@@ -1,11 +1,26 @@
 //! `legacy` states that stored objects cannot leave.
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::LEGACY_DEAD_END;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::model::StateKind;
 
-pub(super) const CHECK: Check = Check::of_kind(&LEGACY_DEAD_END, find);
+pub(super) static RULE: Rule = Rule {
+    name: "legacy-dead-end",
+    severity: Severity::Error,
+    summary: "a `legacy` state has no way out",
+    explanation: "Objects that are still in a legacy state are supposed to leave it. Without a way out they stay there forever.
+
+Bad:
+
+    Graze: {legacy: true}
+
+Good:
+
+    Graze: {legacy: true, next: [Roam]}",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let mut found = Vec::new();
@@ -19,7 +34,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             continue;
         }
         let message = format!("objects that are still in `{}` cannot leave it", state.name.value);
-        let finding = Finding::new(&LEGACY_DEAD_END, state.name.span, message)
+        let finding = Finding::new(&RULE, state.name.span, message)
             .related(legacy, "`legacy` here")
             .help("give it a `next`");
         found.push(RuleHit::of(id, finding));

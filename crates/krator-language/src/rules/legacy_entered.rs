@@ -1,11 +1,29 @@
 //! Edges to states that no object may enter any more.
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::LEGACY_ENTERED;
+use crate::catalog::{Rule, Severity};
 use crate::finding::{Finding, Span};
 use crate::model::StateId;
 
-pub(super) const CHECK: Check = Check::of_kind(&LEGACY_ENTERED, find);
+pub(super) static RULE: Rule = Rule {
+    name: "legacy-entered",
+    severity: Severity::Error,
+    summary: "an edge leads to a `legacy` state",
+    explanation:
+        "`legacy: true` says that no object enters the state any more, which an edge to it contradicts.
+
+Bad:
+
+    Roam: {next: [Graze]}
+    Graze: {legacy: true, next: [Roam]}
+
+Good:
+
+    Roam: {next: [Eat]}
+    Graze: {legacy: true, next: [Roam]}",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let machine = &subject.kind.machine;
@@ -16,7 +34,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                 "this leads to `{}`, but no object may enter a legacy state",
                 subject.name(to)
             );
-            let finding = Finding::new(&LEGACY_ENTERED, span, message).related(legacy, "`legacy` here");
+            let finding = Finding::new(&RULE, span, message).related(legacy, "`legacy` here");
             found.push(RuleHit::of(to, finding));
         }
     };

@@ -1,11 +1,32 @@
 //! Maps of objects in `.spec`, where API conventions want lists.
 
 use super::{Check, RuleHit, Subject, spec_fields};
-use crate::catalog::MAP_OF_OBJECTS;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::model::Shape;
 
-pub(super) const CHECK: Check = Check::of_kind(&MAP_OF_OBJECTS, find);
+pub(super) static RULE: Rule = Rule {
+    name: "map-of-objects",
+    severity: Severity::Info,
+    summary: "a field of `.spec` is a map of objects",
+    explanation: "The API conventions want lists of objects that have their name as a field. The keys of a map cannot be described or limited,
+and tools such as kustomize and server-side apply know lists with keys well. Maps of labels and other strings are fine.
+
+Bad:
+
+    spec: {ports: {additionalProperties: {properties: {port: int32}}}}
+
+Good:
+
+    spec:
+      ports:
+        maxItems: 16
+        x-kubernetes-list-type: map
+        x-kubernetes-list-map-keys: [name]
+        items: {properties: {name: string, port: int32}}",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let fields = spec_fields::fields(subject.description, subject.kind).into_iter();
@@ -20,7 +41,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             let message = format!("`{}` is a map of objects", field.name.value);
             let help = "use a list whose items have the key as a field: `x-kubernetes-list-type: map` with \
                         `x-kubernetes-list-map-keys: [name]`";
-            RuleHit::of_document(Finding::new(&MAP_OF_OBJECTS, field.name.span, message).help(help))
+            RuleHit::of_document(Finding::new(&RULE, field.name.span, message).help(help))
         })
         .collect()
 }

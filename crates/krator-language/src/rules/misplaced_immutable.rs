@@ -1,11 +1,33 @@
 //! `immutable`, `onceSet` and `transition` where the API server cannot keep to them, or must not.
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::MISPLACED_IMMUTABLE;
+use crate::catalog::{Rule, Severity};
 use crate::crd::{self, Obstacle};
 use crate::finding::Finding;
 
-pub(super) const CHECK: Check = Check::of_kind(&MISPLACED_IMMUTABLE, find);
+pub(super) static RULE: Rule = Rule {
+    name: "misplaced-immutable",
+    severity: Severity::Error,
+    summary: "`immutable`, `onceSet` or `transition` where the API server cannot compare, or must not",
+    explanation: "These keys become rules of the CRD over the former and the new value of a field. In a list whose items have no identity
+there is no former value, and fields of any name, as of the types `any` and `object`, are not compared. The status is written by the operator, which
+would stop at the first write that is refused.
+
+Bad:
+
+    spec:
+      stops: {items: {properties: {place: {type: string, immutable: true}}}}
+
+Good:
+
+    spec:
+      stops:
+        items: {properties: {name: string, place: {type: string, immutable: true}}}
+        x-kubernetes-list-type: map
+        x-kubernetes-list-map-keys: [name]",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let rules = crd::field_rules(subject.description, subject.kind).into_iter();
@@ -31,7 +53,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                 ),
             };
             let message = format!("`{}` {why}", rule.field);
-            let finding = Finding::new(&MISPLACED_IMMUTABLE, rule.key, message).help(help);
+            let finding = Finding::new(&RULE, rule.key, message).help(help);
             Some(RuleHit::of_document(finding))
         })
         .collect()

@@ -1,13 +1,33 @@
 //! Protected states that an object is in only while it is being deleted, or leaves by being deleted.
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::MISPLACED_PROTECTION;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::model::StateKind;
 
+pub(super) static RULE: Rule = Rule {
+    name: "misplaced-protection",
+    severity: Severity::Error,
+    summary: "`protect` names a state of the deletion path, or a `final` state",
+    explanation: "`admission.protect` refuses deletions. An object on the deletion path is being deleted already, and one in a `final` state is
+deleted by the operator, which would be refused.
+
+Bad:
+
+    machine: {initial: Roam, deletion: Released}
+    admission: {protect: {states: [Released]}}
+    states: {Roam: {kind: ready}, Released: {kind: final}}
+
+Good:
+
+    machine: {initial: Roam, deletion: Released}
+    admission: {protect: {states: [Roam]}}
+    states: {Roam: {kind: ready}, Released: {kind: final}}",
+};
+
 pub(super) const CHECK: Check = Check {
     needs_edges: true,
-    ..Check::of_kind(&MISPLACED_PROTECTION, find)
+    ..Check::of_kind(&RULE, find)
 };
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
@@ -29,7 +49,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                 return None;
             };
             let message = format!("the protected state `{}` {why}", subject.name(id.value));
-            let finding = Finding::new(&MISPLACED_PROTECTION, id.span, message).help(help);
+            let finding = Finding::new(&RULE, id.span, message).help(help);
             Some(RuleHit::of_document(finding))
         })
         .collect()

@@ -1,10 +1,30 @@
 //! Conditions of states whose names are almost those of declared conditions.
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::MISSPELLED_CONDITION;
+use crate::catalog::{Rule, Severity};
 use crate::finding::{Finding, nearest};
 
-pub(super) const CHECK: Check = Check::of_kind(&MISSPELLED_CONDITION, find);
+pub(super) static RULE: Rule = Rule {
+    name: "misspelled-condition",
+    severity: Severity::Warning,
+    summary: "a state sets a condition whose name is almost that of a declared one",
+    explanation: "States may set conditions that `conditions` does not declare. If the name of one is very similar to a declared one, it is
+probably misspelled: users would wait for the declared condition, which this state does not set.
+
+Bad:
+
+    conditions: {Healthy: The last check found no parasites.}
+    states:
+      Roam: {conditions: {Helthy: \"True\"}}
+
+Good:
+
+    conditions: {Healthy: The last check found no parasites.}
+    states:
+      Roam: {conditions: {Healthy: \"True\"}}",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 /// The number of undeclared conditions that are compared with the declared ones, so that a hostile file cannot make
 /// krator compare thousands with thousands.
@@ -23,8 +43,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             let names = declared.iter().map(|condition| condition.name.as_str());
             let meant = nearest(setting.name.as_str(), names)?;
             let message = format!("the condition `{}` is not declared", setting.name.value);
-            let mut finding =
-                Finding::new(&MISSPELLED_CONDITION, setting.name.span, message).did_you_mean(Some(meant));
+            let mut finding = Finding::new(&RULE, setting.name.span, message).did_you_mean(Some(meant));
             if let Some(condition) = declared.iter().find(|condition| condition.name.as_str() == meant) {
                 finding = finding.related(condition.name.span, "this one is");
             }

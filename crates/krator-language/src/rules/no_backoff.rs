@@ -4,11 +4,27 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::NO_BACKOFF;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::model::Period;
 
-pub(super) const CHECK: Check = Check::of_kind(&NO_BACKOFF, find);
+pub(super) static RULE: Rule = Rule {
+    name: "no-backoff",
+    severity: Severity::Warning,
+    summary: "a `retry` with a constant delay or a maximum below 1 s, or a `poll` below 100 ms",
+    explanation: "When a service is down, every object retries at the same time. If the delay does not grow, these retries can keep the
+service from recovering. The runtime polls at most once per second, so a shorter `poll` has no effect.
+
+Bad:
+
+    retry: {initial: 100ms, factor: 1}
+
+Good:
+
+    retry: {initial: 100ms, factor: 2}",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let mut found: BTreeMap<_, RuleHit> = BTreeMap::new();
@@ -25,7 +41,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                 // States that inherit the policy of the machine share one finding.
                 let entry = found.entry(span).or_insert_with(|| {
                     let finding = Finding::new(
-                        &NO_BACKOFF,
+                        &RULE,
                         span,
                         "failures are retried more than once per second, without an increasing delay",
                     )
@@ -43,12 +59,8 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             && let Period::Fixed(period) = poll.value
             && period < Duration::from_millis(100)
         {
-            let finding = Finding::new(
-                &NO_BACKOFF,
-                poll.span,
-                "the runtime polls at most once per second",
-            )
-            .help("write `1s` or more");
+            let finding = Finding::new(&RULE, poll.span, "the runtime polls at most once per second")
+                .help("write `1s` or more");
             found.insert(poll.span, RuleHit::of(id, finding));
         }
     }

@@ -1,12 +1,30 @@
 //! `working` states without a way out, and `final` states with one.
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::NO_EXIT;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::graph::EdgeKind;
 use crate::model::StateKind;
 
-pub(super) const CHECK: Check = Check::of_kind(&NO_EXIT, find);
+pub(super) static RULE: Rule = Rule {
+    name: "no-exit",
+    severity: Severity::Error,
+    summary: "a `working` state without `next` and `timeout`, or a `final` state with an edge",
+    explanation: "Objects pass through a `working` state, so it needs an edge to another state. A state in which objects rest is `ready`
+or `failed`, and a state after which they are removed is `final`. A `final` state has no edges.
+
+Bad:
+
+    Eat: {wait: {poll: 1m}}
+    Released: {kind: final, next: [Roam]}
+
+Good:
+
+    Eat: {wait: {poll: 1m}, next: [Sleep]}
+    Released: {kind: final}",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let mut found = Vec::new();
@@ -21,7 +39,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                     "an object cannot leave the `working` state `{}`",
                     state.name.value
                 );
-                let finding = Finding::new(&NO_EXIT, state.name.span, message)
+                let finding = Finding::new(&RULE, state.name.span, message)
                     .label("neither `next` nor `timeout`")
                     .help("give it a `next`, or a `kind`: objects rest in `ready` and `failed` states, and are removed after a `final` one");
                 found.push(RuleHit::of(id, finding));
@@ -39,7 +57,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                         state.name.value,
                         subject.name(step.to)
                     );
-                    let finding = Finding::new(&NO_EXIT, step.edge.span, message)
+                    let finding = Finding::new(&RULE, step.edge.span, message)
                         .label("the object is removed after a final state")
                         .related(state.kind.span, "final here");
                     found.push(RuleHit::of(id, finding));

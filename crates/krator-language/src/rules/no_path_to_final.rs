@@ -2,15 +2,41 @@
 
 use super::deletion_path::{MAX_PATHS, is_path_edge};
 use super::{Check, RuleHit, Subject};
-use crate::catalog::{DELETION_ESCAPE, NO_PATH_TO_FINAL};
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::graph::{EdgeKind, Step};
 use crate::model::{StateId, StateKind};
 
+pub(super) static RULE: Rule = Rule {
+    name: "no-path-to-final",
+    severity: Severity::Error,
+    summary: "no `final` state can be reached from a state of the deletion path",
+    explanation: "A deleted object keeps its finalizer until the handler of a `final` state is done. Every state of the deletion path
+therefore needs a path to a `final` state along `next`, `timeout`, `retry` and `limit` edges. Without one, the object is
+never removed.
+
+Bad:
+
+    machine: {initial: Roam, deletion: Release}
+    states:
+      Roam: {kind: ready}
+      Release: {next: [Check], wait: {poll: 1m}}
+      Check: {next: [Release]}
+
+Good:
+
+    machine: {initial: Roam, deletion: Release}
+    states:
+      Roam: {kind: ready}
+      Release: {next: [Check], wait: {poll: 1m}}
+      Check: {next: [Release, Released]}
+      Released: {kind: final}",
+};
+
 pub(super) const CHECK: Check = Check {
     needs_edges: true,
-    unless: &[&DELETION_ESCAPE],
-    ..Check::of_kind(&NO_PATH_TO_FINAL, find)
+    unless: &[&super::deletion_escape::RULE],
+    ..Check::of_kind(&RULE, find)
 };
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
@@ -62,7 +88,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             "a deleted object that enters `{}` is never removed",
             subject.name(id)
         );
-        let finding = Finding::new(&NO_PATH_TO_FINAL, subject.span(id), message)
+        let finding = Finding::new(&RULE, subject.span(id), message)
             .label("no `final` state can be reached from here")
             .help("add a path to a state with `kind: final`, along `next`, `timeout`, `retry` or `limit`");
         let finding = subject.with_path(finding, &path, is_path_edge);

@@ -1,11 +1,25 @@
 //! States in which an object may wait forever.
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::NO_TIMEOUT;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::model::StateKind;
 
-pub(super) const CHECK: Check = Check::of_kind(&NO_TIMEOUT, find);
+pub(super) static RULE: Rule = Rule {
+    name: "no-timeout",
+    severity: Severity::Info,
+    summary: "a `working` state in which an object may wait forever",
+    explanation:
+        "The handler may stay, and if the event that it waits for never happens, the object stays with it.
+
+    Creating: {next: [Ready], wait: {watch: owned}}
+
+A timeout gives the object a way out:
+
+    Creating: {next: [Ready], wait: {watch: owned}, timeout: {after: 10m, to: Failed}}",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let mut found = Vec::new();
@@ -18,7 +32,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             && !state.lacks_edges
         {
             let message = format!("an object may wait in `{}` forever", state.name.value);
-            let finding = Finding::new(&NO_TIMEOUT, state.name.span, message)
+            let finding = Finding::new(&RULE, state.name.span, message)
                 .help("limit the time: `timeout: {after: 1h, to: STATE}`");
             found.push(RuleHit::of(id, finding));
         }

@@ -1,13 +1,33 @@
 //! Children that are to outlive a deletion path that does not exist.
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::OUTLIVES_NOTHING;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::model::{ChildDeletion, Owned};
 
+pub(super) static RULE: Rule = Rule {
+    name: "outlives-nothing",
+    severity: Severity::Error,
+    summary: "`deletion: last` or `keep` without a deletion path",
+    explanation: "Children with `deletion: last` are deleted when the deletion path of their owner has ended, and those with `keep` are
+released then. Without `machine.deletion` there is no such path, and no finalizer: the owner is gone before the operator
+knows that it was deleted. Add a deletion path (a single `final` state is enough), or leave `deletion` out.
+
+Bad:
+
+    machine: {initial: Roam}
+    owns: [{kind: apps/v1.StatefulSet, deletion: last}]
+
+Good:
+
+    machine: {initial: Roam, deletion: Released}
+    owns: [{kind: apps/v1.StatefulSet, deletion: last}]
+    states: {Released: {kind: final}}",
+};
+
 pub(super) const CHECK: Check = Check {
     needs_edges: true,
-    ..Check::of_kind(&OUTLIVES_NOTHING, find)
+    ..Check::of_kind(&RULE, find)
 };
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
@@ -24,7 +44,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             "`{}` has no deletion path that a `{}` could outlive",
             kind.resource.kind.value, owned.kind.kind
         );
-        let finding = Finding::new(&OUTLIVES_NOTHING, owned.deletion.span, message)
+        let finding = Finding::new(&RULE, owned.deletion.span, message)
             .label("nothing ends it")
             .help("name the state that a deleted object enters, as in `machine: {deletion: Released}`");
         RuleHit::of_document(finding)

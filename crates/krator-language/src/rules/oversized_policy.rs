@@ -1,19 +1,38 @@
 //! Policies that the API server would not take.
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::OVERSIZED_POLICY;
+use crate::catalog::{Rule, Severity};
 use crate::finding::{Finding, Span};
 use crate::policies::{self, LONGEST_EXPRESSION, LONGEST_NAME};
 
+pub(super) static RULE: Rule = Rule {
+    name: "oversized-policy",
+    severity: Severity::Error,
+    summary: "a policy of `admission` is larger than the API server takes",
+    explanation: "The name of a policy begins with what it is for and ends with the name of the CRD: at most 253 characters in all. The
+expressions of a policy have at most 100000 characters; `transitions` lists every state and what may follow it, which is
+enough for thousands of states with a few edges each.
+
+Bad:
+
+    resource: {group: a-group-of-240-characters.example.com, version: v1, kind: Moose}
+    admission: {transitions: true}
+
+Good:
+
+    resource: {group: animals.com, version: v1, kind: Moose}
+    admission: {transitions: true}",
+};
+
 pub(super) const CHECK: Check = Check {
     needs_edges: true,
-    ..Check::of_kind(&OVERSIZED_POLICY, find)
+    ..Check::of_kind(&RULE, find)
 };
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let admission = &subject.kind.admission;
     let hit = |span: Span, message: String, label: &str, help: &str| {
-        let finding = Finding::new(&OVERSIZED_POLICY, span, message);
+        let finding = Finding::new(&RULE, span, message);
         RuleHit::of_document(finding.label(label).help(help))
     };
     let mut found = Vec::new();

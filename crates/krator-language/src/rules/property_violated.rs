@@ -4,14 +4,44 @@ use std::collections::BTreeMap;
 
 use super::deletion_path::ordinary_life;
 use super::{Check, RuleHit, Subject};
-use crate::catalog::PROPERTY_VIOLATED;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::graph::{EdgeKind, Escape, Routes, Step};
 use crate::model::{Property, PropertyKind, StateId, StateSet};
 
+pub(super) static RULE: Rule = Rule {
+    name: "property-violated",
+    severity: Severity::Error,
+    summary: "a property of `properties` does not hold for the graph",
+    explanation: "`properties` state what must remain true when the graph is edited. All edges count that an object may take although nobody
+touches it: those of handlers and those of the runtime, `resume` after a restart included. Edges of `onSpecChange` count only
+for `canReach`, unless `specChanges` says otherwise. Those of a deletion, and with `\"*\"` the states that only deleted objects
+come to, count if the property names such a state. The finding shows a path that violates the property, with the key and
+the line of each edge.
+
+    {from: [A], canReach: B}     there is a path from A to B
+    {never: A -> B}              there is no path from A to B
+    {only: B, through: A}        every path from `initial` to B contains A
+    {leadsTo: B, from: A}        every path from A reaches B
+
+Bad:
+
+    states:
+      Pay: {next: [Ship], wait: {}}
+      Ship: {kind: ready, next: [Pay]}
+    properties: [{never: Ship -> Pay}]
+
+Good:
+
+    states:
+      Pay: {next: [Ship], wait: {}}
+      Ship: {kind: ready}
+    properties: [{never: Ship -> Pay}]",
+};
+
 pub(super) const CHECK: Check = Check {
     needs_edges: true,
-    ..Check::of_kind(&PROPERTY_VIOLATED, find)
+    ..Check::of_kind(&RULE, find)
 };
 
 /// The edges that paths of a property may lead along, beside those that nobody outside of the operator causes.
@@ -59,7 +89,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             }
         };
         let (message, path) = violation(subject, routes, property, set)?;
-        let finding = Finding::new(&PROPERTY_VIOLATED, property.span, message);
+        let finding = Finding::new(&RULE, property.span, message);
         Some(subject.with_path(finding, &path, |step| counted.contains(step)))
     });
     found.map(RuleHit::of_document).collect()

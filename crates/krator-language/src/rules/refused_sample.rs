@@ -4,17 +4,38 @@ use krator_schema::cel::{self, Outcome, RuleOutcome};
 use krator_schema::{Problem, Segment, validate};
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::{INVALID_RULE, INVALID_SCHEMA, REFUSED_SAMPLE};
+use crate::catalog::{INVALID_RULE, INVALID_SCHEMA, Rule, Severity};
 use crate::crd;
 use crate::finding::Finding;
 use crate::model::{Field, Schema, Shape};
 use crate::sample;
 use crate::text::shown;
 
+pub(super) static RULE: Rule = Rule {
+    name: "refused-sample",
+    severity: Severity::Warning,
+    summary: "the sample object would be refused by the API server",
+    explanation: "`deploy/sample.yaml` and the generated tests begin with the simplest object of the schema. Where a rule in CEL or a
+pattern asks for more, only the author of the schema knows a value that satisfies it: `example` next to the type of the
+field gives that value.
+
+Bad:
+
+    spec:
+      tag: string
+      validations: [{rule: \"self.tag.startsWith('moose-')\"}]
+
+Good:
+
+    spec:
+      tag: {type: string, example: moose-1}
+      validations: [{rule: \"self.tag.startsWith('moose-')\"}]",
+};
+
 pub(super) const CHECK: Check = Check {
     needs_sound_schemas: true,
     unless: &[&INVALID_SCHEMA, &INVALID_RULE],
-    ..Check::of_kind(&REFUSED_SAMPLE, find)
+    ..Check::of_kind(&RULE, find)
 };
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
@@ -26,7 +47,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         let message = "the sample object would be refused: no name was found that the pattern allows";
         let help = "a name has lower-case letters, digits, `-` and `.`, begins and ends with a letter or a digit, and the \
                     pattern has to match some part of it";
-        let finding = Finding::new(&REFUSED_SAMPLE, rule.pattern.span, message).help(help);
+        let finding = Finding::new(&RULE, rule.pattern.span, message).help(help);
         return vec![RuleHit::of_document(finding)];
     }
     let (root, path) = subject.schema();
@@ -49,7 +70,7 @@ fn invalid(subject: &Subject<'_>, problem: &Problem) -> RuleHit {
     );
     let schema = crd::type_of_value(subject.description, subject.kind, &problem.path);
     let place = schema.map_or(subject.kind.resource.span, |schema| schema.span);
-    let finding = Finding::new(&REFUSED_SAMPLE, place, message);
+    let finding = Finding::new(&RULE, place, message);
     RuleHit::of_document(finding.help("give the type an `example` that is valid"))
 }
 
@@ -64,7 +85,7 @@ fn broken(subject: &Subject<'_>, outcome: &RuleOutcome) -> Option<RuleHit> {
         outcome.value,
         shown(message)
     );
-    let finding = Finding::new(&REFUSED_SAMPLE, place, message);
+    let finding = Finding::new(&RULE, place, message);
     let schema = crd::type_of_value(subject.description, subject.kind, &outcome.value);
     let fields = schema.map_or(Vec::new(), |schema| fields_of_rule(subject, schema, outcome));
     let names: Vec<String> = fields

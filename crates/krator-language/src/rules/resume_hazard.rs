@@ -1,13 +1,13 @@
 //! Handlers that a restart could run twice although they must run once, and states that it could lose.
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::{DELETION_ESCAPE, RESUME_HAZARD};
+use crate::catalog::RESUME_HAZARD;
 use crate::finding::Finding;
 use crate::graph::StateGraph;
 use crate::model::{Effects, Kind, StateId, StateKind};
 
 pub(super) const CHECK: Check = Check {
-    unless: &[&DELETION_ESCAPE],
+    unless: &[&super::deletion_escape::RULE],
     ..Check::of_kind(&RESUME_HAZARD, find)
 };
 

@@ -1,10 +1,35 @@
 //! Former names that came back as the names of other states, in chains and swaps of names.
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::REUSED_NAME;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 
-pub(super) const CHECK: Check = Check::of_kind(&REUSED_NAME, find);
+pub(crate) static RULE: Rule = Rule {
+    name: "reused-name",
+    severity: Severity::Warning,
+    summary: "a former name of one state is now the name of another state that was renamed too",
+    explanation: "One edit may rename `A` to `B` while it renames `B` to `D`, or swap the names of two states. `krator gen` then moves each
+handler to the state that it belongs to. But a stored object contains only the name of its state: once the new operator has
+started, an object that was in the former `B` is taken for one in the new `B`, and nothing can tell the two apart.
+
+Such an edit is therefore safe only while no object is stored in a state whose name is reused, as in a test cluster.
+Otherwise rename in two releases: first `B` to `D`, and then `A` to `B` when no object is stored in `B` any more. When all
+stored objects have the new names, remove the former name, or `allow` this warning.
+
+In this example, the former description had the states `Roam` and `Graze`.
+
+Bad:
+
+    Graze: {renamedFrom: [Roam], next: [Feed]}
+    Feed: {renamedFrom: [Graze], next: [Graze]}
+
+Good:
+
+    Roam: {next: [Feed]}
+    Feed: {renamedFrom: [Graze], next: [Roam]}",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let mut found = Vec::new();
@@ -25,7 +50,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                 "`{0}` is another state now: objects that are stored in `{0}` go on in that one, not in `{1}`",
                 former.value, state.name.value
             );
-            let finding = Finding::new(&REUSED_NAME, former.span, message)
+            let finding = Finding::new(&RULE, former.span, message)
                 .related(holder.name.span, "they go on here")
                 .help(
                     "rename in two releases; once no object is stored in the former state, remove this name",

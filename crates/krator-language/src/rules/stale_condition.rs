@@ -3,14 +3,34 @@
 use std::collections::BTreeMap;
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::STALE_CONDITION;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::graph::{EdgeKind, Step};
 use crate::model::{ConditionSetting, ConditionStatus, StateId, StateKind};
 
+pub(super) static RULE: Rule = Rule {
+    name: "stale-condition",
+    severity: Severity::Warning,
+    summary: "a condition that a state sets is still there when the object is ready again",
+    explanation: "A condition keeps its status until another state or a handler sets it. Here an object goes from a ready state to one that sets
+a condition, and comes back, and nothing that follows takes the condition back. So the same ready state shows one status
+before and another one ever after. Let the ready state set the condition, too. If a handler sets it there, or if the condition
+says that something has happened once and for all, `allow` the rule and give the reason.
+
+Bad:
+
+    Running: {kind: ready, next: [Suspended]}
+    Suspended: {kind: ready, next: [Running], conditions: {Suspended: \"True\"}}
+
+Good:
+
+    Running: {kind: ready, next: [Suspended], conditions: {Suspended: \"False\"}}
+    Suspended: {kind: ready, next: [Running], conditions: {Suspended: \"True\"}}",
+};
+
 pub(super) const CHECK: Check = Check {
     needs_edges: true,
-    ..Check::of_kind(&STALE_CONDITION, find)
+    ..Check::of_kind(&RULE, find)
 };
 
 /// The number of conditions that are judged, and of findings with a path: each costs a search, and a hostile file may have
@@ -93,7 +113,7 @@ fn stale(
             subject.name(*id),
             subject.name(end)
         );
-        let finding = Finding::new(&STALE_CONDITION, setting.name.span, message)
+        let finding = Finding::new(&RULE, setting.name.span, message)
             .label("nothing that follows takes it back")
             .related(subject.span(end), "an object can be here before with another status")
             .help(format!(

@@ -1,11 +1,27 @@
 //! Timeouts that interrupt a handler which runs once.
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::TIMEOUT_INTERRUPTS_ONCE;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::model::Effects;
 
-pub(super) const CHECK: Check = Check::of_kind(&TIMEOUT_INTERRUPTS_ONCE, find);
+pub(super) static RULE: Rule = Rule {
+    name: "timeout-interrupts-once",
+    severity: Severity::Warning,
+    summary: "a timeout may interrupt a `once` handler",
+    explanation: "A timeout interrupts a running handler. An interrupted `once` handler does not run again, and the target of the timeout
+cannot know how far it got. The state that `resume` names finds that out, so it is a good target.
+
+Bad:
+
+    Charge: {effects: once, resume: LookUp, next: [Charged], timeout: {after: 5m, to: Failed}}
+
+Good:
+
+    Charge: {effects: once, resume: LookUp, next: [Charged], timeout: {after: 5m, to: LookUp}}",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let mut found = Vec::new();
@@ -28,7 +44,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             "the timeout may interrupt the handler of `{}`, which runs only once",
             state.name.value
         );
-        let finding = Finding::new(&TIMEOUT_INTERRUPTS_ONCE, timeout.span, message)
+        let finding = Finding::new(&RULE, timeout.span, message)
             .related(state.effects.span, "once here")
             .help("let it lead to the state that `resume` names, which finds out what was done");
         found.push(RuleHit::of(id, finding));

@@ -1,11 +1,29 @@
 //! Cycles that an object can take forever without a handler deciding it.
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::UNBOUNDED_LOOP;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::graph::{EdgeKind, Step};
 
-pub(super) const CHECK: Check = Check::of_kind(&UNBOUNDED_LOOP, find);
+pub(super) static RULE: Rule = Rule {
+    name: "unbounded-loop",
+    severity: Severity::Warning,
+    summary: "a cycle of `timeout`, `retry` and `limit` edges",
+    explanation: "The runtime takes these edges without asking a handler, so an object can follow the cycle forever although no code
+decided that it should.
+
+Bad:
+
+    Pull: {next: [Done], timeout: {after: 5m, to: Backoff}}
+    Backoff: {next: [Pull], wait: {}, timeout: {after: 1m, to: Pull}}
+
+Good:
+
+    Pull: {next: [Done], timeout: {after: 5m, to: Backoff}, limit: {times: 5, then: Failed}}
+    Backoff: {next: [Pull], wait: {poll: 1m}}",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let wanted = |step: Step| {
@@ -23,7 +41,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                 "from `{}` on, an object can follow a cycle forever although no handler decides that",
                 subject.name(first)
             );
-            let finding = Finding::new(&UNBOUNDED_LOOP, subject.span(first), message)
+            let finding = Finding::new(&RULE, subject.span(first), message)
                 .label("the cycle consists of timeouts, retries and limits")
                 .help("let one of these edges lead to a state outside the cycle, where a handler or a person decides");
             RuleHit {

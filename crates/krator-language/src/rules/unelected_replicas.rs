@@ -1,11 +1,27 @@
 //! Replicas that would work on the same objects at the same time.
 
 use super::Check;
-use crate::catalog::UNELECTED_REPLICAS;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::model::Description;
 
-pub(super) const CHECK: Check = Check::of_description(&UNELECTED_REPLICAS, find);
+pub(super) static RULE: Rule = Rule {
+    name: "unelected-replicas",
+    severity: Severity::Error,
+    summary: "`replicas` is over 1 with `leaderElection: false`",
+    explanation: "Without leader election, every replica works on every object, so each handler runs several times at the same time.
+Let the replicas elect a leader, which is the default.
+
+Bad:
+
+    deploy: {replicas: 2, leaderElection: false}
+
+Good:
+
+    deploy: {replicas: 2}",
+};
+
+pub(super) const CHECK: Check = Check::of_description(&RULE, find);
 
 fn find(description: &Description) -> Vec<Finding> {
     let deploy = &description.deploy;
@@ -17,7 +33,7 @@ fn find(description: &Description) -> Vec<Finding> {
         deploy.replicas.value
     );
     vec![
-        Finding::new(&UNELECTED_REPLICAS, deploy.replicas.span, message)
+        Finding::new(&RULE, deploy.replicas.span, message)
             .help("elect a leader: remove `leaderElection: false`"),
     ]
 }

@@ -3,13 +3,34 @@
 use krator_schema::cel;
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::{INVALID_SCHEMA, UNJUDGED_RULE};
+use crate::catalog::{INVALID_SCHEMA, Rule, Severity};
 use crate::finding::Finding;
+
+pub(super) static RULE: Rule = Rule {
+    name: "unjudged-rule",
+    severity: Severity::Warning,
+    summary: "a CEL rule that krator cannot read, and that only an API server judges",
+    explanation: "krator evaluates every function that rules can call. A few forms of expressions it does not read: messages of protobuf, names
+that begin with a dot, and texts of more than 3,000 words and signs. Whether the sample keeps to such a rule is then not known,
+and `krator dev` and tests in memory do not take the CRD.
+
+Bad:
+
+    spec:
+      size: integer
+      validations: [{rule: \"google.protobuf.Int64Value{value: 3} < self.size\"}]
+
+Good:
+
+    spec:
+      size: integer
+      validations: [{rule: \"3 < self.size\"}]",
+};
 
 pub(super) const CHECK: Check = Check {
     needs_sound_schemas: true,
     unless: &[&INVALID_SCHEMA],
-    ..Check::of_kind(&UNJUDGED_RULE, find)
+    ..Check::of_kind(&RULE, find)
 };
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
@@ -17,7 +38,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let hit = |rule| {
         let message =
             "krator cannot read this rule, so only an API server can tell whether objects keep to it";
-        let finding = Finding::new(&UNJUDGED_RULE, subject.place(&rule), message);
+        let finding = Finding::new(&RULE, subject.place(&rule), message);
         RuleHit::of_document(
             finding
                 .help("`krator dev` and tests in memory do not take such a rule: write it in another form"),

@@ -1,13 +1,39 @@
 //! States that no object can ever be in.
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::UNREACHABLE_STATE;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::model::StateId;
 
+pub(super) static RULE: Rule = Rule {
+    name: "unreachable-state",
+    severity: Severity::Error,
+    summary: "no object can ever be in the state",
+    explanation: "There is no path of edges to the state from `initial`, `deletion` or a `legacy` state. If several unreachable states lead
+to each other, only the first of them is reported.
+
+Bad:
+
+    machine: {initial: Roam}
+    states:
+      Roam: {next: [Eat]}
+      Eat: {next: [Roam], wait: {poll: 1m}}
+      Sleep: {next: [Roam], wait: {poll: 1m}}
+
+Good:
+
+    machine: {initial: Roam}
+    states:
+      Roam: {next: [Eat]}
+      Eat: {next: [Sleep], wait: {poll: 1m}}
+      Sleep: {next: [Roam], wait: {poll: 1m}}
+
+If stored objects may still be in the state because an earlier description used it, mark it `legacy: true`.",
+};
+
 pub(super) const CHECK: Check = Check {
     needs_edges: true,
-    ..Check::of_kind(&UNREACHABLE_STATE, find)
+    ..Check::of_kind(&RULE, find)
 };
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
@@ -51,7 +77,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     roots
         .map(|id| {
             let message = format!("the state `{}` cannot be reached", subject.name(id));
-            let finding = Finding::new(&UNREACHABLE_STATE, subject.span(id), message)
+            let finding = Finding::new(&RULE, subject.span(id), message)
                 .label("no path leads here from `initial`, `deletion` or a `legacy` state")
                 .help("name it in the `next` of a state, or remove it; use `legacy: true` if stored objects may be in it");
             RuleHit::of(id, finding)

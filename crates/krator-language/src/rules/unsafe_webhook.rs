@@ -1,11 +1,29 @@
 //! Webhooks that would hold up deletions while no replica answers.
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::UNSAFE_WEBHOOK;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::model::{FailurePolicy, Operation};
 
-pub(super) const CHECK: Check = Check::of_kind(&UNSAFE_WEBHOOK, find);
+pub(super) static RULE: Rule = Rule {
+    name: "unsafe-webhook",
+    severity: Severity::Error,
+    summary: "a webhook without which nothing could be deleted",
+    explanation: "With `failurePolicy: Fail`, which is the default, the API server refuses a request that no replica of the operator judges. For
+deletions that means that no object of the kind goes while the operator is down, and neither does its namespace. A webhook
+for deletions therefore has `failurePolicy: Ignore`: it refuses what it can, and never holds up a cluster. What must not be
+deleted in some states is better protected by the API server itself, with `admission: {protect: ..}`.
+
+Bad:
+
+    webhooks: {validate: {operations: [create, update, delete]}}
+
+Good:
+
+    webhooks: {validate: {operations: [create, update, delete], failurePolicy: Ignore}}",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let webhook = subject.kind.webhooks.validate.iter();
@@ -15,7 +33,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         .filter(|operation| operation.value == Operation::Delete)
         .map(|delete| {
             let message = "while no replica of the operator answers, nothing could be deleted";
-            let finding = Finding::new(&UNSAFE_WEBHOOK, delete.span, message)
+            let finding = Finding::new(&RULE, delete.span, message)
                 .label("refused without an answer")
                 .help("add `failurePolicy: Ignore`, or leave `delete` out");
             RuleHit::of_document(finding)

@@ -1,11 +1,27 @@
 //! Entries of `allow` that silence no finding.
 
 use super::{Check, UsedAllows};
-use crate::catalog::{UNUSED_ALLOW, checked};
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::model::{Allow, Description, Kind};
 
-pub(super) const CHECK: Check = Check::of_allows(&UNUSED_ALLOW, find);
+pub(super) static RULE: Rule = Rule {
+    name: "unused-allow",
+    severity: Severity::Warning,
+    summary: "an entry of `allow` that silences no finding",
+    explanation: "Either the finding is gone, or the entry is in the wrong place. An `allow` belongs to the state that the finding is
+about, or next to `states` if the finding is not about a single state.
+
+Bad:
+
+    Failed: {kind: failed, next: [Retry], allow: {failure-trap: nobody retries}}
+
+Good:
+
+    Failed: {kind: failed, next: [Retry]}",
+};
+
+pub(super) const CHECK: Check = Check::of_allows(&RULE, find);
 
 fn find(description: &Description, used: &UsedAllows) -> Vec<Finding> {
     let of_kind = |kind: &Kind| {
@@ -31,9 +47,9 @@ fn find(description: &Description, used: &UsedAllows) -> Vec<Finding> {
 
 fn unused(allow: &Allow, used: &UsedAllows) -> Option<Finding> {
     // Rules about written code are checked elsewhere, so nothing here can tell whether those are used.
-    let is_checked = checked().any(|rule| rule.name == allow.rule.value);
+    let is_checked = super::checked().any(|rule| rule.name == allow.rule.value);
     (is_checked && !used.contains(allow)).then(|| {
         let message = format!("there is no finding of `{}` here", allow.rule.value);
-        Finding::new(&UNUSED_ALLOW, allow.rule.span, message).help("remove it")
+        Finding::new(&RULE, allow.rule.span, message).help("remove it")
     })
 }

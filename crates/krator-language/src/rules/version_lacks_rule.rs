@@ -1,11 +1,36 @@
 //! Rules that an older version lacks, because they are about what has changed.
 
 use super::{Check, RuleHit, Subject};
-use crate::catalog::VERSION_LACKS_RULE;
+use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::text::shown;
 
-pub(super) const CHECK: Check = Check::of_kind(&VERSION_LACKS_RULE, find);
+pub(super) static RULE: Rule = Rule {
+    name: "version-lacks-rule",
+    severity: Severity::Warning,
+    summary: "a rule that objects of an older version are not held to",
+    explanation: "A rule in CEL, and others that are about several fields, cannot be followed back through a change of one of these fields. The
+schema of the older version has no such rule, so a client that uses that version can store an object that breaks it. The API
+server then refuses the next change of that object in the newer version. If that is meant, say so with `allow`; a rule of the
+field itself, such as `maximum`, follows the field.
+
+Bad:
+
+    spec:
+      replicas: integer
+      most: integer
+      validations: [{rule: self.replicas <= self.most}]
+    versions: {v1beta1: {changes: [{renamed: .spec.size, to: .spec.replicas}]}}
+
+Good:
+
+    spec:
+      replicas: {type: integer, maximum: 100}
+      most: integer
+    versions: {v1beta1: {changes: [{renamed: .spec.size, to: .spec.replicas}]}}",
+};
+
+pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let versions = subject.kind.versions.iter();
@@ -13,7 +38,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     lost.map(|(version, rule)| {
         let name = &version.name.value;
         let message = format!("objects of `{name}` are not held to {}", shown(&rule.value));
-        let finding = Finding::new(&VERSION_LACKS_RULE, rule.span, message);
+        let finding = Finding::new(&RULE, rule.span, message);
         let help = "it is about a field that has changed since, and is checked when somebody writes the object in the newer version";
         RuleHit::of_document(finding.related(version.name.span, "this version").help(help))
     })
