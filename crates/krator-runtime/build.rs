@@ -53,7 +53,7 @@ fn main() -> io::Result<()> {
         let modules = Amalgamation::of(&machine)?.module("lib", "")?;
         // The attributes of that crate stay with it.
         let modules = &modules[modules.find(ORDER).ok_or_else(|| lacks("lib.rs", ORDER))?..];
-        replaced(modules, "crate", &format!("crate::{MACHINE}"))
+        replaced(&in_examples(modules), "crate", &format!("crate::{MACHINE}"))
     };
     let mut amalgamation = Amalgamation::of(Path::new("src"))?;
     let modules = amalgamation.module("lib", "")?;
@@ -67,6 +67,17 @@ fn main() -> io::Result<()> {
         amalgamation.texts()?
     );
     fs::write(Path::new(&out).join("lib.rs"), text)
+}
+
+/// A text in which examples take what they are about from the runtime, which names it again.
+fn in_examples(text: &str) -> String {
+    let lines = text
+        .lines()
+        .map(|line| match line.trim_start().starts_with("///") {
+            true => replaced(line, MACHINE, "krator_runtime"),
+            false => line.to_owned(),
+        });
+    lines.map(|line| line + "\n").collect()
 }
 
 /// A text in which all paths that begin with a crate's name begin with another path.

@@ -221,7 +221,8 @@ fn vendored_manifest() -> String {
         let enables: Vec<String> = enables.iter().map(|e| toml_string(e)).collect();
         text.push_str(&format!("{feature} = [{}]\n", enables.join(", ")));
     }
-    text.push_str("\n[dependencies]\n");
+    // In a workspace it is a member, too, and its examples are tested where they are written.
+    text.push_str("\n[lib]\ndoctest = false\ntest = false\n\n[dependencies]\n");
     // The file of the runtime has that crate as a module.
     let vendored = runtime.dependencies.iter().filter(|(name, _)| *name != MACHINE);
     for (name, dependency) in vendored {
@@ -323,6 +324,14 @@ mod tests {
             assert!(!source::LIBRARY.contains(left_out), "{left_out}");
         }
         assert!(!source::LIBRARY.contains("\n\n\n"), "two blank lines");
+        // Whoever reads an example has the runtime, and not what it is made of.
+        let mut examples = source::LIBRARY
+            .lines()
+            .filter(|line| line.trim_start().starts_with("///"));
+        assert_eq!(
+            examples.find(|line| line.contains("use ") && line.contains("krator_machine::")),
+            None
+        );
         let lines = source::LIBRARY.lines().count();
         assert!(lines <= MOST_LINES, "{lines} lines are vendored");
     }
