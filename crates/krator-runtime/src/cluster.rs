@@ -57,7 +57,6 @@ pub struct OperatorRuntime {
     election: Option<Election>,
     metrics: MetricsServer,
     version: &'static str,
-    definitions: &'static str,
     only_warnings: bool,
     handlers: Handlers,
     kinds: Vec<Start>,
@@ -97,7 +96,6 @@ impl OperatorRuntime {
             election: None,
             metrics: MetricsServer::default(),
             version: "",
-            definitions: "",
             only_warnings: false,
             handlers: Handlers::default(),
             kinds: Vec::new(),
@@ -221,13 +219,6 @@ impl OperatorRuntime {
     #[must_use]
     pub fn version(mut self, version: &'static str) -> Self {
         self.version = version;
-        self
-    }
-    /// The CustomResourceDefinitions that the operator was built with, as YAML. They are compared with those in the
-    /// cluster: what an older one lacks is in the log, in the metrics and in the answer to `/readyz?verbose`.
-    #[must_use]
-    pub fn definitions(mut self, yaml: &'static str) -> Self {
-        self.definitions = yaml;
         self
     }
     /// Publishes only the events that ask for attention, those of the type `Warning`. Without this, all are published: one

@@ -83,7 +83,7 @@ impl Defaults<'_> {
     }
 
     /// Whether serde fills the field in where it is absent.
-    fn fills_in(&self, schema: &Schema) -> bool {
+    pub fn fills_in(&self, schema: &Schema) -> bool {
         self.written(schema).is_some_and(|default| {
             !self.is_option(schema) && self.is_plain(schema, default)
                 || self.encoded(schema, default).is_some()

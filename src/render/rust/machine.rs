@@ -34,7 +34,7 @@ pub fn machine(description: &Description, kind: &Kind) -> String {
     let retry = retry.map(|shared| quote!(const RETRY: rt::Retry = #shared;));
     let count = Literal::usize_unsuffixed(kind.states.len());
     let field_values = kinds::field_values(description, kind);
-    let spec_digests = spec_digests::spec_digests(kind);
+    let spec_digests = spec_digests::spec_digests(description, kind);
     let states_doc = format!(" The states of `{}` objects.", kind.resource.rust_name.value);
     file(&quote! {
         use crate::#module::object::#memory;

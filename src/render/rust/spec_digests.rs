@@ -1,19 +1,19 @@
 //! What tells the machine that the spec has changed, beside the generation.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::model::{Kind, Segment};
+use crate::model::{Description, Kind, Schema, Segment, Shape};
 
-use super::KindNames;
+use super::{KindNames, defaults::Defaults};
 
 /// `fn spec_digests` of the machine, if the kind keeps digests.
-pub fn spec_digests(kind: &Kind) -> Option<TokenStream> {
+pub fn spec_digests(description: &Description, kind: &Kind) -> Option<TokenStream> {
     let KindNames {
         module, kind: object, ..
     } = KindNames::of(kind);
-    let paths = kind.told_apart();
-    let whole = kind.converts().then(|| quote!((".spec", &[])));
     let digest = kind.converts().then(|| {
         quote! {
             fn spec_digest(object: &crate::#module::#object) -> Option<u64> {
@@ -21,22 +21,67 @@ pub fn spec_digests(kind: &Kind) -> Option<TokenStream> {
             }
         }
     });
-    let fields = paths.iter().map(|path| {
-        let text = path.to_string();
+    let told_apart = kind.told_apart().into_iter().map(|path| {
         let names = path.segments.iter().filter_map(|segment| match segment {
-            Segment::Field(name) => Some(name),
+            Segment::Field(name) => Some(name.as_str()),
             // Such a path is refused here.
             Segment::Each | Segment::Where { .. } => None,
         });
-        quote!((#text, &[#(#names),*]))
+        (path.to_string(), names.collect())
     });
-    let fields = whole.into_iter().chain(fields);
+    let whole = kind.converts().then(|| (".spec".to_owned(), Vec::new()));
+    let paths: Vec<(String, Vec<&str>)> = whole.into_iter().chain(told_apart).collect();
+    let is_along = |names: &[&str], path: &[&str]| path.iter().zip(names).all(|(one, other)| one == other);
+    let mut defaults = Vec::new();
+    find_defaults(Defaults { description }, &kind.spec, (&[], 0), &mut defaults);
+    for level in &mut defaults {
+        level.retain(|names| paths.iter().any(|(_, path)| is_along(names, path)));
+    }
+    defaults.retain(|level| !level.is_empty());
+    let defaults = defaults.iter().map(|level| {
+        let level = level.iter().map(|names| quote!(&[#(#names),*]));
+        quote!(&[#(#level),*])
+    });
+    let fields = paths.iter().map(|(path, names)| quote!((#path, &[#(#names),*])));
     kind.keeps_digests().then(|| {
         quote! {
             #digest
             fn spec_digests(object: &crate::#module::#object) -> Vec<rt::SpecDigest> {
-                rt::spec_digests(&object.spec, &[#(#fields),*])
+                rt::spec_digests(&object.spec, &[#(#fields),*], &[#(#defaults),*])
             }
         }
     })
+}
+
+/// Finds the names that lead to the fields of a schema that are filled in, by how many of the fields above them are. `above` are
+/// the names that lead to the schema, and how many of those fields are filled in.
+fn find_defaults<'a>(
+    all: Defaults<'a>,
+    schema: &'a Schema,
+    above: (&[&'a str], usize),
+    found: &mut Vec<BTreeSet<Vec<&'a str>>>,
+) {
+    let (names, level) = above;
+    let with = |name| [names, &[name]].concat();
+    match &all.description.resolve(schema).shape {
+        Shape::Object(fields) => {
+            for field in fields {
+                let names = with(field.name.value.as_str());
+                let is_filled = all.fills_in(&field.schema);
+                if is_filled {
+                    found.resize_with(found.len().max(level + 1), BTreeSet::new);
+                    found[level].insert(names.clone());
+                }
+                find_defaults(
+                    all,
+                    &field.schema,
+                    (&names, level + usize::from(is_filled)),
+                    found,
+                );
+            }
+        }
+        Shape::List(items) => find_defaults(all, items, above, found),
+        Shape::Map(values) => find_defaults(all, values, (&with(""), level), found),
+        _ => {}
+    }
 }

@@ -283,9 +283,7 @@ pub fn main_with<A: Args>(
     if let Some(error) = wrong {
         tracing::error!(%error, "no traces are sent");
     }
-    let runtime = OperatorRuntime::new(about.name)
-        .version(about.version)
-        .definitions(about.crd);
+    let runtime = OperatorRuntime::new(about.name).version(about.version);
     let mut runtime = with(runtime, own)
         .namespaces(run.namespace)
         .health_probe_bind_address(run.health_probe_bind_address)

@@ -59,8 +59,6 @@ pub(in crate::cluster) struct Common {
     client: Client,
     /// Another one, which works while another replica leads.
     watching: Client,
-    /// The CustomResourceDefinitions that the operator was built with.
-    definitions: &'static str,
     leadership: Leadership,
     leads: watch::Receiver<bool>,
     clock: Arc<Clock>,
@@ -120,7 +118,6 @@ impl OperatorRuntime {
             name: self.name,
             watching: watching.unwrap_or_else(|| client.clone()),
             client,
-            definitions: self.definitions,
             leadership,
             leads,
             clock,
@@ -381,13 +378,7 @@ where
         common.halls.add(hall);
     }
     let metrics = common.metrics.of_kind(group.clone(), kind.clone(), graph);
-    let skew = Arc::new(Skew::new(
-        endpoint.clone(),
-        common.definitions,
-        common.watching,
-        common.health.clone(),
-        metrics.missing(),
-    ));
+    let skew = Skew::new(endpoint.clone(), common.health.clone(), metrics.missing());
     #[cfg(feature = "dev")]
     let failures = common.inspection.as_ref().map(|inspection| {
         inspection
@@ -397,12 +388,6 @@ where
     let Inspected { history, questions } =
         Inspected::new(common.inspection.as_ref(), &metrics, group, kind, graph);
     Box::pin(async move {
-        // It ends with this future.
-        let mut comparing = JoinSet::new();
-        comparing.spawn({
-            let skew = Arc::clone(&skew);
-            host::own(async move { skew.watch().await })
-        });
         let heartbeat = common.health.watches_loop(endpoint.name());
         let shared = operator.shared_state().await;
         sharing.send_replace(Some(Arc::clone(&shared)));
@@ -421,6 +406,7 @@ where
             endpoint,
             metrics,
             skew,
+            watching: common.watching,
             history,
             #[cfg(feature = "dev")]
             failures,

@@ -55,9 +55,6 @@ impl Endpoint {
     pub fn api_version(&self) -> String {
         self.resource.api_version.clone()
     }
-    pub fn version(&self) -> &str {
-        &self.resource.version
-    }
     /// The name of the kind as its CustomResourceDefinition has it, for example `moose.example.com`.
     pub fn name(&self) -> String {
         match (&self.resource.plural, &self.resource.group) {

@@ -188,7 +188,7 @@ where
         let turns = Arc::clone(&self.world.cluster.turns);
         let world = Arc::clone(&self.world);
         // Nothing is dated by a clock that may be far off.
-        let mut dated = pin!(world.clock.known(world.skew.client()));
+        let mut dated = pin!(world.clock.known(&world.watching));
         let mut is_dated = false;
         let mut beat = tokio::time::interval(health::BEAT);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);

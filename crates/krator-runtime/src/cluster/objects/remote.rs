@@ -1,7 +1,7 @@
 //! The world of a cluster: reads and writes the objects of one kind, and publishes events about them.
 use super::{
     misfit,
-    skew::{self, Skew},
+    skew::Skew,
     status_patch::{StatusPatch, former_managers},
     undecodable::stored,
 };
@@ -33,7 +33,7 @@ use crate::{
 use futures::FutureExt as _;
 use k8s_openapi::{api::core::v1::ObjectReference, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::{
-    Api, Resource,
+    Api, Client, Resource,
     api::{DeleteParams, Patch, PatchParams, Preconditions},
 };
 use serde::Serialize;
@@ -59,7 +59,9 @@ pub(in crate::cluster) struct Remote<O: Operator> {
     pub events: Arc<Recorder>,
     pub endpoint: Endpoint,
     pub metrics: Arc<KindMetrics>,
-    pub skew: Arc<Skew>,
+    pub skew: Skew,
+    /// A client that needs no leadership.
+    pub watching: Client,
     /// The versions to which objects are converted.
     pub older: Vec<Endpoint>,
     /// The last transitions, if somebody can look at them.
@@ -218,26 +220,30 @@ where
         }
     }
 
-    /// Applies the whole status, without what the definition in the cluster is known to lack.
+    /// Applies the whole status, without the fields that it is refused for because the definition in the cluster lacks them.
     async fn apply_whole(
         &self,
         object: &ManifestOf<O::Machine>,
         status: &StatusOf<O::Machine>,
     ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
         let _turn = self.turn().await;
-        let lacks = self.skew.lacks();
-        if !lacks.has_fields_of_status() {
-            return self
-                .apply_own(object.meta(), &StatusPatch::of(object, status))
+        let mut answer = self
+            .apply_own(object.meta(), &StatusPatch::of(object, status))
+            .await;
+        if answer.is_ok() {
+            self.skew.stored(status);
+        }
+        let mut kept = None;
+        while let Err(WriteError::Other(error)) = &answer {
+            let kept = kept.get_or_insert_with(|| serde_json::to_value(status).unwrap_or_default());
+            if !self.skew.prune(error, kept) {
+                break;
+            }
+            answer = self
+                .apply_own(object.meta(), &StatusPatch::of(object, &*kept))
                 .await;
         }
-        let pruned = serde_json::to_value(status).map(|mut status| {
-            lacks.prune(&mut status);
-            status
-        });
-        let pruned = pruned.map_err(|error| WriteError::Other(error.into()))?;
-        self.apply_own(object.meta(), &StatusPatch::of(object, &pruned))
-            .await
+        answer
     }
 
     /// Applies the whole status. What is left of one that the operator applied under a former name goes.
@@ -325,14 +331,7 @@ where
         manifest: &ManifestOf<O::Machine>,
         status: &StatusOf<O::Machine>,
     ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
-        let mut answer = self.apply_whole(manifest, status).await;
-        if let Err(WriteError::Other(error)) = &answer
-            && skew::lacks_a_field(error)
-            && self.skew.read().await.is_ok()
-            && self.skew.lacks().has_fields_of_status()
-        {
-            answer = self.apply_whole(manifest, status).await;
-        }
+        let answer = self.apply_whole(manifest, status).await;
         if let Err(WriteError::Invalid(error)) = &answer
             && let Some(note) = self.skew.explain(error)
         {

@@ -1,254 +1,217 @@
 //! The version skew between an operator and the CustomResourceDefinition in the cluster. Where the definition is older, it
-//! lacks states, values and fields: what the operator writes is then refused, or cannot be applied at all. That stops only the
-//! objects that need what is missing, and the messages name the cause.
-//!
-//! The definition is read as `/openapi/v3` publishes it, which needs no right beyond those that every user has.
-mod schema;
-
+//! lacks fields and values of the status, and the API server refuses a status that has them. That stops only the objects that
+//! need a value that is missing: a field is left out of what is written, and the messages name the cause.
 use crate::{
-    cluster::{
-        api::{backoff::WatchBackoff, raw::Endpoint},
-        process::health::Health,
-    },
-    error::{Error, Result},
+    cluster::{api::raw::Endpoint, process::health::Health},
+    error::Error,
     lock::Lock as _,
+    spec_digest::strip,
 };
-use http::Request;
-use kube::{
-    Client,
-    core::{GroupVersionKind, Status},
-};
+use kube::core::Status;
 use prometheus_client::metrics::gauge::Gauge;
-use schema::{Schema, missing_value};
-use serde::Deserialize;
+use serde::Serialize;
 use serde_json::Value;
-use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc, Mutex as StdMutex,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
-    time::Duration,
-};
-use tokio::{
-    sync::{Mutex, Notify},
-    time::{Instant, sleep},
-};
+use std::{collections::BTreeSet, fmt, sync::Mutex, time::Duration};
+use tokio::time::Instant;
 
-pub(in crate::cluster) use schema::Lacks;
+/// When nothing was refused for so long, statuses are written in full again, to see what the definition has now.
+const AGAIN: Duration = Duration::from_secs(600);
+/// The most that is remembered of what is lacking. A map may have any number of values that each lack a field.
+const MOST: usize = 8;
 
-/// The definition is read at most this often.
-const LEAST: Duration = Duration::from_secs(1);
-/// How often a definition that lacks something is read again.
-const AGAIN: Duration = Duration::from_secs(10);
-/// The remedy.
-const REMEDY: &str = "apply deploy/crd.yaml";
-
-/// The difference between the CustomResourceDefinition of one kind in the cluster and that of the operator.
+/// What the CustomResourceDefinition of one kind in the cluster lacks, as far as the API server has refused it.
 pub(in crate::cluster) struct Skew {
     kind: Endpoint,
-    /// The definitions that the operator was built with, as YAML; empty if it says none.
-    definitions: &'static str,
-    client: Client,
     health: Health,
     gauge: Gauge,
-    lacks: StdMutex<Arc<Lacks>>,
-    /// How often `lacks` has changed.
-    epoch: AtomicU64,
-    last_read: Mutex<Option<Instant>>,
-    /// Somebody was refused, so the definition may have changed.
-    doubted: Notify,
+    known: Mutex<Known>,
+}
+
+struct Known {
+    lacks: BTreeSet<Lack>,
+    /// How often the definition may have got something that it lacked.
+    epoch: u64,
+    /// When something was refused last, or when that became doubtful.
+    since: Instant,
+    is_doubtful: bool,
+}
+
+/// A field of the status that the definition lacks, or a value of it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Lack {
+    /// Such as `.status.pace`; fields of a list are those of each item.
+    path: String,
+    value: Option<String>,
 }
 
 impl Skew {
-    pub fn new(
-        kind: Endpoint,
-        definitions: &'static str,
-        client: Client,
-        health: Health,
-        gauge: Gauge,
-    ) -> Self {
+    pub fn new(kind: Endpoint, health: Health, gauge: Gauge) -> Self {
+        let known = Known {
+            lacks: BTreeSet::new(),
+            epoch: 0,
+            since: Instant::now(),
+            is_doubtful: false,
+        };
+        let known = Mutex::new(known);
         Self {
             kind,
-            definitions,
-            client,
             health,
             gauge,
-            lacks: StdMutex::default(),
-            epoch: AtomicU64::new(0),
-            last_read: Mutex::default(),
-            doubted: Notify::new(),
+            known,
         }
     }
 
-    /// The fields and values that the definition lacks, as far as is known.
-    pub fn lacks(&self) -> Arc<Lacks> {
-        Arc::clone(&self.lacks.locked())
-    }
-
-    /// A number that changes with [`lacks`](Self::lacks).
+    /// A number that changes when the server may keep more than before.
     pub fn epoch(&self) -> u64 {
-        self.epoch.load(Relaxed)
+        let mut known = self.known.locked();
+        if !known.lacks.is_empty() && known.since.elapsed() >= AGAIN {
+            // What is still lacking is refused again before it is doubtful for that long.
+            if known.is_doubtful {
+                known.lacks.clear();
+                self.tell(&known.lacks);
+            }
+            known.is_doubtful = !known.is_doubtful;
+            known.since = Instant::now();
+            known.epoch += 1;
+        }
+        known.epoch
     }
 
-    /// A message about the lacks of the definition; `None` if it has everything.
+    /// A message about what is lacking; `None` if nothing is.
     pub fn note(&self) -> Option<String> {
-        let lacks = self.lacks();
-        (!lacks.is_empty()).then(|| in_words(&lacks.to_string()))
+        in_words(&self.known.locked().lacks)
     }
 
-    /// Reads the definition at the start, and again while it lacks something or after a write was refused.
-    pub async fn watch(&self) {
-        // Without a definition of its own there is nothing to compare.
-        if own(self.definitions, &self.kind).is_err() {
-            return;
+    /// Removes the fields from a status that it was refused for, as the answer names them. Returns whether it has changed.
+    pub fn prune(&self, error: &Error, status: &mut Value) -> bool {
+        let missing = error.answer().map(missing_fields).unwrap_or_default();
+        let whole = status.clone();
+        for lack in &missing {
+            strip(status, None, &lack.names());
         }
-        for delay in WatchBackoff::default() {
-            match self.read().await {
-                Ok(()) => break,
-                Err(error) => self.cannot_read(&error),
-            }
-            sleep(delay).await;
-        }
-        loop {
-            if self.lacks().is_empty() {
-                self.doubted.notified().await;
-                // The server publishes a new definition a moment after it applies it.
-                sleep(2 * LEAST).await;
-            } else {
-                sleep(AGAIN).await;
-            }
-            if let Err(error) = self.read().await {
-                self.cannot_read(&error);
-            }
-        }
-    }
-
-    fn cannot_read(&self, error: &Error) {
-        let (group, kind) = (self.kind.group(), self.kind.kind());
-        tracing::debug!(group, kind, %error, "the definition in the cluster cannot be compared");
-    }
-
-    /// A client that needs no leadership.
-    pub fn client(&self) -> &Client {
-        &self.client
-    }
-
-    /// Reads the definition now, unless that was done a moment ago.
-    ///
-    /// # Errors
-    ///
-    /// If the API server does not answer, or does not serve the kind.
-    pub async fn read(&self) -> Result<()> {
-        let mut last = self.last_read.lock().await;
-        if last.is_some_and(|last| last.elapsed() < LEAST) {
-            return Ok(());
-        }
-        let (group, version) = (self.kind.group(), self.kind.version());
-        let request = Request::get(format!("/openapi/v3/apis/{group}/{version}")).body(Vec::new())?;
-        let text = self.client.request_text(request).await?;
-        *last = Some(Instant::now());
-        let own = own(self.definitions, &self.kind)?;
-        let served = served(&text, &self.kind)?;
-        self.know(own.lacks_in(&served));
-        Ok(())
-    }
-
-    fn know(&self, lacks: Lacks) {
-        let mut known = self.lacks.locked();
-        if **known == lacks {
-            return;
-        }
-        self.epoch.fetch_add(1, Relaxed);
-        self.gauge.set(i64::try_from(lacks.len()).unwrap_or(i64::MAX));
-        let (group, kind) = (self.kind.group(), self.kind.kind());
-        let note = (!lacks.is_empty()).then(|| in_words(&lacks.to_string()));
-        match &note {
-            Some(note) => tracing::warn!(group, kind, "{note}"),
-            None => tracing::info!(
-                group,
-                kind,
-                "the CRD in the cluster has all that the operator uses"
-            ),
-        }
-        self.health.note(self.kind.name(), note);
-        *known = Arc::new(lacks);
+        self.refused(missing);
+        *status != whole
     }
 
     /// Why a status was refused, in words, if that is because the definition lacks a value of an enum. The types of a generated
     /// crate have no values but those of its own definition, so the handler is not to blame.
     pub fn explain(&self, error: &Error) -> Option<String> {
-        let note = missing_values(error.answer()?)?;
-        self.doubted.notify_one();
-        Some(in_words(&note))
+        let missing = missing_values(error.answer()?);
+        let note = in_words(&missing);
+        self.refused(missing);
+        note
+    }
+
+    /// A status was stored in full, so nothing that it has is lacking any more.
+    pub fn stored(&self, status: &impl Serialize) {
+        let mut known = self.known.locked();
+        if known.lacks.is_empty() {
+            return;
+        }
+        let status = serde_json::to_value(status).unwrap_or_default();
+        let before = known.lacks.len();
+        known.lacks.retain(|lack| !lack.is_in(&status));
+        if known.lacks.len() != before {
+            known.epoch += 1;
+            self.tell(&known.lacks);
+        }
+    }
+
+    fn refused(&self, lacks: BTreeSet<Lack>) {
+        if lacks.is_empty() {
+            return;
+        }
+        let mut known = self.known.locked();
+        (known.since, known.is_doubtful) = (Instant::now(), false);
+        let before = known.lacks.len();
+        known.lacks.extend(lacks);
+        while known.lacks.len() > MOST {
+            known.lacks.pop_last();
+        }
+        if known.lacks.len() != before {
+            self.tell(&known.lacks);
+        }
+    }
+
+    fn tell(&self, lacks: &BTreeSet<Lack>) {
+        self.gauge.set(i64::try_from(lacks.len()).unwrap_or(i64::MAX));
+        let (group, kind) = (self.kind.group(), self.kind.kind());
+        let note = in_words(lacks);
+        match &note {
+            Some(note) => tracing::warn!(group, kind, "{note}"),
+            None => tracing::info!(group, kind, "the CRD in the cluster has all that was written"),
+        }
+        self.health.note(self.kind.name(), note);
     }
 }
 
-fn in_words(lacks: &str) -> String {
-    format!("the CRD in the cluster has {lacks}; {REMEDY}")
+impl Lack {
+    fn new(path: &str, value: Option<&str>) -> Self {
+        // The place of an item, such as `.status.parts[0].size`, is without the item.
+        let parts = path.split('[');
+        let parts = parts.map(|part| part.rsplit_once(']').map_or(part, |(_, rest)| rest));
+        Self {
+            path: parts.collect(),
+            value: value.map(str::to_owned),
+        }
+    }
+
+    /// The names that lead there from the status.
+    fn names(&self) -> Vec<&str> {
+        self.path.split('.').skip(2).collect()
+    }
+
+    fn is_in(&self, status: &Value) -> bool {
+        let found = self.names().into_iter().try_fold(status, |at, name| at.get(name));
+        found.is_some_and(|found| self.value.is_none() || found.as_str() == self.value.as_deref())
+    }
 }
 
-/// Whether the API server could not apply a status because its schema lacks a field.
-pub(in crate::cluster) fn lacks_a_field(error: &Error) -> bool {
-    let answer = error.answer();
-    answer.is_some_and(|status| status.code == 500 && status.message.contains("field not declared in schema"))
+impl fmt::Display for Lack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.value {
+            Some(value) => write!(f, "no value `{value}` of `{}`", self.path),
+            None => write!(f, "no field `{}`", self.path),
+        }
+    }
+}
+
+fn in_words(lacks: &BTreeSet<Lack>) -> Option<String> {
+    let words: Vec<String> = lacks.iter().map(ToString::to_string).collect();
+    let words = words.join(", ");
+    (!words.is_empty()).then(|| format!("the CRD in the cluster has {words}; apply deploy/crd.yaml"))
+}
+
+/// The fields of a status that server-side apply refuses because the definition lacks them.
+fn missing_fields(answer: &Status) -> BTreeSet<Lack> {
+    // One is in the same line, and several are in a line each.
+    let lines = answer.message.lines();
+    let fields = lines.filter_map(|line| {
+        let place = line.strip_suffix(": field not declared in schema")?;
+        Some(Lack::new(&place[place.find(" .status.")? + 1..], None))
+    });
+    fields.collect()
 }
 
 /// The values that an answer refuses, if it refuses nothing else.
-fn missing_values(answer: &Status) -> Option<String> {
-    let causes = &answer.details.as_ref()?.causes;
-    let missing: Option<Vec<String>> = causes
-        .iter()
+fn missing_values(answer: &Status) -> BTreeSet<Lack> {
+    let causes = answer.details.iter().flat_map(|details| &details.causes);
+    let values: Option<_> = causes
         .map(|cause| {
-            let value = cause
-                .message
-                .strip_prefix("Unsupported value: \"")?
-                .split('"')
-                .next()?;
+            let value = cause.message.strip_prefix("Unsupported value: \"")?;
             let is_of_status = cause.reason == "FieldValueNotSupported" && cause.field.starts_with("status.");
-            is_of_status.then(|| missing_value(&format!(".{}", cause.field), value))
+            is_of_status.then(|| Lack::new(&format!(".{}", cause.field), value.split('"').next()))
         })
         .collect();
-    missing
-        .filter(|missing| !missing.is_empty())
-        .map(|missing| missing.join(", "))
-}
-
-/// The schema of a kind in the definitions of the operator.
-fn own(definitions: &str, kind: &Endpoint) -> Result<Schema> {
-    let all: Vec<Value> = serde_saphyr::from_multiple(definitions)?;
-    let mut all = all.iter().map(|definition| &definition["spec"]);
-    let found = all.find(|spec| spec["group"] == kind.group() && spec["names"]["kind"] == kind.kind());
-    let mut versions = found
-        .iter()
-        .flat_map(|spec| spec["versions"].as_array())
-        .flatten();
-    let found = versions.find(|version| version["name"] == kind.version());
-    let found = found.ok_or_else(|| Error::from("the operator has no definition of the kind"))?;
-    Ok(Schema::deserialize(&found["schema"]["openAPIV3Schema"])?)
-}
-
-/// The schema of a kind in a document of OpenAPI.
-fn served(document: &str, kind: &Endpoint) -> Result<Schema> {
-    #[derive(Deserialize)]
-    struct Document {
-        components: Components,
-    }
-    #[derive(Deserialize)]
-    struct Components {
-        schemas: BTreeMap<String, Schema>,
-    }
-    let document: Document = serde_json::from_str(document)?;
-    let wanted = [GroupVersionKind::gvk(kind.group(), kind.version(), kind.kind())];
-    let mut all = document.components.schemas.into_values();
-    let found = all.find(|schema| schema.kinds == wanted);
-    found.ok_or_else(|| Error::from("the API server does not publish the kind"))
+    values.unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use k8s_openapi::api::core::v1::Pod;
     use kube::core::response::{StatusCause, StatusDetails};
+    use serde_json::json;
 
     fn answer(causes: &[(&str, &str, &str)]) -> Status {
         let causes = causes.iter().map(|(reason, message, field)| StatusCause {
@@ -270,6 +233,16 @@ mod tests {
         }
     }
 
+    fn undeclared(fields: &str) -> Error {
+        let message = format!("failed to create typed patch object (a/x.status.y; b/v1, Kind=Foo): {fields}");
+        let answer = Status::failure(&message, "InternalError").with_code(500);
+        Error::from(kube::Error::Api(Box::new(answer)))
+    }
+
+    fn skew() -> Skew {
+        Skew::new(Endpoint::of::<Pod>(), Health::default(), Gauge::default())
+    }
+
     #[test]
     fn only_values_that_the_operator_has_itself_are_blamed_on_the_definition() {
         let unsupported = "FieldValueNotSupported";
@@ -279,11 +252,12 @@ mod tests {
             (
                 unsupported,
                 r#"Unsupported value: "sad": supported values: "glad""#,
-                "status.mood",
+                "status.moods[0].mood",
             ),
         ]);
-        let words = "no state `Growing`, no value `sad` of `.status.mood`";
-        assert_eq!(missing_values(&explained).as_deref(), Some(words));
+        let words = "the CRD in the cluster has no value `sad` of `.status.moods.mood`, no value `Growing` of `.status.state`; \
+                     apply deploy/crd.yaml";
+        assert_eq!(in_words(&missing_values(&explained)).as_deref(), Some(words));
         for other in [
             &[][..],
             // A number of an enum is one that the handler has chosen.
@@ -298,7 +272,84 @@ mod tests {
             ],
             &[(unsupported, state, "spec.mood")],
         ] {
-            assert_eq!(missing_values(&answer(other)), None, "{other:?}");
+            assert_eq!(missing_values(&answer(other)), BTreeSet::new(), "{other:?}");
         }
+    }
+
+    #[test]
+    fn a_status_is_written_without_the_fields_that_were_refused() {
+        let skew = skew();
+        let item = |more: bool| {
+            if more {
+                json!({"kept": 1, "more": 2})
+            } else {
+                json!({"kept": 1})
+            }
+        };
+        let status =
+            |more: bool| json!({"list": [item(more), 1], "map": {"a": item(more)}, "state": "Growing"});
+        let mut written = status(true);
+        written["added"] = json!("x");
+        assert!(skew.prune(
+            &undeclared(".status.added: field not declared in schema"),
+            &mut written
+        ));
+        let several = "errors:\n  .status.list[0].more: field not declared in schema\n  \
+                       .status.map.a.more: field not declared in schema";
+        assert!(skew.prune(&undeclared(several), &mut written));
+        assert_eq!(written, status(false));
+        let note = "the CRD in the cluster has no field `.status.added`, no field `.status.list.more`, no field \
+                    `.status.map.a.more`; apply deploy/crd.yaml";
+        assert_eq!(skew.note().as_deref(), Some(note));
+        for other in [
+            undeclared(several),
+            undeclared(".status.state: expected string, got &value.valueUnstructured{Value:5}"),
+            Error::from("something else"),
+        ] {
+            assert!(!skew.prune(&other, &mut written), "{other}");
+        }
+        let keyed = r#".status.conditions[type="a.b/c"].more: field not declared in schema"#;
+        let mut written = json!({"conditions": [{"type": "a.b/c", "more": 1}]});
+        assert!(skew.prune(&undeclared(keyed), &mut written));
+        assert_eq!(written, json!({"conditions": [{"type": "a.b/c"}]}));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_refused_is_known_until_it_is_stored_or_nobody_asks_for_it() {
+        let skew = skew();
+        let refuse = || {
+            let added = undeclared(".status.added: field not declared in schema");
+            assert!(skew.prune(&added, &mut json!({"added": 1})));
+        };
+        refuse();
+        skew.stored(&json!({"state": "New"}));
+        assert_eq!((skew.epoch(), skew.note().is_some()), (0, true));
+        skew.stored(&json!({"added": 1}));
+        assert_eq!((skew.epoch(), skew.note()), (1, None));
+
+        let fast = answer(&[(
+            "FieldValueNotSupported",
+            r#"Unsupported value: "fast": supported values: "slow""#,
+            "status.pace",
+        )]);
+        let fast = Error::from(kube::Error::Api(Box::new(fast)));
+        assert!(skew.explain(&fast).is_some());
+        skew.stored(&json!({"pace": "slow"}));
+        assert!(skew.note().is_some());
+        skew.stored(&json!({"pace": "fast"}));
+        assert_eq!((skew.epoch(), skew.note()), (2, None));
+
+        // Statuses are written in full again now and then.
+        refuse();
+        for epoch in 3..5 {
+            tokio::time::advance(AGAIN).await;
+            assert_eq!((skew.epoch(), skew.epoch()), (epoch, epoch));
+            refuse();
+            assert!(skew.note().is_some());
+        }
+        tokio::time::advance(AGAIN).await;
+        assert_eq!((skew.epoch(), skew.note().is_some()), (5, true));
+        tokio::time::advance(AGAIN).await;
+        assert_eq!((skew.epoch(), skew.note()), (6, None));
     }
 }

@@ -6,8 +6,11 @@
 use crate::{cluster::api::raw::Raw, status::MachineStatus, world::WriteError};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
-use std::{borrow::Cow, collections::BTreeMap, ops::RangeInclusive, sync::Arc};
+use serde_json::{
+    Value,
+    value::{RawValue, to_raw_value},
+};
+use std::{collections::BTreeMap, sync::Arc};
 
 /// An object, as far as it can be decoded.
 pub(super) enum Decoded<K> {
@@ -49,98 +52,62 @@ pub(super) fn decode<K: DeserializeOwned>(raw: &Raw) -> Decoded<K> {
 }
 
 /// The fields of an object, not decoded. Reading them does not recurse.
-type Fields<'a> = BTreeMap<String, Cow<'a, str>>;
+type Fields = BTreeMap<String, Box<RawValue>>;
 
-fn fields(text: &str) -> Option<Fields<'_>> {
-    let fields: BTreeMap<String, &RawValue> = serde_json::from_str(text).ok()?;
-    Some(
-        fields
-            .into_iter()
-            .map(|(name, value)| (name, Cow::Borrowed(value.get())))
-            .collect(),
-    )
+fn fields(text: &str) -> Fields {
+    serde_json::from_str(text).unwrap_or_default()
 }
 
 /// The machine's part of the status, as far as it can be decoded.
 pub(super) fn machine_status(raw: &Raw) -> MachineStatus {
     let object = fields(raw.text());
-    let status = object.as_ref().and_then(|object| object.get("status"));
-    let status = status.and_then(|status| serde_json::from_str(status).ok());
-    status.unwrap_or_default()
+    let status = object
+        .get("status")
+        .map(|status| serde_json::from_str(status.get()));
+    status.and_then(Result::ok).unwrap_or_default()
 }
 
-/// Leaves out fields of the spec, and those of the status that are not the machine's, until the rest can be decoded. Returns
-/// the rest, if it has a value of its type, and the first of the fields that were left out, such as `.spec.free`.
+/// Leaves out the fields of the spec that cannot be decoded and, if that is not enough, those of the status. Returns the rest,
+/// if it has a value of its type, and the first of the fields that were left out, such as `.spec.free`.
 pub(super) fn rest<K: DeserializeOwned>(raw: &Raw) -> (Option<K>, String) {
-    let mut object = fields(raw.text()).unwrap_or_default();
-    let spec = object.remove("spec").unwrap_or_default();
-    let mut spec = fields(&spec).unwrap_or_default();
-    let mut path = None;
-    loop {
-        let (text, places) = joined(&spec, &object);
-        let error = match serde_json::from_str(&text) {
-            Ok(object) => {
-                return (Some(object), path.unwrap_or_else(|| ".spec".to_owned()));
-            }
-            Err(error) => error,
-        };
-        let at = offset(&text, &error);
-        let bad = places.into_iter().find(|(_, place)| place.contains(&at));
-        if let Some((name, _)) = bad {
-            spec.remove(&name);
-            path.get_or_insert(format!(".spec.{name}"));
-        } else if let Some(status) = object
-            .get("status")
-            .filter(|_| path.as_deref() != Some(".status"))
-        {
-            // The fields of the machine are kept. The deletion does not depend on the fields of handlers.
-            let machine = serde_json::from_str::<MachineStatus>(status).ok();
-            let machine = machine.and_then(|machine| serde_json::to_string(&machine).ok());
-            match machine {
-                Some(machine) if *status != machine => {
-                    object.insert("status".to_owned(), machine.into());
-                }
-                _ => drop(object.remove("status")),
-            }
-            path.get_or_insert(".status".to_owned());
-        } else {
-            return (None, path.unwrap_or_else(|| ".spec".to_owned()));
+    let mut object = fields(raw.text());
+    let spec = object.get("spec").map(|spec| fields(spec.get()));
+    let (spec, bad): (Fields, Fields) = spec
+        .into_iter()
+        .flatten()
+        .partition(|(name, value)| fits::<K>(name, value));
+    object.extend(to_raw_value(&spec).map(|spec| ("spec".to_owned(), spec)));
+    let first = bad.into_keys().next().map(|name| format!(".spec.{name}"));
+    let path = |other: &str| first.unwrap_or_else(|| other.to_owned());
+    // The fields of the machine are kept. The deletion does not depend on the fields of handlers.
+    let machine = to_raw_value(&machine_status(raw)).ok();
+    let statuses = [
+        (".spec", object.remove("status")),
+        (".status", machine),
+        (".status", None),
+    ];
+    for (other, status) in statuses {
+        object.remove("status");
+        object.extend(status.map(|status| ("status".to_owned(), status)));
+        let text = serde_json::to_string(&object).unwrap_or_default();
+        if let Ok(object) = serde_json::from_str(&text) {
+            return (Some(object), path(other));
         }
     }
+    (None, path(".spec"))
 }
 
-/// The text of an object, and where the fields of its spec are in it.
-fn joined(spec: &Fields<'_>, others: &Fields<'_>) -> (String, Vec<(String, RangeInclusive<usize>)>) {
-    let mut text = "{\"spec\":{".to_owned();
-    let mut places = Vec::new();
-    for (name, value) in spec {
-        if !places.is_empty() {
-            text.push(',');
-        }
-        let start = text.len() + 1;
-        text += &format!("{}:{value}", serde_json::Value::from(name.as_str()));
-        places.push((name.clone(), start..=text.len()));
-    }
-    text.push('}');
-    for (name, value) in others {
-        text += &format!(",{}:{value}", serde_json::Value::from(name.as_str()));
-    }
-    text.push('}');
-    (text, places)
-}
-
-/// How many bytes of the text serde_json had read when it found the error.
-fn offset(text: &str, error: &serde_json::Error) -> usize {
-    let lines = text.split_inclusive('\n');
-    let before: usize = lines.take(error.line().saturating_sub(1)).map(str::len).sum();
-    before + error.column()
+/// Whether a field of the spec can be decoded. Fields are decoded in the order of the text, so an object that ends behind this
+/// one is an error of its own only if this one is none.
+fn fits<K: DeserializeOwned>(name: &str, value: &RawValue) -> bool {
+    let text = format!("{{\"spec\":{{{}:{value}", Value::from(name));
+    serde_json::from_str::<K>(&text).is_err_and(|error| error.is_eof())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde::Deserialize;
-    use serde_json::Value;
 
     /// As a generated kind: an optional field of any JSON, and fields with and without a default.
     #[derive(Debug, PartialEq, Deserialize)]
@@ -277,5 +244,22 @@ mod tests {
         assert!(whole.is_err());
         assert_eq!(rest.map(|object| object.status), Some(Status::default()));
         assert_eq!(path, ".status");
+    }
+    #[test]
+    fn a_required_field_is_what_an_object_lacks() {
+        for spec in ["null", "{}", "[]", r#"{"level": "Low"}"#] {
+            let text =
+                format!(r#"{{"metadata": {{"name": "a"}}, "spec": {spec}, "status": {{"state": "Eat"}}}}"#);
+            let (_, (rest, path)) = read(&text);
+            assert_eq!((rest, path.as_str()), (None, ".spec"), "{spec}");
+        }
+    }
+
+    #[test]
+    fn an_object_of_a_great_many_fields_is_read_in_time() {
+        let fields: String = (0..100_000).map(|n| format!(r#""field{n}": {n}, "#)).collect();
+        let text = format!(r#"{{"metadata": {{"name": "a"}}, "spec": {{{fields}"free": 1, "size": 1.0}}}}"#);
+        let (_, (rest, path)) = read(&text);
+        assert_eq!((rest, path.as_str()), (None, ".spec.size"));
     }
 }

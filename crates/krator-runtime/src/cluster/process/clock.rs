@@ -13,7 +13,7 @@ use std::{
     task::{Context, Poll},
     time::Duration,
 };
-use tokio::{sync::watch, time::Instant};
+use tokio::time::Instant;
 use tower::{Layer, Service, layer::layer_fn};
 
 /// Differences that come from the resolution of `Date`, and from answers that take their time.
@@ -26,7 +26,7 @@ pub(crate) struct Clock {
     /// The server's time at the origin.
     began: Mutex<Timestamp>,
     /// How long the fastest answer was under way, of those that told the server's time; `None` before there was one.
-    fastest: watch::Sender<Option<Duration>>,
+    fastest: Mutex<Option<Duration>>,
     /// How far people have moved the clock forward.
     #[cfg(feature = "dev")]
     ahead: Mutex<Duration>,
@@ -37,7 +37,7 @@ impl Clock {
         Self {
             origin: Instant::now(),
             began: Mutex::new(host::time()),
-            fastest: watch::Sender::new(None),
+            fastest: Mutex::default(),
             #[cfg(feature = "dev")]
             ahead: Mutex::default(),
         }
@@ -111,24 +111,22 @@ impl Clock {
             }
         }
         let under_way = arrived.saturating_sub(sent);
-        self.fastest.send_if_modified(|fastest| {
-            let is_faster = fastest.is_none_or(|fastest| under_way < fastest);
-            if is_faster {
-                *fastest = Some(under_way);
-            }
-            is_faster
-        });
+        let mut fastest = self.fastest.locked();
+        *fastest = Some(fastest.map_or(under_way, |fastest| fastest.min(under_way)));
     }
 
-    /// Waits until the server's time is known. An answer that was under way for long leaves open when it was written, so if the
-    /// first one was, the server is asked for another one: a few times, because it may always be slow.
+    /// Asks for the server's time, unless an answer has told it, until it is known. An answer that was under way for long leaves
+    /// open when it was written, so if the first one was, the server is asked for another one: a few times, because it may always
+    /// be slow.
     pub async fn known(&self, client: &Client) {
         const TIMES: usize = 5;
-        // The sender is borrowed, so this ends when there is a value.
-        let _ = self.fastest.subscribe().wait_for(Option::is_some).await;
-        for _ in 0..TIMES {
-            if self.fastest.borrow().is_some_and(|fastest| fastest <= IGNORED) {
-                return;
+        let mut times = 0;
+        loop {
+            let fastest = *self.fastest.locked();
+            match fastest {
+                Some(fastest) if fastest <= IGNORED || times == TIMES => return,
+                Some(_) => times += 1,
+                None => {}
             }
             // What it answers does not matter. Without a connection there is nothing to wait for but the next one.
             let answer = answered(IGNORED * 2, client.apiserver_version().boxed()).await;
@@ -208,9 +206,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_time_is_known_when_an_answer_was_not_under_way_for_long() {
         let clock = Arc::new(Clock::new());
-        let delays = Mutex::new(vec![1, 20]);
+        let delays = Arc::new(Mutex::new(vec![20; 100]));
+        let next = Arc::clone(&delays);
         let server = tower::service_fn(move |_: http::Request<kube::client::Body>| {
-            let delay = delays.locked().pop().unwrap_or_default();
+            let delay = next.locked().pop().unwrap_or_default();
             async move {
                 tokio::time::sleep(Duration::from_secs(delay)).await;
                 let answer = Response::builder().status(403);
@@ -219,12 +218,12 @@ mod tests {
             }
         });
         let client = Client::new(clock.layer().layer(server), "default");
-        let mut known = std::pin::pin!(clock.known(&client));
-        let pending = tokio::time::timeout(Duration::from_secs(60), &mut known).await;
+        let pending = tokio::time::timeout(Duration::from_secs(60), clock.known(&client)).await;
         assert!(pending.is_err(), "nothing has answered");
+        *delays.locked() = vec![1, 20];
         client.apiserver_version().await.expect_err("it refuses");
         let before = Instant::now();
-        known.await;
+        clock.known(&client).await;
         assert_eq!(
             before.elapsed().as_secs(),
             3,

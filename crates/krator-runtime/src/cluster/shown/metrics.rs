@@ -94,7 +94,8 @@ impl Metrics {
         let oldest =
             "Unix time at which the object that has been in a state for longest entered it, or 0 without one";
         let parked = "Objects whose stored state the operator does not know, so that it leaves them alone";
-        let missing = "States, values and fields that the CustomResourceDefinition in the cluster lacks";
+        let missing =
+            "Fields and values of the status that the CustomResourceDefinition in the cluster lacks";
         let ran = "How long runs of handlers took";
         let results = "Runs of handlers by result: success, error, or requeue for one that was interrupted";
         Self(Arc::new(Families {

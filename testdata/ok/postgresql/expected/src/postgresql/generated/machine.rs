@@ -426,6 +426,7 @@ impl rt::Machine for PostgresqlMachine {
         rt::spec_digests(
             &object.spec,
             &[(".spec.teamId", &["teamId"]), (".spec.volume", &["volume"])],
+            &[],
         )
     }
     fn run<'a>(self, cx: &'a mut rt::Context<'_, Self>) -> rt::Dispatch<'a> {
