@@ -90,3 +90,15 @@ fn of(type_name: &str) -> Option<Default> {
         .or_else(|| workloads::of(type_name))
         .or_else(|| others::of(type_name))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_of_types_that_there_are() {
+        for type_name in FIELDS.keys() {
+            assert!(matches!(named(type_name), Named::Struct(_)), "{type_name}");
+        }
+    }
+}
