@@ -3,11 +3,8 @@
 //!
 //! Starts are remembered by the clock of tokio, so that tests need not wait.
 
-mod statuses;
-
 use crate::{
-    kinds::Kind,
-    object::{at, is_deleting, meta, set},
+    object::{at, is_deleting, meta},
     parameters::Unknown,
     request::Subresource,
     rest::{self, Edit, Options},
@@ -15,8 +12,8 @@ use crate::{
     store::{Key, ResourceId},
     users::User,
 };
+use krator_machine::reported::{Progress, report};
 use serde_json::Value as Json;
-use statuses::Workload;
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, Weak},
@@ -53,24 +50,31 @@ impl Children {
     }
 
     /// The fate of an object, and the time after which it comes. `None` if the object stays as it is.
-    fn fate(self, object: &Json) -> Option<(Fate, Duration)> {
+    fn fate(self, object: &Json) -> Option<(Progress, Duration)> {
         let annotated = |name| {
             let text = at(object, &["metadata", "annotations", name]).as_str()?;
             let time: jiff::SignedDuration = text.parse().ok()?;
             Duration::try_from(time).ok()
         };
-        let failing = annotated(Self::FAIL_AFTER).map(|time| (Fate::Fails, time));
-        let ready = || Some((Fate::IsReady, annotated(Self::READY_AFTER).or(self.ready_after)?));
+        let failing = annotated(Self::FAIL_AFTER).map(|time| (Progress::Failed, time));
+        let ready = || {
+            Some((
+                Progress::Ready,
+                annotated(Self::READY_AFTER).or(self.ready_after)?,
+            ))
+        };
         failing.or_else(ready)
     }
 }
 
-/// The fate of a child.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    IsReady,
-    Fails,
-}
+/// The kinds whose objects become ready: their groups, kinds and resources, and the writers of their statuses.
+const WORKLOADS: [[&str; 4]; 5] = [
+    ["apps", "Deployment", "deployments", "kube-controller-manager"],
+    ["apps", "StatefulSet", "statefulsets", "kube-controller-manager"],
+    ["apps", "DaemonSet", "daemonsets", "kube-controller-manager"],
+    ["batch", "Job", "jobs", "kube-controller-manager"],
+    ["", "Pod", "pods", "kubelet"],
+];
 
 /// A child that has begun.
 struct Begun {
@@ -116,8 +120,16 @@ pub(crate) async fn run(state: Weak<Mutex<State>>, children: Children) {
 fn round(state: &mut State, children: Children, begun: &mut BTreeMap<Child, Begun>) -> Option<Instant> {
     let mut seen = BTreeMap::new();
     let mut next: Option<Instant> = None;
-    for workload in Workload::ALL {
-        let resource = id(workload.group(), workload.resource());
+    for [group, kind, resource, manager] in WORKLOADS {
+        let resource = id(group, resource);
+        let write = |state: &mut State, key: &Key, progress| {
+            let Some(object) = state.store.get(&resource, key) else {
+                return;
+            };
+            let mut object = Json::clone(object);
+            report((group, kind), progress, &state.world.time(), &mut object);
+            write(state, manager, &resource, key, object);
+        };
         let all: Vec<(Key, Arc<Json>)> = state
             .store
             .list(&resource, "")
@@ -128,10 +140,9 @@ fn round(state: &mut State, children: Children, begun: &mut BTreeMap<Child, Begu
             let Some((fate, after)) = children.fate(&object) else {
                 continue;
             };
-            let child = child(workload, &resource, &key, &object);
+            let child = child(kind, &resource, &key, &object);
             let mut now = begun.remove(&child).unwrap_or_else(|| {
-                let status = workload.begun(&object, &state.world.time());
-                write(state, workload, &resource, &key, status);
+                write(state, &key, Progress::Begun);
                 Begun {
                     since: Instant::now(),
                     is_over: false,
@@ -139,15 +150,7 @@ fn round(state: &mut State, children: Children, begun: &mut BTreeMap<Child, Begu
             });
             let due = now.since + after;
             if !now.is_over && due <= Instant::now() {
-                // The object as it began.
-                let object = state.store.get(&resource, &key).map_or(object, Arc::clone);
-                let status = match fate {
-                    Fate::IsReady => Some(workload.ready(&object, &state.world.time())),
-                    Fate::Fails => workload.failed(&object, &state.world.time()),
-                };
-                if let Some(status) = status {
-                    write(state, workload, &resource, &key, status);
-                }
+                write(state, &key, fate);
                 now.is_over = true;
             }
             if !now.is_over {
@@ -161,9 +164,9 @@ fn round(state: &mut State, children: Children, begun: &mut BTreeMap<Child, Begu
 }
 
 /// A Job or a Pod begins once; others begin again with each spec.
-fn child(workload: Workload, resource: &ResourceId, key: &Key, object: &Json) -> Child {
-    let generation = match workload {
-        Workload::Job | Workload::Pod => 0,
+fn child(kind: &str, resource: &ResourceId, key: &Key, object: &Json) -> Child {
+    let generation = match kind {
+        "Job" | "Pod" => 0,
         _ => at(object, &["metadata", "generation"]).as_i64().unwrap_or(0),
     };
     let uid = meta(object, "uid").to_owned();
@@ -171,16 +174,13 @@ fn child(workload: Workload, resource: &ResourceId, key: &Key, object: &Json) ->
 }
 
 /// Writes the status of an object as its controller would.
-fn write(state: &mut State, workload: Workload, resource: &ResourceId, key: &Key, status: Json) {
-    let kind: Option<Arc<Kind>> = state.kinds.any(resource).map(Arc::clone);
-    let (Some(kind), Some(object)) = (kind, state.store.get(resource, key)) else {
+fn write(state: &mut State, manager: &str, resource: &ResourceId, key: &Key, object: Json) {
+    let Some(kind) = state.kinds.any(resource).map(Arc::clone) else {
         return;
     };
-    let mut object = Json::clone(object);
-    set(&mut object, "status", status);
     let options = Options {
         user: Arc::new(User::admin()),
-        manager: workload.manager().to_owned(),
+        manager: manager.to_owned(),
         subresource: Subresource::Status,
         dry_run: false,
         sent: None,

@@ -6,6 +6,7 @@
 pub mod text;
 pub mod quantity;
 pub mod nearest;
+pub mod reported;
 pub mod spec_digest;
 pub mod class;
 pub mod field_value;

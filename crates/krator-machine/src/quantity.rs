@@ -1,5 +1,5 @@
 //! Quantities of resources, such as `500m` or `1Gi`, after `k8s.io/apimachinery/pkg/api/resource`: how they are read,
-//! written in their canonical form, compared and added. The API server in memory has them from here, too.
+//! written in their canonical form, compared and added. The API server in memory and expressions of CEL have them from here, too.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -56,19 +56,24 @@ pub struct Amount {
     value: i128,
     scale: i64,
     format: Format,
+    /// Whether the original has read it into 64 bits.
+    is_small: bool,
     /// The text as it was written, if the original keeps it.
     text: Option<String>,
 }
 
 impl Amount {
+    /// The error about a quantity that Kubernetes knows and that has more than 36 digits.
+    pub const TOO_MANY_DIGITS: &'static str = "the quantity has too many digits";
+
     /// Reads a quantity.
     ///
     /// # Errors
     ///
-    /// The message of the API server if the text is not a quantity.
+    /// The message of the API server if the text is not a quantity, or [`TOO_MANY_DIGITS`](Self::TOO_MANY_DIGITS).
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         if text == "0" {
-            return Ok(Self::new(0, 0, Format::DecimalSi, Some(text)));
+            return Ok(Self::new(0, 0, Format::DecimalSi, Some(text)).in_64_bits());
         }
         let parts = Parts::split(text)?;
         let (base, exponent, format) = interpret(parts.suffix).ok_or(WRONG_SUFFIX)?;
@@ -79,16 +84,16 @@ impl Amount {
             _ => FAST_DIGITS - whole - fraction,
         };
         let digits = format!("{}{}", parts.whole, parts.fraction);
-        let number: i128 = digits.parse().map_err(|_| WRONG_NUMBER)?;
+        let number: i128 = digits.parse().map_err(|_| Self::TOO_MANY_DIGITS)?;
         let factor = if base == 2 { 1 << exponent } else { 1 };
-        let mut multiplied = number.checked_mul(factor).ok_or(WRONG_NUMBER)?;
+        let mut multiplied = number.checked_mul(factor).ok_or(Self::TOO_MANY_DIGITS)?;
         let mut scale = if base == 10 { exponent } else { 0 } - fraction;
         if multiplied.unsigned_abs() >= LIMIT {
             // Zeros at the end are digits of the text only.
             (multiplied, scale) = without_factors(multiplied, scale, 10, i64::MAX);
         }
         if multiplied.unsigned_abs() >= LIMIT {
-            return Err(WRONG_NUMBER);
+            return Err(Self::TOO_MANY_DIGITS);
         }
         let signed = if parts.negative { -multiplied } else { multiplied };
         if precision >= 0 && scale >= NANO && multiplied <= i128::from(i64::MAX) {
@@ -96,7 +101,7 @@ impl Amount {
                 Format::BinarySi => exponent % 10 == 0 && number & 7 != 0,
                 _ => scale % 3 == 0 && !digits.ends_with("000") && !digits.starts_with('0'),
             };
-            return Ok(Self::new(signed, scale, format, kept.then_some(text)));
+            return Ok(Self::new(signed, scale, format, kept.then_some(text)).in_64_bits());
         }
         // Without any digit, only the fast path of the original takes it for a zero.
         let written = &text[..text.len() - parts.suffix.len()];
@@ -141,7 +146,15 @@ impl Amount {
             value,
             scale,
             format,
+            is_small: false,
             text: text.map(str::to_owned),
+        }
+    }
+
+    fn in_64_bits(self) -> Self {
+        Self {
+            is_small: true,
+            ..self
         }
     }
 
@@ -162,6 +175,13 @@ impl Amount {
         };
         self.scale = scale;
         self
+    }
+
+    /// The number, the exponent of the power of ten that it is multiplied with, and whether Kubernetes has read it into 64 bits. It
+    /// does so with `1` as `(1, 0)` and with `1000m` as `(1000, -3)`, and not with `1.5Gi` or with many digits, which expressions of
+    /// CEL tell apart.
+    pub fn as_read(&self) -> (i128, i64, bool) {
+        (self.value, self.scale, self.is_small)
     }
 
     /// How often `10^scale` is in the amount; none if that is not a whole number, or too large.
@@ -346,8 +366,9 @@ fn interpret(suffix: &str) -> Option<(i32, i64, Format)> {
     if let Some(at) = place(&BINARY) {
         return Some((2, at * 10, Format::BinarySi));
     }
-    let exponent: i32 = suffix.strip_prefix(['e', 'E'])?.parse().ok()?;
-    Some((10, exponent.into(), Format::DecimalExponent))
+    let exponent: i64 = suffix.strip_prefix(['e', 'E'])?.parse().ok()?;
+    // The original keeps the lowest 32 bits.
+    Some((10, i64::from(exponent as i32), Format::DecimalExponent))
 }
 
 /// The text of a quantity, taken apart.

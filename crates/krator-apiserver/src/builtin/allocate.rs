@@ -8,6 +8,7 @@ use crate::refusal::FieldError;
 use serde_json::{Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 
+const ONLY_IPV4: &str = "this cluster has IPv4 only";
 const NODE_PORTS: std::ops::RangeInclusive<i64> = 30000..=32767;
 
 /// The addresses and ports of other Services.
@@ -150,21 +151,15 @@ fn families(service: &mut Json, old: Option<&Json>) -> Result<(), Vec<FieldError
         }
     } else {
         if policy == "RequireDualStack" {
-            let detail = "this cluster is not configured for dual-stack services";
-            errors.push(FieldError::invalid("spec.ipFamilyPolicy", policy, detail));
+            errors.push(FieldError::invalid("spec.ipFamilyPolicy", policy, ONLY_IPV4));
         }
-        for (index, family) in families
+        let others = families
             .iter()
             .enumerate()
-            .filter(|(_, family)| **family != "IPv4")
-        {
-            let field = format!("spec.ipFamilies[{index}]");
-            errors.push(FieldError::invalid(
-                field,
-                *family,
-                "not configured on this cluster",
-            ));
-        }
+            .filter(|(_, family)| **family != "IPv4");
+        errors.extend(others.map(|(index, family)| {
+            FieldError::invalid(format!("spec.ipFamilies[{index}]"), *family, ONLY_IPV4)
+        }));
     }
     if !errors.is_empty() {
         return Err(errors);
@@ -180,26 +175,22 @@ fn addresses(service: &mut Json, old: Option<&Json>, taken: &mut Taken) -> Resul
     if had_address || asked == "None" {
         return Ok(());
     }
-    let why = if asked.is_empty() {
+    const FIELD: &str = "spec.clusterIPs";
+    if asked.is_empty() {
         let Some(address) = taken.next_address() else {
-            return Err(vec![FieldError::forbidden(
-                "spec.clusterIPs",
-                "failed to allocate IP: range is full",
-            )]);
+            return Err(vec![FieldError::forbidden(FIELD, "all addresses are taken")]);
         };
         set(service, "spec.clusterIP", address.as_str());
-        set(service, "spec.clusterIPs", json!([address]));
-        return Ok(());
-    } else if !asked.starts_with("10.0.0.") {
-        "the provided network does not match the current range"
-    } else if taken.addresses.contains(&asked) || asked == "10.0.0.1" {
-        "provided IP is already allocated"
-    } else {
-        return Ok(());
-    };
-    let detail = format!("failed to allocate IP {asked}: {why}");
-    let value = service["spec"]["clusterIPs"].clone();
-    Err(vec![FieldError::invalid("spec.clusterIPs", value, detail)])
+        set(service, FIELD, json!([address]));
+    } else if !asked.starts_with("10.0.0.") || taken.addresses.contains(&asked) || asked == "10.0.0.1" {
+        let value = service["spec"]["clusterIPs"].clone();
+        return Err(vec![FieldError::invalid(
+            FIELD,
+            value,
+            "must be a free address of 10.0.0.0/24",
+        )]);
+    }
+    Ok(())
 }
 
 fn node_ports(service: &mut Json, old: Option<&Json>, taken: &mut Taken) -> Result<(), Vec<FieldError>> {
@@ -222,19 +213,15 @@ fn node_ports(service: &mut Json, old: Option<&Json>, taken: &mut Taken) -> Resu
             continue;
         }
         given.insert(number, asked);
-        let detail = match () {
-            () if own.contains(&asked) || known == Some(asked) => continue,
-            () if !NODE_PORTS.contains(&asked) => {
-                "provided port is not in the valid range. The range of valid ports is 30000-32767"
-            }
-            () if !taken.node_ports.insert(asked) => "provided port is already allocated",
-            () => continue,
-        };
-        errors.push(FieldError::invalid(
-            format!("spec.ports[{index}].nodePort"),
-            asked,
-            detail,
-        ));
+        let is_own = own.contains(&asked) || known == Some(asked);
+        if !is_own && (!NODE_PORTS.contains(&asked) || !taken.node_ports.insert(asked)) {
+            let field = format!("spec.ports[{index}].nodePort");
+            errors.push(FieldError::invalid(
+                field,
+                asked,
+                "must be a free port of 30000-32767",
+            ));
+        }
     }
     if checks_health(service)
         && int(service, "spec.healthCheckNodePort").unwrap_or_default() == 0
@@ -275,11 +262,11 @@ mod tests {
         for (service, error) in [
             (
                 json!({"spec": {"type": "ClusterIP", "clusterIP": "10.0.0.2"}}),
-                r#"spec.clusterIPs: Invalid value: ["10.0.0.2"]: failed to allocate IP 10.0.0.2: provided IP is already allocated"#,
+                r#"spec.clusterIPs: Invalid value: ["10.0.0.2"]: must be a free address of 10.0.0.0/24"#,
             ),
             (
                 json!({"spec": {"type": "NodePort", "ports": [{"port": 1, "nodePort": 30000}]}}),
-                "spec.ports[0].nodePort: Invalid value: 30000: provided port is already allocated",
+                "spec.ports[0].nodePort: Invalid value: 30000: must be a free port of 30000-32767",
             ),
         ] {
             let mut service = service;

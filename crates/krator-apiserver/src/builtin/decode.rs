@@ -26,14 +26,11 @@ const MOST_UNKNOWN: usize = 100;
 ///
 /// # Errors
 ///
-/// A value that does not fit its type, in the words of `encoding/json`.
+/// A value that does not fit its type.
 pub(super) fn decode(type_name: &'static str, value: &Json) -> Result<(Json, Vec<String>), String> {
     let mut decoder = Decoder::default();
     let read = decoder.read(&Type::Named(type_name), Some(value))?;
-    match decoder.first_error {
-        Some(error) => Err(error),
-        None => Ok((read, decoder.unknown)),
-    }
+    Ok((read, decoder.unknown))
 }
 
 /// The unknown fields of a value of a named type, which is in a field of another value, each as a message.
@@ -51,7 +48,7 @@ pub(super) fn unknown_below(
         ..Decoder::default()
     };
     decoder.read(&Type::Named(type_name), Some(value))?;
-    decoder.first_error.map_or(Ok(decoder.unknown), Err)
+    Ok(decoder.unknown)
 }
 
 /// The zero value of a named type as Go writes it.
@@ -95,15 +92,13 @@ fn has_empty(type_: &Type) -> bool {
 struct Decoder {
     /// The path.
     path: String,
-    /// Errors of types do not end the reading; the first is reported.
-    first_error: Option<String>,
     unknown: Vec<String>,
     /// Above zero where the original reads with a decoder of its own, which ignores unknown fields.
     lenient: usize,
 }
 
 impl Decoder {
-    /// Reads a value; none is an absent one. Errors are those that end the reading at once.
+    /// Reads a value; none is an absent one.
     fn read(&mut self, type_: &Type, value: Option<&Json>) -> Result<Json, String> {
         let Some(value) = value.filter(|value| !value.is_null()) else {
             return Ok(zero_of(type_));
@@ -111,22 +106,22 @@ impl Decoder {
         match (type_, value) {
             (Type::Named(name), _) => match (named(name), value) {
                 (Named::Struct(fields), Json::Object(entries)) => self.structure(fields, entries),
-                (Named::Struct(_), other) => Ok(self.wrong_type(json_form(other), "object", type_)),
+                (Named::Struct(_), other) => Err(self.wrong_type(other, "object")),
                 (Named::Custom, _) => self.custom(name, value),
                 (Named::Alias(type_), _) => self.read(type_, Some(value)),
             },
             (Type::Pointer(element), _) => self.read(element, Some(value)),
             (Type::List(element), Json::Array(items)) => self.list(element, items),
             (Type::Map(element), Json::Object(entries)) => self.map(element, entries),
-            (Type::Bytes, Json::String(text)) => Ok(self.bytes(text)),
+            (Type::Bytes, Json::String(text)) => self.bytes(text),
             (Type::String, Json::String(_))
             | (Type::Bool, Json::Bool(_))
             | (Type::Float, Json::Number(_)) => Ok(value.clone()),
-            (Type::Integer(bits), Json::Number(number)) => Ok(match integer(number, *bits) {
-                Some(number) => Json::from(number),
-                None => self.wrong_type(&format!("number {number}"), type_.name(), type_),
-            }),
-            (_, other) => Ok(self.wrong_type(json_form(other), type_.name(), type_)),
+            (Type::Integer(bits), Json::Number(number)) => match integer(number, *bits) {
+                Some(number) => Ok(Json::from(number)),
+                None => Err(self.wrong_type(value, type_.name())),
+            },
+            (_, other) => Err(self.wrong_type(other, type_.name())),
         }
     }
 
@@ -165,17 +160,12 @@ impl Decoder {
         })
     }
 
-    fn bytes(&mut self, text: &str) -> Json {
+    fn bytes(&self, text: &str) -> Result<Json, String> {
         // Go skips line breaks in base64.
         let text: String = text.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
-        match BASE64.decode(&text) {
-            Ok(bytes) => Json::String(BASE64.encode(&bytes)),
-            Err(error) => {
-                self.first_error
-                    .get_or_insert_with(|| format!("illegal base64 data: {error}"));
-                Json::Null
-            }
-        }
+        let bytes = BASE64.decode(&text);
+        let bytes = bytes.map_err(|error| format!("{}: must be base64: {error}", self.path))?;
+        Ok(Json::String(BASE64.encode(&bytes)))
     }
 
     fn structure(&mut self, fields: &'static Struct, entries: &Map<String, Json>) -> Result<Json, String> {
@@ -202,26 +192,22 @@ impl Decoder {
         Ok(Json::Object(json))
     }
 
-    /// Types that read themselves. Errors of these end the reading at once.
+    /// Types that read themselves.
     fn custom(&mut self, name: &str, value: &Json) -> Result<Json, String> {
-        let time = |canonical: fn(&str) -> Result<String, String>| match value {
-            Json::String(text) => canonical(text).map(Json::from),
-            other => Err(self.type_error(json_form(other), "string")),
-        };
+        let text = value.as_str().unwrap_or_default();
+        let time = |time: Option<String>| time.map(Json::from).ok_or_else(|| self.wrong_type(value, "time"));
         match name {
             "api/resource.Quantity" => {
                 let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                Ok(Json::from(Amount::parse(text.trim())?.to_string()))
+                let amount = Amount::parse(text.trim()).map_err(|why| format!("{}: {why}", self.path))?;
+                Ok(Json::from(amount.to_string()))
             }
-            "meta/v1.Time" => time(canonical_time),
-            "meta/v1.MicroTime" => time(canonical_micro_time),
+            "meta/v1.Time" => time(canonical_time(text)),
+            "meta/v1.MicroTime" => time(canonical_micro_time(text)),
             "util/intstr.IntOrString" => match value {
                 Json::String(_) => Ok(value.clone()),
-                Json::Number(number) => match integer(number, 32) {
-                    Some(number) => Ok(Json::from(number)),
-                    None => Err(self.type_error(&format!("number {number}"), "int32")),
-                },
-                other => Err(self.type_error(json_form(other), "int32")),
+                Json::Number(number) if integer(number, 32).is_some() => Ok(value.clone()),
+                other => Err(self.wrong_type(other, "int32 or string")),
             },
             "apiextensions/v1.JSONSchemaPropsOrBool" | "apiextensions/v1.JSONSchemaPropsOrArray" => {
                 self.schemas(value)
@@ -274,18 +260,12 @@ impl Decoder {
         before
     }
 
-    /// Notes a value of a wrong type, and gives the zero value instead.
-    fn wrong_type(&mut self, value: &str, expected: &str, type_: &Type) -> Json {
-        let error = self.type_error(value, expected);
-        self.first_error.get_or_insert(error);
-        zero_of(type_)
-    }
-
-    fn type_error(&self, value: &str, type_: &str) -> String {
-        format!(
-            "json: cannot unmarshal {value} into Go struct field {} of type {type_}",
-            self.path
-        )
+    fn wrong_type(&self, value: &Json, expected: &str) -> String {
+        let form = match value {
+            Json::Number(_) => format!("number {value}"),
+            other => json_form(other).to_owned(),
+        };
+        format!("{}: must be of type {expected}, and is a {form}", self.path)
     }
 }
 
@@ -316,12 +296,25 @@ mod tests {
     }
 
     #[test]
-    fn errors_that_end_the_reading_win_over_errors_of_types() {
+    fn values_of_wrong_types_are_refused_with_their_paths() {
         let read = |value: Json| decode("core/v1.Pod", &value).expect_err("it does not fit");
-        let wrong_type = serde_json::json!({"spec": {"hostPID": 1, "nodeName": 2}});
-        let expected = "json: cannot unmarshal number into Go struct field spec.hostPID of type bool";
-        assert_eq!(read(wrong_type), expected);
-        let both = serde_json::json!({"spec": {"hostPID": 1, "overhead": {"cpu": "x"}}});
-        assert!(read(both).starts_with("quantities must match"));
+        for (spec, expected) in [
+            (
+                r#"{"hostPID": 1}"#,
+                "spec.hostPID: must be of type bool, and is a number 1",
+            ),
+            (
+                r#"{"overhead": {"cpu": "x"}}"#,
+                "spec.overhead.cpu: quantities must match",
+            ),
+            (
+                r#"{"containers": ["a"]}"#,
+                "spec.containers[0]: must be of type object, and is a string",
+            ),
+        ] {
+            let spec: Json = serde_json::from_str(spec).expect("JSON");
+            let error = read(serde_json::json!({"spec": spec}));
+            assert!(error.starts_with(expected), "{error}");
+        }
     }
 }

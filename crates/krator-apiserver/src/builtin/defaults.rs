@@ -9,8 +9,23 @@ use super::documents;
 use super::json::set_default;
 use super::types::{Named, Type, named};
 use serde_json::Value as Json;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 type Default = fn(&mut Json);
+
+/// Values of single fields, each with its path from a type.
+static FIELDS: LazyLock<BTreeMap<&str, Vec<(&str, Json)>>> = LazyLock::new(|| {
+    let mut fields = BTreeMap::<_, Vec<_>>::new();
+    for line in include_str!("defaults/fields.txt").lines() {
+        let mut words = line.splitn(3, ' ');
+        let (type_name, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let value = serde_json::from_str(words.next().unwrap_or_default());
+        let of_type = fields.entry(type_name).or_default();
+        of_type.push((path, value.expect("the tests read all of the file")));
+    }
+    fields
+});
 
 /// Fills in the defaults of a value of a named type, at all depths.
 pub(super) fn fill(type_name: &'static str, value: &mut Json) {
@@ -22,6 +37,9 @@ fn fill_type(type_: &Type, value: &mut Json) {
         Type::Named(name) => {
             if value.is_null() {
                 return;
+            }
+            for (path, default) in FIELDS.get(name).into_iter().flatten() {
+                set_default(value, path, default.clone());
             }
             if let Some(default) = of(name) {
                 default(value);
@@ -71,4 +89,16 @@ fn of(type_name: &str) -> Option<Default> {
     core::of(type_name)
         .or_else(|| workloads::of(type_name))
         .or_else(|| others::of(type_name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_of_types_that_there_are() {
+        for type_name in FIELDS.keys() {
+            assert!(matches!(named(type_name), Named::Struct(_)), "{type_name}");
+        }
+    }
 }

@@ -90,7 +90,6 @@ const SERVICE: Rules = Rules {
     selectable: &[field("spec.clusterIP"), field("spec.type")],
     allocates: true,
     prepare_update: prepare::service_update,
-    check: services::service,
     check_update: services::update,
     cells: Some(tables::service),
     ..NONE
@@ -176,7 +175,7 @@ const REPLICATION_CONTROLLER: Rules = Rules {
 const DEPLOYMENT: Rules = Rules {
     generation: &["spec", "metadata.annotations"],
     kept_by_status: &["metadata.labels"],
-    check: workloads::deployment,
+    check: workloads::keeps_pods,
     immutable: &["spec.selector"],
     cells: Some(tables::deployment),
     ..NONE
@@ -184,7 +183,7 @@ const DEPLOYMENT: Rules = Rules {
 
 const REPLICA_SET: Rules = Rules {
     generation: &["spec"],
-    check: workloads::replica_set,
+    check: workloads::keeps_pods,
     immutable: &["spec.selector"],
     cells: Some(tables::replicas),
     ..NONE
@@ -194,7 +193,7 @@ const STATEFUL_SET: Rules = Rules {
     names: NameRule::Label,
     generation: &["spec"],
     completed: workloads::with_claims,
-    check: workloads::stateful_set,
+    check: workloads::keeps_pods,
     check_create: workloads::new_stateful_set,
     check_update: workloads::stateful_set_update,
     cells: Some(tables::stateful_set),
@@ -205,7 +204,7 @@ const DAEMON_SET: Rules = Rules {
     generation: &["spec"],
     prepare: prepare::daemon_set,
     prepare_update: prepare::daemon_set_update,
-    check: workloads::daemon_set,
+    check: workloads::keeps_pods,
     immutable: &["spec.selector"],
     cells: Some(tables::daemon_set),
     ..NONE
@@ -240,7 +239,6 @@ const CRON_JOB: Rules = Rules {
 const LEASE: Rules = Rules {
     needs_version: true,
     creates_on_update: true,
-    check: config::lease,
     cells: Some(|object, _| tables::texts(object, &["spec.holderIdentity"])),
     ..NONE
 };

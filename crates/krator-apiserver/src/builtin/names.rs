@@ -1,8 +1,7 @@
-//! Names of objects, labels, ports and keys, after `k8s.io/apimachinery/pkg/util/validation` and
-//! `pkg/api/validate/content`. Each function gives a message for each thing that is wrong.
+//! Names of objects, labels, ports and keys. Each function gives a message for each thing that is wrong.
 
+use krator_schema::names::explained::mask_trailing_dash;
 pub(super) use krator_schema::names::explained::{label, label_value, qualified, subdomain};
-use krator_schema::names::explained::{mask_trailing_dash, not_matching};
 
 /// Which names objects of a kind may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,94 +25,86 @@ impl NameRule {
         match self {
             Self::Subdomain => subdomain(&masked),
             Self::Label => label(&masked),
-            Self::PathSegment => path_segment(name, prefix),
+            Self::PathSegment => {
+                let is_segment = !name.contains(['/', '%']) && (prefix || !matches!(name, "." | ".."));
+                unless(
+                    is_segment,
+                    "may not be '.' or '..', and may not contain '/' or '%'",
+                )
+            }
         }
     }
 }
 
-fn path_segment(name: &str, prefix: bool) -> Vec<String> {
-    if !prefix && matches!(name, "." | "..") {
-        return vec![format!("may not be '{name}'")];
-    }
-    let found = ["/", "%"].into_iter().filter(|text| name.contains(text));
-    found.map(|text| format!("may not contain '{text}'")).collect()
+fn unless(holds: bool, message: &str) -> Vec<String> {
+    (!holds).then(|| message.to_owned()).into_iter().collect()
 }
 
 /// A key of a ConfigMap or a Secret.
 pub(super) fn config_key(value: &str) -> Vec<String> {
-    let mut errors = Vec::new();
-    if value.len() > 253 {
-        errors.push("must be no more than 253 characters".to_owned());
-    }
     let is_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
-    if value.is_empty() || !value.chars().all(is_key) {
-        let message = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'";
-        let examples = ["key.name", "KEY_NAME", "key-name"];
-        errors.push(not_matching(message, "[-._a-zA-Z0-9]+", &examples));
-    }
-    match value {
-        "." | ".." => errors.push(format!("must not be '{value}'")),
-        _ if value.starts_with("..") => errors.push("must not start with '..'".to_owned()),
-        _ => {}
-    }
-    errors
+    let holds = (1..=253).contains(&value.len()) && value.chars().all(is_key);
+    unless(
+        holds && value != "." && !value.starts_with(".."),
+        "must be up to 253 letters, digits, '-', '_' and '.', and may not be '.' or begin with '..'",
+    )
 }
 
 /// The name of an environment variable.
 pub(super) fn env_var(value: &str) -> Vec<String> {
-    let mut errors = Vec::new();
-    if value.is_empty() {
-        errors.push("environment variable name must be non-empty".to_owned());
-    }
-    if !value.chars().all(|c| (' '..='~').contains(&c) && c != '=') {
-        let message = "a valid environment variable name must consist only of printable ASCII characters other than '='";
-        errors.push(message.to_owned());
-    }
-    errors
+    let is_printable = |c: char| (' '..='~').contains(&c) && c != '=';
+    let message = "must be printable ASCII characters other than '='";
+    unless(!value.is_empty() && value.chars().all(is_printable), message)
 }
 
 /// The name of a port of a container.
 pub(super) fn port_name(value: &str) -> Vec<String> {
-    let is_other = |c: char| !matches!(c, 'a'..='z' | '0'..='9' | '-');
-    let problems = [
-        (value.len() > 15, "must be no more than 15 characters"),
-        (
-            value.is_empty() || value.contains(is_other),
-            "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)",
-        ),
-        (
-            !value.contains(|c: char| c.is_ascii_lowercase()),
-            "must contain at least one letter (a-z)",
-        ),
-        (value.contains("--"), "must not contain consecutive hyphens"),
-        (
-            value.starts_with('-') || value.ends_with('-'),
-            "must not begin or end with a hyphen",
-        ),
-    ];
-    let problems = problems.into_iter().filter(|(is_there, _)| *is_there);
-    problems.map(|(_, problem)| problem.to_owned()).collect()
+    let is_name = value.len() <= 15
+        && value.contains(|c: char| c.is_ascii_lowercase())
+        && value.chars().all(|c| matches!(c, 'a'..='z' | '0'..='9' | '-'))
+        && value.split('-').all(|part| !part.is_empty());
+    let message =
+        "must be up to 15 lower-case letters, digits and single hyphens between them, with a letter";
+    unless(is_name, message)
 }
 
-/// The number of a port.
-pub(super) fn port_number(port: i64) -> Vec<String> {
-    in_range(port, 1, 65535)
+/// The name of a host, which may begin with `*.`.
+pub(super) fn wildcard(value: &str) -> Vec<String> {
+    subdomain(value.strip_prefix("*.").unwrap_or(value))
 }
 
-/// A number between two others.
-pub(super) fn in_range(value: i64, least: i64, most: i64) -> Vec<String> {
-    if (least..=most).contains(&value) {
-        return Vec::new();
+/// The name of a host that is no address.
+pub(super) fn host(value: &str) -> Vec<String> {
+    match ip(value).is_empty() {
+        true => unless(false, "must be a DNS name, not an IP address"),
+        false => wildcard(value),
     }
-    vec![format!("must be between {least} and {most}, inclusive")]
+}
+
+pub(super) fn ip(value: &str) -> Vec<String> {
+    let is_address = value.parse::<std::net::IpAddr>().is_ok();
+    unless(
+        is_address,
+        "must be an IP address, such as 10.9.8.7 or 2001:db8::ffff",
+    )
 }
 
 /// A percentage, such as `25%`.
 pub(super) fn percent(value: &str) -> Vec<String> {
     let digits = value.strip_suffix('%').unwrap_or_default();
-    if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Vec::new();
+    let is_percent = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    unless(is_percent, "must be a number with '%' at its end, such as '25%'")
+}
+
+/// A path without a way up.
+pub(super) fn path(value: &str) -> Vec<String> {
+    unless(value.split('/').all(|part| part != ".."), "must not contain '..'")
+}
+
+/// A path below another one.
+pub(super) fn relative_path(value: &str) -> Vec<String> {
+    match value.starts_with('/') {
+        true => unless(false, "must be a relative path"),
+        false => path(value),
     }
-    let message = "a valid percent string must be a numeric string followed by an ending '%'";
-    vec![not_matching(message, "[0-9]+%", &["1%", "93%"])]
 }

@@ -1,14 +1,10 @@
 //! Collects the errors of fields.
 
-use crate::builtin::json::{get, int, text};
-use crate::builtin::names;
+use crate::builtin::json::{get, list};
 use crate::refusal::FieldError;
 use krator_schema::{Path, ProblemKind};
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
-
-/// The kind of "Not found" errors. `ProblemKind` lacks one; the refusal is right, and its first words differ.
-const NOT_FOUND: ProblemKind = ProblemKind::Invalid;
 
 /// Errors of fields, in the order in which they were found.
 #[derive(Default)]
@@ -21,8 +17,23 @@ pub(super) type TypeRule = fn(&mut Report, &Path, &Json);
 
 /// A path from the object, such as `spec.template`.
 pub(super) fn root(path: &str) -> Path {
-    path.split('.')
-        .fold(Path::root(), |path, field| path.field(field))
+    below(&Path::root(), path)
+}
+
+/// A path below another one.
+pub(super) fn below(at: &Path, path: &str) -> Path {
+    path.split('.').fold(at.clone(), |at, field| at.field(field))
+}
+
+/// The items of a list in a field, with their paths.
+pub(super) fn items<'a>(
+    at: &Path,
+    value: &'a Json,
+    field: &str,
+) -> impl Iterator<Item = (Path, &'a Json)> + use<'a> {
+    let at = at.field(field);
+    let items = list(value, field).iter().enumerate();
+    items.map(move |(index, item)| (at.index(index), item))
 }
 
 impl Report {
@@ -35,31 +46,27 @@ impl Report {
     }
 
     pub fn invalid(&mut self, at: &Path, value: impl Into<Json>, detail: impl Into<String>) {
-        self.errors
-            .push(FieldError::invalid(at.to_string(), value, detail));
+        self.push(FieldError::invalid(at.to_string(), value, detail));
+    }
+
+    /// The value is malformed unless something holds.
+    pub fn unless(&mut self, holds: bool, at: &Path, value: impl Into<Json>, detail: &str) {
+        if !holds {
+            self.invalid(at, value, detail);
+        }
     }
 
     /// One error for each message.
-    pub fn messages(&mut self, at: &Path, value: impl Into<Json>, messages: Vec<String>) {
-        let value = value.into();
+    pub fn messages(&mut self, at: &Path, value: &str, messages: Vec<String>) {
         for message in messages {
-            self.invalid(at, value.clone(), message);
+            self.invalid(at, value, message);
         }
     }
 
-    /// Checks the text at a field, unless it is absent or empty.
-    pub fn text(&mut self, at: &Path, value: &Json, field: &str, check: fn(&str) -> Vec<String>) {
-        let text = text(value, field);
-        if !text.is_empty() {
-            self.messages(&at.field(field), text, check(text));
-        }
-    }
-
-    /// Checks the number at a field, if there is one.
-    pub fn range(&mut self, at: &Path, value: &Json, field: &str, least: i64, most: i64) {
-        if let Some(number) = int(value, field) {
-            self.messages(&at.field(field), number, names::in_range(number, least, most));
-        }
+    /// A number between two others.
+    pub fn within(&mut self, at: &Path, number: i64, least: i64, most: i64) {
+        let detail = format!("must be between {least} and {most}");
+        self.unless((least..=most).contains(&number), at, number, &detail);
     }
 
     /// Several values cannot be the same. Absent and empty ones are left out.
@@ -72,45 +79,39 @@ impl Report {
         }
     }
 
-    pub fn required(&mut self, at: &Path, detail: impl Into<String>) {
-        self.errors.push(FieldError::required(at.to_string(), detail));
+    pub fn required(&mut self, at: &Path, detail: &str) {
+        self.push(FieldError::required(at.to_string(), detail));
     }
 
-    pub fn forbidden(&mut self, at: &Path, detail: impl Into<String>) {
-        self.errors.push(FieldError::forbidden(at.to_string(), detail));
+    pub fn forbidden(&mut self, at: &Path, detail: &str) {
+        self.push(FieldError::forbidden(at.to_string(), detail));
     }
 
     pub fn duplicate(&mut self, at: &Path, value: impl Into<Json>) {
-        self.errors.push(FieldError::duplicate(at.to_string(), value));
+        self.push(FieldError::duplicate(at.to_string(), value));
     }
 
-    /// The supported values are printed in the order given.
-    pub fn not_supported(&mut self, at: &Path, value: impl Into<Json>, supported: &[&str]) {
-        let supported: Vec<String> = supported.iter().map(|value| format!("{value:?}")).collect();
-        let detail = format!("supported values: {}", supported.join(", "));
-        self.errors.push(FieldError::new(
-            at.to_string(),
-            ProblemKind::NotSupported,
-            Some(value.into()),
-            detail,
-        ));
-    }
-
-    pub fn not_found(&mut self, at: &Path, value: impl Into<Json>) {
-        self.errors
-            .push(FieldError::new(at.to_string(), NOT_FOUND, Some(value.into()), ""));
+    /// The text has to be one of those that are supported.
+    pub fn one_of(&mut self, at: &Path, value: &str, supported: &[&str]) {
+        if !supported.contains(&value) {
+            self.push(FieldError::not_supported(at.to_string(), value, supported));
+        }
     }
 
     pub fn too_long(&mut self, at: &Path, most: usize) {
         let detail = format!("may not be more than {most} bytes");
-        let error = FieldError::new(at.to_string(), ProblemKind::TooLong, None, detail);
-        self.errors.push(error);
+        self.push(FieldError::new(
+            at.to_string(),
+            ProblemKind::TooLong,
+            None,
+            detail,
+        ));
     }
 
     /// The value, if there is one, must not be negative.
     pub fn non_negative(&mut self, at: &Path, value: &Json) {
         if let Some(number) = value.as_i64().filter(|number| *number < 0) {
-            self.invalid(at, number, "must be greater than or equal to 0");
+            self.invalid(at, number, "must not be negative");
         }
     }
 
@@ -118,8 +119,11 @@ impl Report {
     pub fn immutable(&mut self, at: &Path, object: &Json, old: &Json) {
         let path = at.to_string();
         let (new, old) = (get(object, &path), get(old, &path));
-        if new != old {
-            self.invalid(at, new.cloned().unwrap_or_default(), "field is immutable");
-        }
+        self.unless(
+            new == old,
+            at,
+            new.cloned().unwrap_or_default(),
+            "field is immutable",
+        );
     }
 }

@@ -1,6 +1,7 @@
-//! Whether objects are valid, after `pkg/apis/*/validation` of Kubernetes: the same fields, kinds and messages of errors.
-//! Required fields, enumerations and signs of numbers are checked by the schemas in [`shape`], for all kinds. Beyond that are the rules
-//! that authors of operators run into; the README lists what a real server refuses and this one accepts.
+//! Whether objects are valid, after `pkg/apis/*/validation` of Kubernetes: the same fields and kinds of errors, in words of our own.
+//! Required fields, enumerations and signs of numbers are checked by the schemas in [`shape`], for all kinds, and single fields by
+//! [`table`]. Beyond that are the rules that authors of operators run into; the README lists what a real server refuses and this one
+//! accepts.
 
 pub(super) mod batch;
 pub(super) mod claims;
@@ -13,6 +14,7 @@ pub(super) mod rbac;
 mod resources;
 pub(super) mod services;
 mod shape;
+mod table;
 mod volumes;
 pub(super) mod workloads;
 

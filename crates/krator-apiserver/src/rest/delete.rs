@@ -127,30 +127,22 @@ fn of_parameters(query: &Query) -> Result<Json, Refusal> {
     Ok(options)
 }
 
-/// The fields of the options, and what Go calls their types.
-const FIELDS: [(&str, &str, &str); 7] = [
-    ("DeleteOptions", "gracePeriodSeconds", "int64"),
-    ("DeleteOptions", "preconditions", "v1.Preconditions"),
-    ("DeleteOptions", "orphanDependents", "bool"),
-    ("DeleteOptions", "propagationPolicy", "v1.DeletionPropagation"),
-    ("DeleteOptions", "dryRun", "[]string"),
-    ("Preconditions", "uid", "types.UID"),
-    ("Preconditions", "resourceVersion", "string"),
-];
+/// A field of the options: its path, its type, and whether a value is of this type.
+type Field = (&'static [&'static str], &'static str, fn(&Json) -> bool);
 
-/// Whether Go reads a value as one of a type.
-fn fits(value: &Json, type_: &str) -> bool {
-    match type_ {
-        _ if value.is_null() => true,
-        "int64" => value.is_i64(),
-        "bool" => value.is_boolean(),
-        "v1.Preconditions" => value.is_object(),
-        "[]string" => value
+const FIELDS: [Field; 7] = [
+    (&["gracePeriodSeconds"], "int64", Json::is_i64),
+    (&["preconditions"], "object", Json::is_object),
+    (&["orphanDependents"], "bool", Json::is_boolean),
+    (&["propagationPolicy"], "string", Json::is_string),
+    (&["dryRun"], "list of strings", |value| {
+        value
             .as_array()
-            .is_some_and(|items| items.iter().all(Json::is_string)),
-        _ => value.is_string(),
-    }
-}
+            .is_some_and(|items| items.iter().all(Json::is_string))
+    }),
+    (&["preconditions", "uid"], "string", Json::is_string),
+    (&["preconditions", "resourceVersion"], "string", Json::is_string),
+];
 
 /// Refuses a body that is not of the kind of options, or has a field of a wrong type.
 fn checked(body: Json) -> Result<Json, Refusal> {
@@ -159,23 +151,12 @@ fn checked(body: Json) -> Result<Json, Refusal> {
         let version = if version.is_empty() { "v1" } else { version };
         return Err(Refusal::bad_request(body::no_kind(kind, version)));
     }
-    for (of, field, type_) in FIELDS {
-        let below = if of == "Preconditions" {
-            "preconditions."
-        } else {
-            ""
-        };
-        let path: Vec<&str> = below
-            .split('.')
-            .filter(|part| !part.is_empty())
-            .chain([field])
-            .collect();
-        let value = at(&body, &path);
-        if !fits(value, type_) {
-            let form = body::json_form(value);
-            return Err(Refusal::bad_request(format!(
-                "json: cannot unmarshal {form} into Go struct field {of}.{below}{field} of type {type_}"
-            )));
+    for (path, type_, fits) in FIELDS {
+        let value = at(&body, path);
+        if !value.is_null() && !fits(value) {
+            let (path, form) = (path.join("."), body::json_form(value));
+            let message = format!("{path}: must be of type {type_}, and is a {form}");
+            return Err(Refusal::bad_request(message));
         }
     }
     Ok(body)

@@ -1,14 +1,14 @@
-//! Quantities, after `pkg/api/resource` of `k8s.io/apimachinery` and `library/quantity.go` of the API server.
+//! Quantities of expressions, after `library/quantity.go` of the API server. `krator-machine` reads their texts; sums have as many
+//! digits as it takes, which an [`Amount`] has not.
 
 use std::cmp::Ordering;
 
+use krator_machine::Amount;
 use num_bigint::{BigInt, Sign};
 use num_traits::{ToPrimitive as _, Zero as _};
 
-use super::{Failure, Fallible, fail};
+use super::{Failure, Fallible};
 
-/// The most digits that the fast form of a quantity has.
-const FAST_DIGITS: i64 = 18;
 /// The finest scale.
 const NANO: i64 = -9;
 /// Exponents beyond these would make numbers of more digits than it is worth to know.
@@ -24,41 +24,10 @@ pub(crate) struct Quantity {
     is_fast: bool,
 }
 
-const WRONG_FORMAT: &str =
-    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
-const WRONG_SUFFIX: &str = "unable to parse quantity's suffix";
-
-/// The base and the exponent of a suffix.
-fn suffix(text: &str) -> Option<(u32, i64)> {
-    Some(match text {
-        "" => (10, 0),
-        "n" => (10, -9),
-        "u" => (10, -6),
-        "m" => (10, -3),
-        "k" => (10, 3),
-        "M" => (10, 6),
-        "G" => (10, 9),
-        "T" => (10, 12),
-        "P" => (10, 15),
-        "E" => (10, 18),
-        "Ki" => (2, 10),
-        "Mi" => (2, 20),
-        "Gi" => (2, 30),
-        "Ti" => (2, 40),
-        "Pi" => (2, 50),
-        "Ei" => (2, 60),
-        _ => {
-            let exponent = text.strip_prefix(['e', 'E'])?;
-            // Go keeps the lowest 32 bits.
-            (10, i64::from(exponent.parse::<i64>().ok()? as i32))
-        }
-    })
-}
-
 fn power_of_ten(exponent: i64) -> Fallible<BigInt> {
     match u32::try_from(exponent) {
         Ok(exponent) if i64::from(exponent) <= LARGEST_EXPONENT => Ok(BigInt::from(10).pow(exponent)),
-        _ => Err(Failure::Unknown("the quantity has too many digits".to_owned())),
+        _ => Err(Failure::Unknown(Amount::TOO_MANY_DIGITS.to_owned())),
     }
 }
 
@@ -70,73 +39,26 @@ fn approximate_power_of_ten(exponent: i64) -> f64 {
 impl Quantity {
     /// Reads a quantity.
     pub(super) fn parse(text: &str) -> Fallible<Self> {
-        let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-        let is_negative = text.starts_with('-');
-        if text.is_empty() {
-            return fail(WRONG_FORMAT.to_owned());
-        }
-        let digits = |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let significant = unsigned.trim_start_matches('0');
-        if significant.is_empty() {
-            return Ok(Self::of(0));
-        }
-        let (whole, rest) = significant.split_at(digits(significant));
-        let whole = if whole.is_empty() { "0" } else { whole };
-        let (fraction, rest) = match rest.strip_prefix('.') {
-            Some(rest) => rest.split_at(digits(rest)),
-            None => ("", rest),
+        let amount = Amount::parse(text).map_err(|why| match why {
+            Amount::TOO_MANY_DIGITS => Failure::Unknown(why.to_owned()),
+            why => Failure::Error(why.to_owned()),
+        })?;
+        let (number, exponent, is_fast) = amount.as_read();
+        let read = Self {
+            number: number.into(),
+            exponent,
+            is_fast,
         };
-        let after = rest.trim_start_matches(|c: char| "eEinumkKMGTP".contains(c));
-        let after = after.strip_prefix(['+', '-']).unwrap_or(after);
-        if digits(after) < after.len() {
-            return fail(WRONG_FORMAT.to_owned());
+        // The slow form is in billionths, but for what is too large for a number of bytes.
+        let is_capped = exponent == 0 && text.ends_with('i') && number.abs() == i64::MAX.into();
+        if is_fast || is_capped || number == 0 {
+            return Ok(read);
         }
-        let Some((base, exponent)) = suffix(rest) else {
-            return fail(WRONG_SUFFIX.to_owned());
-        };
-        let length = (whole.len() + fraction.len()) as i64;
-        let sign = |number: BigInt| if is_negative { -number } else { number };
-        let Ok(number) = format!("{whole}{fraction}").parse::<BigInt>() else {
-            return fail(WRONG_FORMAT.to_owned());
-        };
-        let (precision, scale, factor) = match base {
-            10 => (FAST_DIGITS - length, exponent - fraction.len() as i64, 1),
-            // A mebibyte has some six digits of precision.
-            _ if fraction.is_empty() => (
-                15 - whole.len() as i64 - exponent * 3 / 10 - 1,
-                0,
-                1_i64 << exponent,
-            ),
-            _ => (-1, 0, 1),
-        };
-        let fast = &number * factor;
-        if precision >= 0 && scale >= NANO && fast.to_i64().is_some() {
-            return Ok(Self {
-                number: sign(fast),
-                exponent: scale,
-                is_fast: true,
-            });
-        }
-        let (number, scale) = match base {
-            10 => (number, exponent - fraction.len() as i64),
-            _ => (number << exponent, -(fraction.len() as i64)),
-        };
-        let mut exact = Self {
-            number,
-            exponent: scale,
-            is_fast: false,
-        };
-        if !exact.number.is_zero() {
-            exact = exact.rounded_up()?;
-        }
-        if base == 2 && exact.compare(&Self::of(i64::MAX))? == Ordering::Greater {
-            exact = Self {
-                is_fast: false,
-                ..Self::of(i64::MAX)
-            };
-        }
-        exact.number = sign(exact.number);
-        Ok(exact)
+        Ok(Self {
+            number: read.scaled(NANO)?,
+            exponent: NANO,
+            is_fast,
+        })
     }
 
     pub(super) fn of(number: i64) -> Self {
@@ -145,21 +67,6 @@ impl Quantity {
             exponent: 0,
             is_fast: true,
         }
-    }
-
-    /// A positive quantity in the finest scale, rounded up: whoever asks for something gets something.
-    fn rounded_up(&self) -> Fallible<Self> {
-        let number = if self.exponent >= NANO {
-            &self.number * power_of_ten(self.exponent - NANO)?
-        } else {
-            let divisor = power_of_ten(NANO - self.exponent)?;
-            (&self.number + &divisor - 1) / divisor
-        };
-        Ok(Self {
-            number,
-            exponent: NANO,
-            is_fast: false,
-        })
     }
 
     /// The number of a quantity in a finer scale.

@@ -99,7 +99,24 @@ fn sums_are_exact_or_none() {
     let digits = "9".repeat(36);
     assert_eq!(parse(&digits).to_string(), digits);
     assert_eq!(parse(&digits).checked_mul(2), None);
-    assert_eq!(Amount::parse(&"9".repeat(37)).err(), Some(WRONG_NUMBER));
+    assert_eq!(
+        Amount::parse(&"9".repeat(37)).err(),
+        Some(Amount::TOO_MANY_DIGITS)
+    );
+}
+
+#[test]
+fn amounts_have_the_form_in_which_kubernetes_reads_them() {
+    let form = |text| Amount::parse(text).expect("a quantity").as_read();
+    assert_eq!(
+        (form("1"), form("1000m"), form("1.0")),
+        ((1, 0, true), (1000, -3, true), (10, -1, true))
+    );
+    assert_eq!(
+        (form("1Gi"), form("1.0Ki")),
+        ((1 << 30, 0, true), (10240, -1, false))
+    );
+    assert!(!form("1234567890123456789").2);
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! The API server of a test: objects of other kinds, in memory, behind kube's client. So handlers reach them by the requests
 //! that they send in a cluster.
-mod controllers;
 mod objects;
 mod request;
 mod tried;
@@ -15,6 +14,7 @@ use crate::{
 };
 use http::Response;
 use jiff::Timestamp;
+use krator_machine::reported::{Progress, report};
 use kube::{Client, Resource, ResourceExt as _, client::Body};
 use objects::Objects;
 use std::{
@@ -146,8 +146,10 @@ impl InMemoryApi {
     /// If there are none, or if the status is not of their type: a mistake in a test.
     pub fn report<K: Child>(&self, ready: bool) -> Vec<K> {
         let (group, kind) = (K::group(&()), K::kind(&()));
+        let progress = if ready { Progress::Ready } else { Progress::Failed };
+        let now = self.now().to_string();
         let reported = self.objects.locked().report(&collection::<K>(), |object| {
-            controllers::report((&group, &kind), ready, self.now(), object);
+            report((&group, &kind), progress, &now, object);
         });
         let decoded = reported.into_iter().map(serde_json::from_value::<K>);
         let decoded: Vec<K> = match decoded.collect() {

@@ -1,4 +1,6 @@
 //! Random requests to the embedded server and to a real one: their codes, their refusals and what they answer with are compared.
+//! Refusals are compared with their words, except for what is wrong with objects of the kinds of Kubernetes itself: of that, the
+//! fields and the kinds of the errors are.
 //!
 //! Requests are drawn in rounds. A round has a namespace of its own and a few objects, and ends with the first answers that
 //! differ, because both servers would go on from different objects. Differences that are accepted are listed, with their

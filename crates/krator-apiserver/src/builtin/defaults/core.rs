@@ -15,30 +15,14 @@ pub(super) fn of(type_name: &str) -> Option<Default> {
         "core/v1.ResourceList" => resource_list,
         "core/v1.Volume" => volume,
         "core/v1.Container" | "core/v1.EphemeralContainer" => container,
-        "core/v1.EndpointPort" => |port| set_default(port, "protocol", "TCP"),
         "core/v1.Service" => service,
         "core/v1.Pod" => pod,
         "core/v1.PodSpec" => pod_spec,
         "core/v1.Probe" => probe,
-        "core/v1.GRPCAction" => |action| set_default(action, "service", ""),
-        "core/v1.SecretVolumeSource"
-        | "core/v1.ConfigMapVolumeSource"
-        | "core/v1.DownwardAPIVolumeSource"
-        | "core/v1.ProjectedVolumeSource" => |source| set_default(source, "defaultMode", 0o644),
-        "core/v1.ServiceAccountTokenProjection" => |token| set_default(token, "expirationSeconds", 3600),
-        "authentication/v1.TokenRequestSpec" => |token| set_default(token, "expirationSeconds", 3600),
-        "core/v1.Secret" => |secret| set_default(secret, "type", "Opaque"),
-        "core/v1.PersistentVolume" => persistent_volume,
         "core/v1.PersistentVolumeClaim" => claim,
-        "core/v1.PersistentVolumeClaimSpec" => |claim| set_default(claim, "volumeMode", "Filesystem"),
-        "core/v1.HTTPGetAction" => http_get,
         "core/v1.Namespace" => namespace,
-        "core/v1.NamespaceStatus" => |status| set_default(status, "phase", "Active"),
         "core/v1.NodeStatus" => node_status,
-        "core/v1.ObjectFieldSelector" => |selector| set_default(selector, "apiVersion", "v1"),
-        "core/v1.FileKeySelector" => |selector| set_default(selector, "optional", false),
         "core/v1.LimitRangeItem" => limit_range_item,
-        "core/v1.HostPathVolumeSource" => host_path,
         "core/v1.ServiceAccount" => service_account,
         "core/v1.ReplicationController" => replication_controller,
         _ => return None,
@@ -86,12 +70,9 @@ fn pull_policy(image: &str) -> &'static str {
 fn container(container: &mut Json) {
     let policy = pull_policy(text(container, "image"));
     set_default(container, "imagePullPolicy", policy);
-    set_default(container, "terminationMessagePath", "/dev/termination-log");
-    set_default(container, "terminationMessagePolicy", "File");
 }
 
 fn service(service: &mut Json) {
-    set_default(service, "spec.sessionAffinity", "None");
     match text(service, "spec.sessionAffinity") {
         "None" => remove(service, "spec.sessionAffinityConfig"),
         "ClientIP" => set_default(
@@ -101,7 +82,6 @@ fn service(service: &mut Json) {
         ),
         _ => {}
     }
-    set_default(service, "spec.type", "ClusterIP");
     for port in list_mut(service, "spec.ports") {
         let number = int(port, "port").unwrap_or_default();
         if matches!(get(port, "targetPort"), None | Some(Json::String(_)) if text(port, "targetPort").is_empty())
@@ -140,7 +120,6 @@ fn pod(pod: &mut Json) {
             fill_from(container, "resources.limits", "resources.requests");
         }
     }
-    set_default(pod, "spec.enableServiceLinks", true);
     if int(pod, "spec.terminationGracePeriodSeconds").is_some_and(|seconds| seconds < 0) {
         set(pod, "spec.terminationGracePeriodSeconds", 1);
     }
@@ -174,11 +153,6 @@ fn fill_from(value: &mut Json, from: &str, to: &str) {
 }
 
 fn pod_spec(spec: &mut Json) {
-    set_default(spec, "dnsPolicy", "ClusterFirst");
-    set_default(spec, "restartPolicy", "Always");
-    set_default(spec, "securityContext", json!({}));
-    set_default(spec, "terminationGracePeriodSeconds", 30);
-    set_default(spec, "schedulerName", "default-scheduler");
     // `serviceAccount` is an older name of `serviceAccountName`, and both are written.
     let old_name = text(spec, "serviceAccount").to_owned();
     if !old_name.is_empty() {
@@ -207,17 +181,6 @@ fn probe(probe: &mut Json) {
     }
 }
 
-fn persistent_volume(volume: &mut Json) {
-    set_default(volume, "status.phase", "Pending");
-    set_default(volume, "spec.persistentVolumeReclaimPolicy", "Retain");
-    set_default(volume, "spec.volumeMode", "Filesystem");
-}
-
-fn http_get(action: &mut Json) {
-    set_default(action, "path", "/");
-    set_default(action, "scheme", "HTTP");
-}
-
 fn namespace(namespace: &mut Json) {
     let name = text(namespace, "metadata.name").to_owned();
     if !name.is_empty() {
@@ -239,18 +202,11 @@ fn limit_range_item(item: &mut Json) {
     }
 }
 
-fn host_path(source: &mut Json) {
-    if get(source, "type").is_none() {
-        set(source, "type", "");
-    }
-}
-
 fn replication_controller(controller: &mut Json) {
     if let Some(labels) = get(controller, "spec.template.metadata.labels").cloned() {
         set_default(controller, "spec.selector", labels.clone());
         set_default(controller, "metadata.labels", labels);
     }
-    set_default(controller, "spec.replicas", 1);
 }
 
 /// Only the names of secrets are kept.
@@ -263,7 +219,6 @@ fn service_account(account: &mut Json) {
 /// `dataSource` and `dataSourceRef` are filled from each other. Only claims and snapshots can be a `dataSource`; others are
 /// ignored, as they were before `dataSourceRef` was there.
 fn claim(claim: &mut Json) {
-    set_default(claim, "status.phase", "Pending");
     let source = &claim["spec"]["dataSource"];
     let is_known = matches!(
         (text(source, "apiGroup"), text(source, "kind")),

@@ -5,23 +5,14 @@ use crate::builtin::json::{entry, get, list, list_mut, remove, set, set_default,
 use crate::builtin::prepare::TEMPLATE_GENERATION;
 use serde_json::{Value as Json, json};
 
-const RBAC: &str = "rbac.authorization.k8s.io";
-
 pub(super) fn of(type_name: &str) -> Option<Default> {
     Some(match type_name {
         "apps/v1.Deployment" => deployment,
         "apps/v1.DaemonSet" => daemon_set,
         "apps/v1.StatefulSet" => stateful_set,
-        "apps/v1.ReplicaSet" => |set| set_default(set, "spec.replicas", 1),
         "batch/v1.Job" => job,
-        "batch/v1.CronJob" => cron_job,
-        "batch/v1.PodFailurePolicyOnPodConditionsPattern" => |pattern| set_default(pattern, "status", "True"),
-        "networking/v1.NetworkPolicyPort" => |port| set_default(port, "protocol", "TCP"),
         "networking/v1.NetworkPolicy" => network_policy,
         "networking/v1.IngressClass" => ingress_class,
-        "rbac/v1.RoleBinding" | "rbac/v1.ClusterRoleBinding" => {
-            |binding| set_default(binding, "roleRef.apiGroup", RBAC)
-        }
         "rbac/v1.Subject" => subject,
         "coordination/v1.LeaseSpec" => lease,
         _ => return None,
@@ -29,15 +20,11 @@ pub(super) fn of(type_name: &str) -> Option<Default> {
 }
 
 fn deployment(deployment: &mut Json) {
-    set_default(deployment, "spec.replicas", 1);
-    set_default(deployment, "spec.strategy.type", "RollingUpdate");
     if text(deployment, "spec.strategy.type") == "RollingUpdate" {
         set_default(deployment, "spec.strategy.rollingUpdate", json!({}));
         default_if_none(deployment, "spec.strategy.rollingUpdate.maxUnavailable", "25%");
         default_if_none(deployment, "spec.strategy.rollingUpdate.maxSurge", "25%");
     }
-    set_default(deployment, "spec.revisionHistoryLimit", 10);
-    set_default(deployment, "spec.progressDeadlineSeconds", 600);
 }
 
 /// For pointers: an empty text is a value there.
@@ -48,12 +35,10 @@ fn default_if_none(value: &mut Json, path: &str, default: impl Into<Json>) {
 }
 
 fn daemon_set(daemons: &mut Json) {
-    set_default(daemons, "spec.updateStrategy.type", "RollingUpdate");
     if text(daemons, "spec.updateStrategy.type") == "RollingUpdate" {
         default_if_none(daemons, "spec.updateStrategy.rollingUpdate.maxUnavailable", 1);
         default_if_none(daemons, "spec.updateStrategy.rollingUpdate.maxSurge", 0);
     }
-    set_default(daemons, "spec.revisionHistoryLimit", 10);
     if entry(daemons, "metadata.annotations", TEMPLATE_GENERATION).is_none() {
         set_entry(daemons, "metadata.annotations", TEMPLATE_GENERATION, "0");
     }
@@ -71,7 +56,6 @@ fn stateful_set(sets: &mut Json) {
         set(claim, "apiVersion", "v1");
         set(claim, "kind", "PersistentVolumeClaim");
     }
-    set_default(sets, "spec.podManagementPolicy", "OrderedReady");
     if text(sets, "spec.updateStrategy.type").is_empty() {
         set(sets, "spec.updateStrategy.type", "RollingUpdate");
         default_if_none(sets, "spec.updateStrategy.rollingUpdate", json!({}));
@@ -81,18 +65,6 @@ fn stateful_set(sets: &mut Json) {
     {
         set_default(sets, "spec.updateStrategy.rollingUpdate.partition", 0);
     }
-    set_default(
-        sets,
-        "spec.persistentVolumeClaimRetentionPolicy.whenDeleted",
-        "Retain",
-    );
-    set_default(
-        sets,
-        "spec.persistentVolumeClaimRetentionPolicy.whenScaled",
-        "Retain",
-    );
-    set_default(sets, "spec.replicas", 1);
-    set_default(sets, "spec.revisionHistoryLimit", 10);
 }
 
 fn job(job: &mut Json) {
@@ -115,22 +87,12 @@ fn job(job: &mut Json) {
     {
         set_default(job, "metadata.labels", labels);
     }
-    set_default(job, "spec.completionMode", "NonIndexed");
-    set_default(job, "spec.suspend", false);
     let replacement = if get(job, "spec.podFailurePolicy").is_some() {
         "Failed"
     } else {
         "TerminatingOrFailed"
     };
     default_if_none(job, "spec.podReplacementPolicy", replacement);
-    set_default(job, "spec.manualSelector", false);
-}
-
-fn cron_job(cron: &mut Json) {
-    set_default(cron, "spec.concurrencyPolicy", "Allow");
-    set_default(cron, "spec.suspend", false);
-    set_default(cron, "spec.successfulJobsHistoryLimit", 3);
-    set_default(cron, "spec.failedJobsHistoryLimit", 1);
 }
 
 fn network_policy(policy: &mut Json) {
@@ -151,6 +113,6 @@ fn ingress_class(class: &mut Json) {
 
 fn subject(subject: &mut Json) {
     if matches!(text(subject, "kind"), "User" | "Group") {
-        set_default(subject, "apiGroup", RBAC);
+        set_default(subject, "apiGroup", "rbac.authorization.k8s.io");
     }
 }

@@ -5,7 +5,7 @@ mod schedule;
 use super::labels;
 use super::workloads::selects;
 use crate::builtin::json::{entry, flag, get, int, remove, text};
-use crate::builtin::report::{Report, root};
+use crate::builtin::report::{Report, below, root};
 use krator_schema::Path;
 use serde_json::{Value as Json, json};
 
@@ -44,22 +44,19 @@ fn generated_selector(report: &mut Report, job: &Json, selector: &Json) {
     });
     const LABELS: &str = "spec.template.metadata.labels";
     for (label, value) in expected.as_object().into_iter().flatten() {
-        let (at, detail) = (
-            root(LABELS).key(label),
-            format!("must be '{}'", value.as_str().unwrap_or_default()),
-        );
+        let at = root(LABELS).key(label);
         match entry(job, LABELS, label) {
-            None => report.required(&at, detail),
-            Some(found) if found != value => {
-                report.invalid(&at, get(job, LABELS).cloned().unwrap_or_default(), detail);
-            }
-            Some(_) => {}
+            None => report.required(&at, "the server sets it"),
+            found => report.unless(found == Some(value), &at, found.cloned(), "the server sets it"),
         }
     }
-    if labels::can_be_evaluated(selector) && !labels::selects(selector, &expected) {
-        let detail = "`selector` not auto-generated";
-        report.invalid(&root("spec.selector"), selector.clone(), detail);
-    }
+    let is_generated = !labels::can_be_evaluated(selector) || labels::selects(selector, &expected);
+    report.unless(
+        is_generated,
+        &root("spec.selector"),
+        selector.clone(),
+        "the server generates it",
+    );
 }
 
 /// Checks that Jobs and the templates of CronJobs share.
@@ -68,10 +65,9 @@ fn job_spec(report: &mut Report, at: &Path, spec: &Json) {
     if is_indexed && get(spec, "completions").is_none() {
         report.required(&at.field("completions"), "when completion mode is Indexed");
     }
-    let at = at.field("template").field("spec").field("restartPolicy");
-    match text(spec, "template.spec.restartPolicy") {
-        "" | "Always" => report.required(&at, "valid values: \"OnFailure\", \"Never\""),
-        _ => {}
+    if matches!(text(spec, "template.spec.restartPolicy"), "" | "Always") {
+        let at = below(at, "template.spec.restartPolicy");
+        report.required(&at, "valid values: \"OnFailure\", \"Never\"");
     }
 }
 
@@ -81,13 +77,15 @@ pub(in super::super) fn job_update(report: &mut Report, job: &Json, old: &Json) 
     if text(job, "spec.completionMode") != "Indexed" {
         report.immutable(&completions_at, job, old);
     } else if completions != int(old, "spec.completions") && completions != int(job, "spec.parallelism") {
-        let detail = "can only be modified in tandem with spec.parallelism";
-        report.invalid(&completions_at, completions, detail);
+        report.invalid(
+            &completions_at,
+            completions,
+            "can only change with spec.parallelism",
+        );
     }
-    if fixed_template(job, old) != fixed_template(old, old) {
-        let template = job["spec"]["template"].clone();
-        report.invalid(&root("spec.template"), template, "field is immutable");
-    }
+    let is_same = fixed_template(job, old) == fixed_template(old, old);
+    let template = job["spec"]["template"].clone();
+    report.unless(is_same, &root("spec.template"), template, "field is immutable");
 }
 
 /// The part of the template that cannot change: while a Job is suspended and has not started, where pods run can.
@@ -110,37 +108,27 @@ fn fixed_template(job: &Json, old: &Json) -> Json {
 
 pub(in super::super) fn cron_job(report: &mut Report, cron: &Json) {
     let (at, spec) = (root("spec"), &cron["spec"]);
-    let schedule_at = at.field("schedule");
     let schedule = text(spec, "schedule");
-    if !schedule.is_empty()
-        && let Err(error) = schedule::check(schedule)
-    {
-        report.invalid(&schedule_at, schedule, error);
-    }
-    if schedule.contains("TZ") {
-        let detail = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead";
-        report.invalid(&schedule_at, schedule, detail);
-    }
+    let is_schedule = schedule.is_empty() || schedule::is_schedule(schedule) && !schedule.contains("TZ");
+    let detail = "must be five fields of cron, or a name such as `@daily`; `timeZone` has the zone";
+    report.unless(is_schedule, &at.field("schedule"), schedule, detail);
     if let Some(zone) = get(spec, "timeZone").and_then(Json::as_str) {
-        for message in schedule::check_time_zone(zone) {
-            report.invalid(&at.field("timeZone"), zone, message);
-        }
+        let detail = "must be the name of a time zone, such as `Europe/Paris`";
+        report.unless(schedule::is_time_zone(zone), &at.field("timeZone"), zone, detail);
     }
-    let at = at.field("jobTemplate").field("spec");
+    let at = below(&at, "jobTemplate.spec");
     let template = &spec["jobTemplate"]["spec"];
     job_spec(report, &at, template);
     if let Some(selector) = get(template, "selector") {
-        let detail = "`selector` will be auto-generated";
-        report.invalid(&at.field("selector"), selector.clone(), detail);
+        report.invalid(&at.field("selector"), selector.clone(), "the server generates it");
     }
     if flag(template, "manualSelector") {
-        report.not_supported(&at.field("manualSelector"), true, &["nil", "false"]);
+        report.one_of(&at.field("manualSelector"), "true", &["nil", "false"]);
     }
 }
 
 pub(in super::super) fn new_cron_job(report: &mut Report, cron: &Json) {
     let name = text(cron, "metadata.name");
-    if name.len() > 52 {
-        report.invalid(&root("metadata.name"), name, "must be no more than 52 characters");
-    }
+    let detail = "must be no more than 52 characters";
+    report.unless(name.len() <= 52, &root("metadata.name"), name, detail);
 }

@@ -1,7 +1,6 @@
 //! PersistentVolumeClaims, after `ValidatePersistentVolumeClaimSpec` in `pkg/apis/core/validation`.
 
 use crate::builtin::json::{entry, get, list, set_entry, set_or_remove, text, texts};
-use crate::builtin::names;
 use crate::builtin::report::{Report, root};
 use krator_machine::Amount;
 use krator_schema::Path;
@@ -10,25 +9,19 @@ use serde_json::Value as Json;
 /// The spec of a claim, also in a template.
 pub(in super::super) fn spec(report: &mut Report, at: &Path, spec: &Json) {
     let modes = texts(spec, "accessModes");
-    let modes_at = at.field("accessModes");
-    if modes.is_empty() {
-        report.required(&modes_at, "at least 1 access mode is required");
-    }
     if modes.len() > 1 && modes.contains(&"ReadWriteOncePod") {
-        let detail = "may not use ReadWriteOncePod with other access modes";
-        report.forbidden(&modes_at, detail);
+        report.forbidden(
+            &at.field("accessModes"),
+            "ReadWriteOncePod excludes the other modes",
+        );
     }
     let storage_at = at.field("resources").key("storage");
     match entry(spec, "resources.requests", "storage").and_then(Json::as_str) {
         None => report.required(&storage_at, ""),
         Some(size) => {
-            if Amount::parse(size).is_ok_and(|size| size.is_negative() || size.is_zero()) {
-                report.invalid(&storage_at, size, "must be greater than zero");
-            }
+            let is_something = Amount::parse(size).is_ok_and(|size| size > Amount::bytes(0));
+            report.unless(is_something, &storage_at, size, "must be greater than zero");
         }
-    }
-    for field in ["storageClassName", "volumeAttributesClassName"] {
-        report.text(at, spec, field, names::subdomain);
     }
 }
 
@@ -50,8 +43,10 @@ pub(in super::super) fn update(report: &mut Report, claim: &Json, old: &Json) {
         set_or_remove(&mut new_spec, class, get(&old_spec, class));
     }
     if new_spec != old_spec {
-        let detail = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n";
-        report.forbidden(&root("spec"), detail);
+        report.forbidden(
+            &root("spec"),
+            "only a bound claim changes, and it can only grow or change its attributes",
+        );
     }
     let size = |claim: &Json, path: &str| {
         let size = entry(claim, path, "storage").and_then(Json::as_str);
@@ -60,6 +55,6 @@ pub(in super::super) fn update(report: &mut Report, claim: &Json, old: &Json) {
     let requested = size(claim, "spec.resources.requests");
     if requested < size(old, "spec.resources.requests") && requested <= size(old, "status.capacity") {
         let at = root("spec.resources.requests.storage");
-        report.forbidden(&at, "field can not be less than status.capacity");
+        report.forbidden(&at, "must not be less than status.capacity");
     }
 }

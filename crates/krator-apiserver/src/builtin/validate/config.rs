@@ -1,8 +1,7 @@
-//! Kinds that hold data: ConfigMap, Secret, ControllerRevision, Lease and Event.
+//! Kinds that hold data: ConfigMap, Secret, ControllerRevision and Event.
 
 use crate::builtin::decode::BASE64;
-use crate::builtin::json::{entries, entry, flag, get, int, text};
-use crate::builtin::names;
+use crate::builtin::json::{entries, entry, flag, get, text};
 use crate::builtin::report::{Report, root};
 use base64::Engine as _;
 use serde_json::Value as Json;
@@ -11,13 +10,15 @@ use serde_json::Value as Json;
 const MOST_BYTES: usize = 1024 * 1024;
 
 pub(in super::super) fn config_map(report: &mut Report, object: &Json) {
-    let mut bytes = keys(report, object, "binaryData");
-    keys(report, object, "data");
+    let mut bytes = size(object, "binaryData");
     for (key, value) in entries(object, "data") {
-        if entry(object, "binaryData", key).is_some() {
-            let detail = "duplicate of key present in binaryData";
-            report.invalid(&root("data").key(key), key.as_str(), detail);
-        }
+        let is_single = entry(object, "binaryData", key).is_none();
+        report.unless(
+            is_single,
+            &root("data").key(key),
+            key.as_str(),
+            "binaryData has this key, too",
+        );
         bytes += value.as_str().map_or(0, str::len);
     }
     if bytes > MOST_BYTES {
@@ -25,14 +26,11 @@ pub(in super::super) fn config_map(report: &mut Report, object: &Json) {
     }
 }
 
-/// Checks the keys of a map, and gives the size of its values as bytes.
-fn keys(report: &mut Report, object: &Json, field: &str) -> usize {
-    let mut bytes = 0;
-    for (key, value) in entries(object, field) {
-        report.messages(&root(field).key(key), key.as_str(), names::config_key(key));
-        bytes += decoded(value).len();
-    }
-    bytes
+/// The size of all values of a map of bytes.
+fn size(object: &Json, field: &str) -> usize {
+    entries(object, field)
+        .map(|(_, value)| decoded(value).len())
+        .sum()
 }
 
 fn decoded(value: &Json) -> Vec<u8> {
@@ -54,7 +52,7 @@ pub(in super::super) fn frozen(report: &mut Report, object: &Json, old: &Json) {
 
 pub(in super::super) fn secret(report: &mut Report, object: &Json) {
     let data = root("data");
-    if keys(report, object, "data") > MOST_BYTES {
+    if size(object, "data") > MOST_BYTES {
         report.too_long(&data, MOST_BYTES);
     }
     let has = |key: &str| entry(object, "data", key).is_some();
@@ -82,19 +80,7 @@ pub(in super::super) fn secret(report: &mut Report, object: &Json) {
 
 pub(in super::super) fn controller_revision(report: &mut Report, object: &Json) {
     if get(object, "data").is_none() {
-        report.required(&root("data"), "data is mandatory");
-    }
-}
-
-/// After `pkg/apis/coordination/validation`.
-pub(in super::super) fn lease(report: &mut Report, object: &Json) {
-    let seconds = int(object, "spec.leaseDurationSeconds");
-    if let Some(seconds) = seconds.filter(|seconds| *seconds <= 0) {
-        report.invalid(
-            &root("spec.leaseDurationSeconds"),
-            seconds,
-            "must be greater than 0",
-        );
+        report.required(&root("data"), "");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::builtin::json::{entries, list, text, texts};
 use crate::builtin::names;
-use crate::builtin::report::{Report, TypeRule};
+use crate::builtin::report::{Report, TypeRule, items};
 use crate::selector::LabelSelector;
 use krator_schema::Path;
 use serde_json::Value as Json;
@@ -13,35 +13,29 @@ pub(super) const TYPES: &[(&str, TypeRule)] = &[("meta.v1.LabelSelector", select
 pub(super) fn labels(report: &mut Report, at: &Path, labels: &Json) {
     for (key, value) in labels.as_object().into_iter().flatten() {
         let value = value.as_str().unwrap_or_default();
-        report.messages(at, key.as_str(), names::qualified(key));
+        report.messages(at, key, names::qualified(key));
         report.messages(at, value, names::label_value(value));
     }
 }
 
 fn selector(report: &mut Report, at: &Path, selector: &Json) {
     labels(report, &at.field("matchLabels"), &selector["matchLabels"]);
-    for (index, requirement) in list(selector, "matchExpressions").iter().enumerate() {
-        let at = at.field("matchExpressions").index(index);
-        let values = texts(requirement, "values");
+    for (at, requirement) in items(at, selector, "matchExpressions") {
+        let (values_at, values) = (at.field("values"), texts(requirement, "values"));
         match text(requirement, "operator") {
             "In" | "NotIn" if values.is_empty() => {
-                report.required(
-                    &at.field("values"),
-                    "must be specified when `operator` is 'In' or 'NotIn'",
-                );
+                report.required(&values_at, "`In` and `NotIn` need values")
             }
-            "In" | "NotIn" => {}
             "Exists" | "DoesNotExist" if !values.is_empty() => {
-                let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-                report.forbidden(&at.field("values"), detail);
+                report.forbidden(&values_at, "`Exists` and `DoesNotExist` have no values");
             }
-            "Exists" | "DoesNotExist" => {}
+            "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
             operator => report.invalid(&at.field("operator"), operator, "not a valid selector operator"),
         }
         let key = text(requirement, "key");
         report.messages(&at.field("key"), key, names::qualified(key));
         for (index, value) in values.into_iter().enumerate() {
-            report.messages(&at.field("values").index(index), value, names::label_value(value));
+            report.messages(&values_at.index(index), value, names::label_value(value));
         }
     }
 }

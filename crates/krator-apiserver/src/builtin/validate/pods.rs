@@ -3,97 +3,43 @@
 use super::containers;
 use super::labels;
 use crate::builtin::json::{entry, flag, get, int, list, list_mut, remove, set_or_remove, text};
-use crate::builtin::names;
-use crate::builtin::report::{Report, TypeRule, root};
+use crate::builtin::report::{Report, TypeRule, items, root};
 use krator_schema::Path;
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
 
 pub(super) const TYPES: &[(&str, TypeRule)] = &[
-    ("core.v1.Container", containers::container),
-    ("core.v1.ContainerPort", containers::port),
-    ("core.v1.EnvVar", containers::env_var),
-    ("core.v1.EnvVarSource", containers::env_source),
-    ("core.v1.EnvFromSource", containers::env_from),
-    ("core.v1.ConfigMapKeySelector", containers::key_selector),
-    ("core.v1.SecretKeySelector", containers::key_selector),
-    ("core.v1.Probe", containers::probe),
-    ("core.v1.LifecycleHandler", containers::handler),
-    ("core.v1.HTTPGetAction", containers::action),
-    ("core.v1.TCPSocketAction", containers::action),
-    ("core.v1.PodSpec", spec),
-    ("core.v1.PodTemplateSpec", template),
-    ("core.v1.SecurityContext", containers::security_context),
-    ("core.v1.Toleration", |report, at, toleration| {
-        report.text(at, toleration, "key", names::qualified);
+    ("core.v1.PodSpec", |report, at, spec| {
+        containers::all(report, at, spec);
+        host_ports(report, at, spec);
+    }),
+    ("core.v1.PodTemplateSpec", |report, at, template| {
+        labels::labels(report, &at.field("labels"), &template["metadata"]["labels"]);
     }),
 ];
-
-/// The fields of a pod that can change, as the error about the others lists them.
-const CHANGEABLE: &str = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
-
-fn template(report: &mut Report, at: &Path, template: &Json) {
-    let labels = &template["metadata"]["labels"];
-    labels::labels(report, &at.field("labels"), labels);
-}
-
-fn spec(report: &mut Report, at: &Path, spec: &Json) {
-    for field in [
-        "serviceAccountName",
-        "nodeName",
-        "priorityClassName",
-        "runtimeClassName",
-    ] {
-        report.text(at, spec, field, names::subdomain);
-    }
-    for field in ["hostname", "subdomain"] {
-        report.text(at, spec, field, names::label);
-    }
-    report.range(at, spec, "activeDeadlineSeconds", 1, i64::from(i32::MAX));
-    labels::labels(report, &at.field("nodeSelector"), &spec["nodeSelector"]);
-    let at_volume = |index| at.field("volumes").index(index).field("name");
-    let volumes = list(spec, "volumes").iter().enumerate();
-    report.unique(volumes.map(|(index, volume)| (at_volume(index), text(volume, "name"))));
-    containers::all(report, at, spec);
-    host_ports(report, at, spec);
-}
 
 /// Two containers of a pod cannot have the same port of the host, and a container in the network of the host has its
 /// ports there.
 fn host_ports(report: &mut Report, at: &Path, spec: &Json) {
     let in_host_network = flag(spec, "hostNetwork");
     let mut seen = BTreeSet::new();
-    for (index, container) in list(spec, "containers").iter().enumerate() {
-        for (port_index, port) in list(container, "ports").iter().enumerate() {
-            let Some(number) = int(port, "hostPort").filter(|number| *number != 0) else {
-                continue;
-            };
-            let at = at
-                .field("containers")
-                .index(index)
-                .field("ports")
-                .index(port_index);
-            let at = at.field("hostPort");
-            let key = format!("{}/{}/{number}", text(port, "protocol"), text(port, "hostIP"));
-            if !seen.insert(key.clone()) {
-                report.duplicate(&at, key);
-            }
-            if in_host_network && int(port, "containerPort") != Some(number) {
-                report.invalid(
-                    &at,
-                    number,
-                    "must match `containerPort` when `hostNetwork` is true",
-                );
-            }
+    let containers = items(at, spec, "containers");
+    for (at, port) in containers.flat_map(|(at, container)| items(&at, container, "ports")) {
+        let Some(number) = int(port, "hostPort").filter(|number| *number != 0) else {
+            continue;
+        };
+        let at = at.field("hostPort");
+        let key = format!("{}/{}/{number}", text(port, "protocol"), text(port, "hostIP"));
+        if !seen.insert(key.clone()) {
+            report.duplicate(&at, key);
         }
-    }
-}
-
-/// An address that has to be one of IP.
-pub(in super::super) fn ip(report: &mut Report, at: &Path, address: &str) {
-    if address.parse::<std::net::IpAddr>().is_err() {
-        let detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
-        report.invalid(at, address, detail);
+        let is_right = !in_host_network || int(port, "containerPort") == Some(number);
+        report.unless(
+            is_right,
+            &at,
+            number,
+            "must match `containerPort` in the network of the host",
+        );
     }
 }
 
@@ -102,22 +48,14 @@ pub(in super::super) fn update(report: &mut Report, pod: &Json, old: &Json) {
     let at = root("spec");
     for field in ["containers", "initContainers"] {
         if list(&pod["spec"], field).len() != list(&old["spec"], field).len() {
-            return report.forbidden(&at.field(field), "pod updates may not add or remove containers");
+            return report.forbidden(&at.field(field), "a pod keeps its containers");
         }
     }
-    let deadline_at = at.field("activeDeadlineSeconds");
     let deadline = |pod| int(pod, "spec.activeDeadlineSeconds");
-    match (deadline(pod), deadline(old)) {
-        (Some(new), Some(old)) if old < new => {
-            let detail = "must be less than or equal to previous value";
-            report.invalid(&deadline_at, new, detail);
-        }
-        (None, Some(_)) => {
-            let detail = "must not update from a positive integer to nil value";
-            report.invalid(&deadline_at, Json::Null, detail);
-        }
-        _ => {}
-    }
+    let (new_deadline, old_deadline) = (deadline(pod), deadline(old));
+    let is_earlier = old_deadline.is_none_or(|old| new_deadline.is_some_and(|new| new <= old));
+    let deadline_at = at.field("activeDeadlineSeconds");
+    report.unless(is_earlier, &deadline_at, new_deadline, "can only become less");
     // Tolerations can be added, and those that exist last another time.
     let same = |one: &Json, other: &Json| {
         ["key", "operator", "value", "effect"]
@@ -125,17 +63,17 @@ pub(in super::super) fn update(report: &mut Report, pod: &Json, old: &Json) {
             .all(|field| one[field] == other[field])
     };
     let tolerations = list(pod, "spec.tolerations");
-    if list(old, "spec.tolerations")
-        .iter()
-        .any(|old| !tolerations.iter().any(|new| same(new, old)))
-    {
+    let mut before = list(old, "spec.tolerations").iter();
+    if before.any(|old| !tolerations.iter().any(|new| same(new, old))) {
         let detail = "existing toleration can not be modified except its tolerationSeconds";
         report.forbidden(&at.field("tolerations"), detail);
     }
     // Pods with gates can also change where they run.
     if list(old, "spec.schedulingGates").is_empty() && without_changeable(pod, old) != old["spec"] {
-        let detail = format!("pod updates may not change fields other than {CHANGEABLE}\n");
-        report.forbidden(&at, detail);
+        report.forbidden(
+            &at,
+            "a pod only changes its images, activeDeadlineSeconds and tolerations",
+        );
     }
 }
 

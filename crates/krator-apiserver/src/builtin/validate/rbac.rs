@@ -1,89 +1,70 @@
 //! Roles and bindings, after `pkg/apis/rbac/validation`.
 
 use crate::builtin::json::{get, list, text};
-use crate::builtin::names::{self, NameRule};
-use crate::builtin::report::{Report, TypeRule, root};
+use crate::builtin::names;
+use crate::builtin::report::{Report, TypeRule, items, root};
 use krator_schema::Path;
 use serde_json::Value as Json;
 
 pub(super) const TYPES: &[(&str, TypeRule)] = &[
-    ("rbac.v1.PolicyRule", rule),
+    ("rbac.v1.PolicyRule", |report, at, rule| {
+        for field in ["apiGroups", "resources"] {
+            if list(rule, "nonResourceURLs").is_empty() && list(rule, field).is_empty() {
+                report.required(
+                    &at.field(field),
+                    "a rule is about resources or about nonResourceURLs",
+                );
+            }
+        }
+    }),
     ("rbac.v1.RoleRef", |report, at, reference| {
-        only(report, at, reference, "apiGroup", &[GROUP]);
-        report.text(at, reference, "name", |name| {
-            NameRule::PathSegment.check(name, false)
-        });
+        report.one_of(&at.field("apiGroup"), text(reference, "apiGroup"), GROUP);
     }),
     ("rbac.v1.Subject", subject),
 ];
 
-const GROUP: &str = "rbac.authorization.k8s.io";
-
-fn only(report: &mut Report, at: &Path, value: &Json, field: &str, supported: &[&str]) {
-    let found = text(value, field);
-    if !supported.contains(&found) {
-        report.not_supported(&at.field(field), found, supported);
-    }
-}
-
-fn rule(report: &mut Report, at: &Path, rule: &Json) {
-    let mut required = vec![("verbs", "verbs must contain at least one value")];
-    if list(rule, "nonResourceURLs").is_empty() {
-        required.push(("apiGroups", "resource rules must supply at least one api group"));
-        required.push(("resources", "resource rules must supply at least one resource"));
-    }
-    for (field, detail) in required {
-        if list(rule, field).is_empty() {
-            report.required(&at.field(field), detail);
-        }
-    }
-}
+const GROUP: &[&str] = &["rbac.authorization.k8s.io"];
 
 pub(in super::super) fn role_binding(report: &mut Report, binding: &Json) {
-    only(
-        report,
-        &root("roleRef"),
-        &binding["roleRef"],
-        "kind",
-        &["Role", "ClusterRole"],
-    );
+    let kind = text(binding, "roleRef.kind");
+    report.one_of(&root("roleRef.kind"), kind, &["Role", "ClusterRole"]);
 }
 
 pub(in super::super) fn cluster_role_binding(report: &mut Report, binding: &Json) {
-    only(
-        report,
-        &root("roleRef"),
-        &binding["roleRef"],
-        "kind",
+    report.one_of(
+        &root("roleRef.kind"),
+        text(binding, "roleRef.kind"),
         &["ClusterRole"],
     );
-    for (index, subject) in list(binding, "subjects").iter().enumerate() {
+    for (at, subject) in items(&Path::root(), binding, "subjects") {
         if text(subject, "kind") == "ServiceAccount" && text(subject, "namespace").is_empty() {
-            report.required(&root("subjects").index(index).field("namespace"), "");
+            report.required(&at.field("namespace"), "");
         }
     }
 }
 
 fn subject(report: &mut Report, at: &Path, subject: &Json) {
+    let group_at = at.field("apiGroup");
     match text(subject, "kind") {
         "ServiceAccount" => {
-            report.text(at, subject, "name", names::subdomain);
-            if get(subject, "apiGroup").is_some() {
-                only(report, at, subject, "apiGroup", &[""]);
+            let name = text(subject, "name");
+            if !name.is_empty() {
+                report.messages(&at.field("name"), name, names::subdomain(name));
             }
+            report.one_of(&group_at, text(subject, "apiGroup"), &[""]);
         }
-        "User" | "Group" => only(report, at, subject, "apiGroup", &[GROUP]),
-        _ => only(report, at, subject, "kind", &["ServiceAccount", "User", "Group"]),
+        "User" | "Group" => report.one_of(&group_at, text(subject, "apiGroup"), GROUP),
+        kind => report.one_of(&at.field("kind"), kind, &["ServiceAccount", "User", "Group"]),
     }
 }
 
 /// A binding that exists always binds the same role.
 pub(in super::super) fn same_role(report: &mut Report, binding: &Json, old: &Json) {
-    if get(binding, "roleRef") != get(old, "roleRef") {
-        report.invalid(
-            &root("roleRef"),
-            binding["roleRef"].clone(),
-            "cannot change roleRef",
-        );
-    }
+    let is_same = get(binding, "roleRef") == get(old, "roleRef");
+    report.unless(
+        is_same,
+        &root("roleRef"),
+        binding["roleRef"].clone(),
+        "field is immutable",
+    );
 }

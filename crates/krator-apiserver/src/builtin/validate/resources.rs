@@ -10,62 +10,60 @@ use serde_json::Value as Json;
 pub(super) const TYPES: &[(&str, TypeRule)] = &[
     ("core.v1.ResourceRequirements", requirements),
     ("core.v1.PersistentVolumeClaimSpec", super::claims::spec),
-    ("core.v1.ResourceQuotaSpec", |report, at, spec| {
-        for (name, value) in entries(spec, "hard") {
-            not_negative(report, &at.field("hard").key(name), value);
-        }
-    }),
 ];
 
 fn quantity(value: &Json) -> Option<Amount> {
     Amount::parse(value.as_str()?).ok()
 }
 
-fn not_negative(report: &mut Report, at: &Path, value: &Json) {
-    if let Some(quantity) = quantity(value).filter(Amount::is_negative) {
-        report.invalid(at, quantity.to_string(), "must be greater than or equal to 0");
+/// No amount of several resources is negative.
+pub(super) fn not_negative(report: &mut Report, at: &Path, amounts: &Json) {
+    for (name, value) in amounts.as_object().into_iter().flatten() {
+        let is_right = !quantity(value).is_some_and(|amount| amount.is_negative());
+        report.unless(is_right, &at.key(name), value.clone(), "must not be negative");
     }
 }
 
 fn requirements(report: &mut Report, at: &Path, resources: &Json) {
     for list in ["limits", "requests"] {
+        not_negative(report, &at.field(list), &resources[list]);
         for (name, value) in entries(resources, list) {
             let at = at.field(list).key(name);
-            resource_name(report, &at, name);
-            not_negative(report, &at, value);
-            if is_extended(name) && quantity(value).is_some_and(|quantity| !quantity.is_whole()) {
-                report.invalid(&at, value.clone(), "must be an integer");
-            }
+            report.messages(&at, name, names::qualified(name));
+            let of_containers = ["cpu", "memory", "ephemeral-storage"].contains(&name.as_str());
+            let is_known = name.contains('/') || of_containers || is_huge_page(name);
+            report.unless(
+                is_known,
+                &at,
+                name.as_str(),
+                "must be a standard resource for containers",
+            );
+            let is_whole = quantity(value).is_none_or(|amount| amount.is_whole());
+            report.unless(
+                is_whole || !is_extended(name),
+                &at,
+                value.clone(),
+                "must be an integer",
+            );
         }
     }
     for (name, value) in entries(resources, "requests") {
         let can_overcommit = !is_extended(name) && !is_huge_page(name);
         let Some(request) = quantity(value) else { continue };
-        let limit = &resources["limits"][name];
-        let detail = match (quantity(limit), limit.as_str()) {
-            (Some(limit), Some(text)) if !can_overcommit && request != limit => {
-                format!("must be equal to {name} limit of {text}")
-            }
-            (Some(limit), Some(text)) if can_overcommit && request > limit => {
-                format!("must be less than or equal to {name} limit of {text}")
-            }
-            (None, _) if !can_overcommit => {
-                let detail = "Limit must be set for non overcommitable resources";
-                report.required(&at.field("limits"), detail);
+        let is_right = match quantity(&resources["limits"][name]) {
+            Some(limit) if can_overcommit => request <= limit,
+            Some(limit) => request == limit,
+            None if can_overcommit => true,
+            None => {
+                report.required(&at.field("limits"), "this resource needs a limit");
                 continue;
             }
-            _ => continue,
         };
-        report.invalid(&at.field("requests"), request.to_string(), detail);
-    }
-}
-
-/// A resource that containers can have.
-fn resource_name(report: &mut Report, at: &Path, name: &str) {
-    report.messages(at, name, names::qualified(name));
-    let of_containers = matches!(name, "cpu" | "memory" | "ephemeral-storage") || is_huge_page(name);
-    if !name.contains('/') && !of_containers {
-        report.invalid(at, name, "must be a standard resource for containers");
+        let detail = match can_overcommit {
+            true => format!("{name} must not be more than its limit"),
+            false => format!("{name} must be equal to its limit"),
+        };
+        report.unless(is_right, &at.field("requests"), value.clone(), &detail);
     }
 }
 

@@ -1,39 +1,34 @@
 //! One walk over an object beside its recorded OpenAPI schema. It checks required fields, enumerations and signs of
-//! numbers wherever they occur, and calls the rules of each type that has some.
+//! numbers wherever they occur, and calls the rules of each type and of its fields.
 
-use super::{labels, networking, pods, rbac, resources, volumes, workloads};
+use super::table::{FIELDS, is_empty};
+use super::{containers, labels, networking, pods, rbac, resources, services, volumes, workloads};
 use crate::builtin::documents;
 use crate::builtin::report::{Report, TypeRule, root};
 use crate::types::referred;
 use krator_schema::Path;
 use serde_json::{Map, Value as Json};
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 /// The rules of types, by group, version and name. Each file has those of its family.
-static RULES: LazyLock<BTreeMap<&'static str, TypeRule>> = LazyLock::new(|| {
-    let families = [
-        labels::TYPES,
-        networking::TYPES,
-        pods::TYPES,
-        rbac::TYPES,
-        resources::TYPES,
-        volumes::TYPES,
-        workloads::TYPES,
-    ];
-    families.into_iter().flatten().copied().collect()
-});
+const TYPES: [&[(&str, TypeRule)]; 9] = [
+    containers::TYPES,
+    labels::TYPES,
+    networking::TYPES,
+    pods::TYPES,
+    rbac::TYPES,
+    resources::TYPES,
+    services::TYPES,
+    volumes::TYPES,
+    workloads::TYPES,
+];
 
-/// Required fields that may be empty, and those whose rules have a message of their own.
-const NOT_REQUIRED: [(&str, &str); 12] = [
+/// Required fields that may be empty, and those that have rules of their own.
+const NOT_REQUIRED: [(&str, &str); 9] = [
     ("apps.v1.DaemonSetSpec", "selector"),
-    ("core.v1.ExecAction", "command"),
     ("core.v1.HTTPHeader", "value"),
     ("core.v1.LimitRangeSpec", "limits"),
     ("core.v1.Sysctl", "value"),
     ("batch.v1.PodFailurePolicy", "rules"),
-    ("networking.v1.HTTPIngressPath", "pathType"),
-    ("rbac.v1.PolicyRule", "verbs"),
     ("storage.v1.CSINodeSpec", "drivers"),
     ("storage.v1.TokenRequest", "audience"),
     ("core.v1.TypedLocalObjectReference", "kind"),
@@ -91,8 +86,13 @@ fn of_type(report: &mut Report, at: &Path, name: &'static str, schema: &'static 
     if name == "meta.v1.ObjectMeta" {
         return;
     }
-    if let Some(rule) = RULES.get(name) {
+    for (_, rule) in TYPES.into_iter().flatten().filter(|(of, _)| *of == name) {
         rule(report, at, value);
+    }
+    for (_, fields, check) in FIELDS.iter().filter(|(of, ..)| *of == name) {
+        for field in *fields {
+            check.run(report, &at.field(*field), &value[field]);
+        }
     }
     let required = schema["required"].as_array().into_iter().flatten();
     for field in required.filter_map(Json::as_str) {
@@ -101,16 +101,6 @@ fn of_type(report: &mut Report, at: &Path, name: &'static str, schema: &'static 
         }
     }
     contents(report, at, schema, value);
-}
-
-/// Whether a required field counts as missing. Zero is a number, and booleans are never missing.
-fn is_empty(value: &Json) -> bool {
-    match value {
-        Json::Null => true,
-        Json::String(text) => text.is_empty(),
-        Json::Array(items) => items.is_empty(),
-        _ => false,
-    }
 }
 
 fn contents(report: &mut Report, at: &Path, schema: &'static Json, value: &Json) {
@@ -131,8 +121,8 @@ fn contents(report: &mut Report, at: &Path, schema: &'static Json, value: &Json)
         Json::String(text) if !text.is_empty() => {
             let allowed = schema["enum"].as_array().into_iter().flatten();
             let allowed: Vec<&str> = allowed.filter_map(Json::as_str).collect();
-            if !allowed.is_empty() && !allowed.contains(&text.as_str()) {
-                report.not_supported(at, text.as_str(), &allowed);
+            if !allowed.is_empty() {
+                report.one_of(at, text, &allowed);
             }
         }
         _ => {}

@@ -8,95 +8,93 @@ use krator_schema::Path;
 use serde_json::{Value as Json, json};
 
 pub(super) const TYPES: &[(&str, TypeRule)] = &[
-    ("apps.v1.RollingUpdateDeployment", |report, at, rolling| {
-        let unavailable_at = at.field("maxUnavailable");
-        int_or_percent(report, &unavailable_at, &rolling["maxUnavailable"]);
-        at_least_zero(report, &at.field("maxSurge"), &rolling["maxSurge"]);
-        let has_default = !rolling["maxUnavailable"].is_null();
-        if has_default && amount(&rolling["maxUnavailable"]) == 0 && amount(&rolling["maxSurge"]) == 0 {
-            let value = rolling["maxUnavailable"].clone();
-            report.invalid(&unavailable_at, value, "may not be 0 when `maxSurge` is 0");
+    ("apps.v1.DeploymentSpec", |report, at, spec| {
+        if text(spec, "strategy.type") == "Recreate" && get(spec, "strategy.rollingUpdate").is_some() {
+            let at = at.field("strategy").field("rollingUpdate");
+            report.forbidden(&at, "may not be set when the strategy is `Recreate`");
         }
+        let ready = int(spec, "minReadySeconds").unwrap_or_default();
+        if let Some(seconds) = int(spec, "progressDeadlineSeconds") {
+            let at = at.field("progressDeadlineSeconds");
+            report.unless(
+                seconds > ready,
+                &at,
+                seconds,
+                "must be greater than minReadySeconds",
+            );
+        }
+    }),
+    ("apps.v1.RollingUpdateDeployment", |report, at, rolling| {
+        let (unavailable, surge) = (&rolling["maxUnavailable"], &rolling["maxSurge"]);
+        let moves = unavailable.is_null() || amount(unavailable) != 0 || amount(surge) != 0;
+        let detail = "may not be 0 when `maxSurge` is 0";
+        report.unless(moves, &at.field("maxUnavailable"), unavailable.clone(), detail);
     }),
     ("apps.v1.RollingUpdateDaemonSet", |report, at, rolling| {
-        let (unavailable_at, surge_at) = (at.field("maxUnavailable"), at.field("maxSurge"));
-        let (unavailable, surge) = (&rolling["maxUnavailable"], &rolling["maxSurge"]);
-        int_or_percent(report, &unavailable_at, unavailable);
-        int_or_percent(report, &surge_at, surge);
-        match (amount(unavailable), amount(surge)) {
-            (0, 0) => report.required(&unavailable_at, "cannot be 0 when maxSurge is 0"),
+        match (amount(&rolling["maxUnavailable"]), amount(&rolling["maxSurge"])) {
+            (0, 0) => report.required(&at.field("maxUnavailable"), "cannot be 0 when `maxSurge` is 0"),
             (0, _) | (_, 0) => {}
-            _ => {
-                let detail = "may not be set when maxUnavailable is non-zero";
-                report.invalid(&surge_at, surge.clone(), detail);
-            }
+            (_, surge) => report.invalid(
+                &at.field("maxSurge"),
+                surge,
+                "may not be set beside `maxUnavailable`",
+            ),
         }
     }),
-    ("policy.v1.PodDisruptionBudgetSpec", disruption_budget),
+    ("policy.v1.PodDisruptionBudgetSpec", |report, at, spec| {
+        let both = get(spec, "minAvailable").is_some() && get(spec, "maxUnavailable").is_some();
+        report.unless(
+            !both,
+            at,
+            spec.clone(),
+            "minAvailable and maxUnavailable cannot be both set",
+        );
+    }),
 ];
 
-pub(in super::super) fn deployment(report: &mut Report, object: &Json) {
-    let (at, spec) = (root("spec"), &object["spec"]);
-    template_of(report, object, "deployment", "ReplicaSet");
-    if text(spec, "strategy.type") == "Recreate" && get(spec, "strategy.rollingUpdate").is_some() {
-        let detail = "may not be specified when strategy `type` is 'Recreate'";
-        report.forbidden(&at.field("strategy").field("rollingUpdate"), detail);
-    }
-    let ready = int(spec, "minReadySeconds").unwrap_or_default();
-    if let Some(seconds) = int(spec, "progressDeadlineSeconds").filter(|seconds| *seconds <= ready) {
-        let detail = "must be greater than minReadySeconds";
-        report.invalid(&at.field("progressDeadlineSeconds"), seconds, detail);
-    }
-}
-
-pub(in super::super) fn replica_set(report: &mut Report, object: &Json) {
-    // The original says "deployment" here, too.
-    template_of(report, object, "deployment", "ReplicaSet");
-}
-
-pub(in super::super) fn daemon_set(report: &mut Report, object: &Json) {
-    template_of(report, object, "daemonset", "DaemonSet");
-}
-
-/// The selector must select something, and that includes the pods of the template, which always run.
-fn template_of(report: &mut Report, object: &Json, kind: &str, controller: &str) {
-    let at = root("spec.selector");
-    let selector = &object["spec"]["selector"];
-    let template = &object["spec"]["template"];
-    if !selector.is_null() && labels::is_empty(selector) {
-        let detail = format!("empty selector is invalid for {kind}");
-        report.invalid(&at, selector.clone(), detail);
-    } else if labels::can_be_evaluated(selector) {
-        selects(report, selector, template);
+/// A workload selects the pods of its template, which always run.
+pub(in super::super) fn keeps_pods(report: &mut Report, object: &Json) {
+    let (at, selector, template) = (
+        root("spec"),
+        &object["spec"]["selector"],
+        &object["spec"]["template"],
+    );
+    let is_empty = !selector.is_null() && labels::is_empty(selector);
+    if is_empty || !labels::can_be_evaluated(selector) {
+        report.invalid(
+            &at.field("selector"),
+            selector.clone(),
+            "must be a valid selector that is not empty",
+        );
     } else {
-        report.invalid(&at, selector.clone(), "invalid label selector");
+        selects(report, selector, template);
     }
-    always_runs(report, template, controller);
+    let at = at.field("template").field("spec");
+    report.one_of(
+        &at.field("restartPolicy"),
+        text(template, "spec.restartPolicy"),
+        &["Always"],
+    );
+    if get(template, "spec.activeDeadlineSeconds").is_some() {
+        report.forbidden(&at.field("activeDeadlineSeconds"), "these pods have no deadline");
+    }
 }
 
 /// A selector selects the pods of a template; no selector selects nothing.
 pub(in super::super) fn selects(report: &mut Report, selector: &Json, template: &Json) {
     let found = &template["metadata"]["labels"];
-    if selector.is_null() || !labels::selects(selector, found) {
-        let detail = "`selector` does not match template `labels`";
-        report.invalid(&root("spec.template.metadata.labels"), found.clone(), detail);
-    }
-}
-
-fn always_runs(report: &mut Report, template: &Json, controller: &str) {
-    let at = root("spec.template.spec");
-    let policy = text(template, "spec.restartPolicy");
-    if policy != "Always" {
-        report.not_supported(&at.field("restartPolicy"), policy, &["Always"]);
-    }
-    if get(template, "spec.activeDeadlineSeconds").is_some() {
-        let detail = format!("activeDeadlineSeconds in {controller} is not Supported");
-        report.forbidden(&at.field("activeDeadlineSeconds"), detail);
-    }
+    let selected = !selector.is_null() && labels::selects(selector, found);
+    let at = root("spec.template.metadata.labels");
+    report.unless(
+        selected,
+        &at,
+        found.clone(),
+        "`selector` does not match template `labels`",
+    );
 }
 
 /// A number that is not negative, or a percentage.
-fn at_least_zero(report: &mut Report, at: &Path, value: &Json) {
+pub(super) fn at_least_zero(report: &mut Report, at: &Path, value: &Json) {
     match value.as_str() {
         Some(percent) => report.messages(at, percent, names::percent(percent)),
         None => report.non_negative(at, value),
@@ -104,11 +102,10 @@ fn at_least_zero(report: &mut Report, at: &Path, value: &Json) {
 }
 
 /// A number that is not negative, or a percentage of at most all.
-fn int_or_percent(report: &mut Report, at: &Path, value: &Json) {
+pub(super) fn share(report: &mut Report, at: &Path, value: &Json) {
     at_least_zero(report, at, value);
-    if value.is_string() && amount(value) > 100 {
-        report.invalid(at, value.clone(), "must not be greater than 100%");
-    }
+    let is_part = !value.is_string() || amount(value) <= 100;
+    report.unless(is_part, at, value.clone(), "must not be greater than 100%");
 }
 
 /// The number, also that of a percentage.
@@ -118,12 +115,11 @@ fn amount(value: &Json) -> i64 {
     percent.or_else(|| value.as_i64()).unwrap_or_default()
 }
 
-pub(in super::super) fn stateful_set(report: &mut Report, object: &Json) {
-    template_of(report, object, "statefulset", "StatefulSet");
-}
-
 pub(in super::super) fn new_stateful_set(report: &mut Report, object: &Json) {
-    report.text(&root("spec"), &object["spec"], "serviceName", names::label);
+    let name = text(object, "spec.serviceName");
+    if !name.is_empty() {
+        report.messages(&root("spec.serviceName"), name, names::label(name));
+    }
 }
 
 /// The pods of a StatefulSet have its claims as volumes, and the controller sets their names.
@@ -161,23 +157,7 @@ pub(in super::super) fn stateful_set_update(report: &mut Report, object: &Json, 
         spec
     };
     if rest(object) != rest(old) {
-        let detail = "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
-        report.forbidden(&root("spec"), detail);
-    }
-}
-
-fn disruption_budget(report: &mut Report, at: &Path, spec: &Json) {
-    let (least, most) = (get(spec, "minAvailable"), get(spec, "maxUnavailable"));
-    for (field, value) in [("minAvailable", least), ("maxUnavailable", most)] {
-        if let Some(value) = value {
-            int_or_percent(report, &at.field(field), value);
-        }
-    }
-    if least.is_some() && most.is_some() {
-        report.invalid(
-            at,
-            spec.clone(),
-            "minAvailable and maxUnavailable cannot be both set",
-        );
+        let detail = format!("only {} can change", CHANGEABLE.join(", "));
+        report.forbidden(&root("spec"), &detail);
     }
 }

@@ -24,14 +24,46 @@ static DIFFERENT: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\b3[0-2]\d{3}\b", "PORT"),
         (r"(name: [a-z]+-|calf-)[a-z0-9]{5}\b", "${1}SUFFIX"),
         (r"/\S*/(LIVE|MERGED)-\d+", "${1}"),
-        // Go names the struct and the field, and the embedded server the path.
-        (r"(into Go struct field )\S+", "${1}FIELD"),
+        // Each server says in its own words that a value has a wrong type.
+        (
+            r"(cannot be handled as a \w+: )(json: cannot unmarshal |\S+ must be of type ).*",
+            "${1}WRONG TYPE",
+        ),
     ];
     let compiled = patterns.map(|(pattern, mask)| (Regex::new(pattern).expect("a pattern"), mask));
     compiled.into()
 });
 /// What pads the columns of tables, whose widths follow what is in them.
 static PADDING: LazyLock<Regex> = LazyLock::new(|| Regex::new("(\\S) {2,}").expect("a pattern"));
+
+/// Kinds that a definition has made, of whose refusals every word is compared.
+const CUSTOM: [&str; 4] = ["The Moose ", "The Elk ", "The Herd ", ".krator.dev "];
+/// The kinds of errors in fields, up to which refusals of the kinds of Kubernetes itself are compared.
+static ERROR: LazyLock<Regex> = LazyLock::new(|| {
+    let kinds = "Required value|Invalid value|Unsupported value|Forbidden|Duplicate value|Too long|Too many|Not found";
+    let kinds = format!(r"^((?:.* is invalid: |\* )\S+: (?:{kinds})).*");
+    Regex::new(&kinds).expect("a pattern")
+});
+
+/// What is printed without the words of refusals of the kinds of Kubernetes itself.
+fn without_words(text: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut is_custom = true;
+    for line in text.split('\n') {
+        if line.contains(" is invalid: ") {
+            is_custom = CUSTOM.iter().any(|kind| line.contains(kind));
+        }
+        let line = match is_custom {
+            true => line.to_owned(),
+            false => ERROR.replace(line, "${1}").replace("Not found", "Invalid value"),
+        };
+        // Several errors of one field.
+        if is_custom || !line.starts_with("* ") || lines.last() != Some(&line) {
+            lines.push(line);
+        }
+    }
+    lines.join("\n")
+}
 
 /// Masks what one server prints.
 pub struct Mask {
@@ -51,6 +83,6 @@ impl Mask {
         let text = DIFFERENT.iter().fold(text, |text, (pattern, mask)| {
             pattern.replace_all(&text, *mask).into_owned()
         });
-        PADDING.replace_all(&text, "$1  ").into_owned()
+        without_words(&PADDING.replace_all(&text, "$1  "))
     }
 }

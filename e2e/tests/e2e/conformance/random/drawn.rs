@@ -371,6 +371,11 @@ impl Drawn {
                 .is_some_and(|it| !stays(it))
     }
 
+    /// Whether the request is about a kind that a definition has made.
+    pub fn is_custom(&self) -> bool {
+        self.path.contains("conformance.krator.dev")
+    }
+
     /// Whether the answer also has what other rounds have made.
     pub fn is_about_others(&self) -> bool {
         self.is_about_others

@@ -117,11 +117,17 @@ impl Session {
         let refused = |key: &str| body[key].as_str().unwrap_or_default().to_owned();
         let causes = body.pointer("/details/causes").and_then(Json::as_array);
         let mut causes = causes.cloned().unwrap_or_default();
+        // What is wrong with an object of a kind of Kubernetes itself is said in other words.
+        if !drawn.is_custom() {
+            for cause in causes.iter_mut().filter_map(Json::as_object_mut) {
+                cause.remove("message");
+            }
+        }
         // The errors of an object may come in another order.
         causes.sort_by_key(ToString::to_string);
         causes.dedup();
         let shown = match code {
-            422 if causes.len() > 1 => {
+            422 if causes.len() > 1 || !drawn.is_custom() && !causes.is_empty() => {
                 format!(
                     "{code} {}: {} {form} {warnings:?}",
                     refused("reason"),

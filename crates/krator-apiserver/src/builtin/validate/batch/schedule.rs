@@ -15,56 +15,42 @@ const FIELDS: [Bounds; 5] = [
     (0, 6, &DAYS),
 ];
 
-/// The errors of a schedule.
-pub(super) fn check(schedule: &str) -> Result<(), String> {
-    let schedule = match schedule
-        .strip_prefix("CRON_TZ=")
-        .or_else(|| schedule.strip_prefix("TZ="))
-    {
+/// Whether a text is a schedule.
+pub(super) fn is_schedule(text: &str) -> bool {
+    let zone = text.strip_prefix("CRON_TZ=").or_else(|| text.strip_prefix("TZ="));
+    let schedule = match zone {
         Some(rest) => rest.split_once(' ').map_or("", |(_, schedule)| schedule.trim()),
-        None => schedule,
+        None => text,
     };
     if let Some(name) = schedule.strip_prefix('@') {
-        return descriptor(schedule, name);
+        let every = name
+            .strip_prefix("every ")
+            .map(str::parse::<jiff::SignedDuration>);
+        let names = [
+            "yearly", "annually", "monthly", "weekly", "daily", "midnight", "hourly",
+        ];
+        return names.contains(&name) || every.is_some_and(|every| every.is_ok());
     }
     let fields: Vec<&str> = schedule.split_whitespace().collect();
-    if fields.len() != FIELDS.len() {
-        return Err(format!(
-            "expected exactly 5 fields, found {}: [{}]",
-            fields.len(),
-            fields.join(" ")
-        ));
-    }
-    for (field, bounds) in fields.into_iter().zip(&FIELDS) {
-        for range in field.split(',').filter(|range| !range.is_empty()) {
-            check_range(range, bounds)?;
-        }
-    }
-    Ok(())
+    let mut with_bounds = fields.iter().zip(&FIELDS);
+    let is_field = |(field, bounds): (&&str, &Bounds)| {
+        let mut ranges = field.split(',').filter(|range| !range.is_empty());
+        ranges.all(|range| is_range(range, bounds).unwrap_or_default())
+    };
+    fields.len() == FIELDS.len() && with_bounds.all(is_field)
 }
 
-fn descriptor(schedule: &str, name: &str) -> Result<(), String> {
-    match name {
-        "yearly" | "annually" | "monthly" | "weekly" | "daily" | "midnight" | "hourly" => Ok(()),
-        _ => match name.strip_prefix("every ") {
-            Some(duration) if duration.parse::<jiff::SignedDuration>().is_ok() => Ok(()),
-            Some(duration) => Err(format!(
-                "failed to parse duration {schedule}: time: invalid duration {duration:?}"
-            )),
-            None => Err(format!("unrecognized descriptor: {schedule}")),
-        },
-    }
-}
-
-fn check_range(range: &str, (least, most, names): &Bounds) -> Result<(), String> {
+/// None if a part of the range is neither a number nor a name.
+fn is_range(range: &str, (least, most, names): &Bounds) -> Option<bool> {
     let number_or_name = |text: &str| {
         let lower = text.to_lowercase();
         let named = (*least..).zip(*names).find(|(_, name)| **name == lower);
-        named.map_or_else(|| number(text), |(at, _)| Ok(at))
+        named.map(|(at, _)| at).or_else(|| text.parse().ok())
     };
-    let (ends, step) = range
-        .split_once('/')
-        .map_or((range, None), |(ends, step)| (ends, Some(step)));
+    let (ends, step) = match range.split_once('/') {
+        Some((ends, step)) => (ends, Some(step.parse::<i64>().ok()?)),
+        None => (range, None),
+    };
     let (start, end) = match ends.split_once('-') {
         _ if matches!(ends, "*" | "?") => (*least, *most),
         Some((start, end)) => (number_or_name(start)?, number_or_name(end)?),
@@ -73,36 +59,11 @@ fn check_range(range: &str, (least, most, names): &Bounds) -> Result<(), String>
             (start, if step.is_some() { *most } else { start })
         }
     };
-    let step = step.map_or(Ok(1), number)?;
-    match () {
-        () if start < *least => Err(format!(
-            "beginning of range ({start}) below minimum ({least}): {range}"
-        )),
-        () if end > *most => Err(format!("end of range ({end}) above maximum ({most}): {range}")),
-        () if start > end => Err(format!(
-            "beginning of range ({start}) beyond end of range ({end}): {range}"
-        )),
-        () if step == 0 => Err(format!("step of range should be a positive number: {range}")),
-        () => Ok(()),
-    }
+    Some(*least <= start && start <= end && end <= *most && step.is_none_or(|step| step > 0))
 }
 
-fn number(text: &str) -> Result<i64, String> {
-    match text.parse() {
-        Ok(number) if number < 0 => Err(format!("negative number ({number}) not allowed: {text}")),
-        Ok(number) => Ok(number),
-        Err(_) => {
-            let reason = format!("strconv.Atoi: parsing {text:?}: invalid syntax");
-            Err(format!("failed to parse int from {text}: {reason}"))
-        }
-    }
-}
-
-/// The errors in the form of the name of a time zone.
-pub(super) fn check_time_zone(zone: &str) -> Vec<String> {
-    if zone.is_empty() {
-        return vec!["timeZone must be nil or non-empty string".to_owned()];
-    }
+/// Whether a text has the form of the name of a time zone.
+pub(super) fn is_time_zone(zone: &str) -> bool {
     let is_good = |part: &str| {
         (1..=14).contains(&part.len())
             && !matches!(part, "." | "..")
@@ -111,12 +72,5 @@ pub(super) fn check_time_zone(zone: &str) -> Vec<String> {
                 .bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || b".-_+".contains(&byte))
     };
-    if !zone.split('/').all(is_good) {
-        return vec![format!("unknown time zone {zone}")];
-    }
-    if zone.eq_ignore_ascii_case("local") {
-        let message = "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones";
-        return vec![message.to_owned()];
-    }
-    Vec::new()
+    zone.split('/').all(is_good) && !zone.eq_ignore_ascii_case("local")
 }
