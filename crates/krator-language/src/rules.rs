@@ -144,7 +144,9 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
 
 /// The rule of a name.
 pub fn named(name: &str) -> Option<&'static Rule> {
-    all().find(|rule| rule.name == name)
+    // Those that are in both lists are the same.
+    let mut rules = catalog::without_check().chain(checked());
+    rules.find(|rule| rule.name == name)
 }
 
 /// The rules that have a check.

@@ -245,6 +245,7 @@ mod tests {
         assert_eq!(rest.map(|object| object.status), Some(Status::default()));
         assert_eq!(path, ".status");
     }
+
     #[test]
     fn a_required_field_is_what_an_object_lacks() {
         for spec in ["null", "{}", "[]", r#"{"level": "Low"}"#] {
