@@ -12,6 +12,11 @@ const UNDECODABLE: &str = "Undecodable";
 /// The reason why an object is left alone whose state has no written handler.
 pub const NOT_WRITTEN: &str = "NotWritten";
 
+/// The reason why an object that would enter a state stays where it is.
+pub const WAITS_FOR_GATE: &str = "WaitsForGate";
+/// The reason why a gate never opens: its schedule or its time zone is wrong.
+pub const INVALID_GATE: &str = "InvalidGate";
+
 /// The condition whose generation is that of the last change of the spec that the machine has reacted to.
 pub const RECONCILING: &str = "Reconciling";
 

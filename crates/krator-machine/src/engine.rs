@@ -5,6 +5,7 @@
 //! wake-up. A transition that a handler has chosen takes precedence over all of them except deletion.
 mod enter;
 mod failures;
+mod gates;
 mod limits;
 mod objectives;
 mod reason;
@@ -291,8 +292,12 @@ impl<'g> Engine<'g> {
             return Some(None);
         }
         let is_written = self.is_written();
-        let next = [self.stay.due.filter(|_| is_written), self.deadline(now)]
+        let runs = [self.stay.due, self.gate_opens(now)].map(|at| at.filter(|_| is_written));
+        // What the object waits for is to be seen from when the timeout ends, although it does not lead on yet.
+        let ends = self.timeout_end(now).filter(|end| *end > now.elapsed);
+        let next = [self.deadline(now), ends]
             .into_iter()
+            .chain(runs)
             .flatten()
             .min()
             .map(|at| at.max(self.stay.not_before));
@@ -404,7 +409,18 @@ impl<'g> Engine<'g> {
             self.report_digests();
             self.forget_failures();
         }
-        let words = self.next_message.take();
+        let waits_for = match (&outcome, self.leave) {
+            (Outcome::Exit(Exit::To(to)), None) => Some(*to).filter(|to| self.has_to_wait(*to, now)),
+            _ => None,
+        };
+        let (outcome, words) = match (waits_for, self.next_message.take()) {
+            // The handler says this again when it has been let through.
+            (Some(_), _) => (Outcome::Exit(Exit::Stay), None),
+            (None, words) => (outcome, words),
+        };
+        if matches!(outcome, Outcome::Exit(_)) {
+            self.ask(waits_for, now);
+        }
         if let (Outcome::Exit(Exit::To(to)), None) = (&outcome, self.leave) {
             if self.graph.state(*to).kind == StateKind::Ready {
                 self.entries.remove(&at);

@@ -1,9 +1,9 @@
-//! Times and numbers that the graph reads from fields of the object: for polls, timeouts and limits.
+//! Values that the graph reads from fields of the object: times and numbers for polls, timeouts and limits, and texts for gates.
 use jiff::Timestamp;
 use std::time::Duration;
 
-/// The value of a field that a poll, a timeout or a limit is read from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The value of a field that a poll, a timeout, a limit or a gate is read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FieldValue {
     /// A duration, never zero.
     For(Duration),
@@ -11,4 +11,6 @@ pub enum FieldValue {
     At(Timestamp),
     /// A number. Where a duration is wanted it counts seconds, and 0 means "never"; a limit of 0 means "not at all".
     Number(u32),
+    /// A text: a schedule or the name of a time zone.
+    Text(Box<str>),
 }

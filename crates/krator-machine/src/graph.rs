@@ -3,9 +3,11 @@
 //!
 //! A graph borrows its parts. That of generated code is a constant; one that is built at run time borrows from
 //! whatever owns its states.
+mod gate;
 mod policy;
 mod retry;
 
+pub use gate::{Text, Window};
 pub use policy::{Effects, OnDelete, OnSpecChange, Period, Policy, SpecChange, StateKind, Times, Watch};
 pub use retry::Retry;
 

@@ -41,6 +41,9 @@ pub struct MachineStatus {
     /// value of its field.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fired_timeouts: Vec<TimeoutFired>,
+    /// The state whose gate the object waits for, where a state has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ask: Option<Ask>,
     /// The measurements for objectives that are under way, where the description has `slo`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub objectives: Vec<ObjectiveStart>,
@@ -66,6 +69,15 @@ pub struct TimeoutFired {
     pub state: String,
     /// The value of the field.
     pub at: Timestamp,
+}
+
+/// An object waits for the gate of a state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ask {
+    /// The name of the state.
+    pub to: String,
+    /// Since when, by the API server's clock.
+    pub since: Timestamp,
 }
 
 /// A measurement of how long an object takes from one state to another.
@@ -174,6 +186,7 @@ impl MachineStatus {
             attempts,
             entries,
             fired_timeouts,
+            ask,
             objectives,
             observed_generation,
             // They are stored by the writes that store another generation or entry. A conversion counts none.
@@ -187,6 +200,7 @@ impl MachineStatus {
             && attempts.unwrap_or(0) == stored.attempts.unwrap_or(0)
             && (entries, objectives) == (&stored.entries, &stored.objectives)
             && *fired_timeouts == stored.fired_timeouts
+            && *ask == stored.ask
             && *observed_generation == stored.observed_generation
             && *last_handled_request == stored.last_handled_request
             && ours.eq(conditions)

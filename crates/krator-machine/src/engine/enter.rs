@@ -67,6 +67,7 @@ impl<'g> Engine<'g> {
         self.at = Some(found);
         self.find_measurements(stored, now);
         self.find_fired_timeouts(stored);
+        self.find_ask(stored);
         self.stay.entered_at = stored.state_entered_time.unwrap_or(now.time);
         self.stay.before =
             Duration::try_from(now.time.duration_since(self.stay.entered_at)).unwrap_or_default();

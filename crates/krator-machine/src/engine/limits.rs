@@ -91,8 +91,8 @@ impl Engine<'_> {
     fn most(&self, times: Times) -> Option<u32> {
         match times {
             Times::Fixed(times) => Some(times),
-            Times::FromField(field) => match *self.field_values.get(usize::from(field))? {
-                Some(FieldValue::Number(times)) => Some(times),
+            Times::FromField(field) => match self.field_values.get(usize::from(field))? {
+                Some(FieldValue::Number(times)) => Some(*times),
                 _ => None,
             },
         }

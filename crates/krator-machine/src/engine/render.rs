@@ -3,7 +3,7 @@ use super::{Engine, Now};
 use crate::{
     conditions,
     graph::{Policy, STANDARD_CONDITIONS, StateKind},
-    status::{Condition, MachineStatus},
+    status::{Condition, MachineStatus, truncated},
 };
 
 impl Engine<'_> {
@@ -26,6 +26,7 @@ impl Engine<'_> {
             attempts: (self.stay.attempts > 0).then_some(self.stay.attempts),
             entries,
             fired_timeouts: self.fired_timeouts(),
+            ask: self.stored_ask(now),
             objectives: self.reported_measurements(),
             observed_generation: Some(self.observed),
             spec_digests: self.reported_digests(),
@@ -86,16 +87,35 @@ impl Engine<'_> {
                 .map(|(_, status)| *status)
         };
 
+        let waits = self.asks(now).filter(|_| !retrying && not_written.is_none());
+        let gate = waits.map(|(to, _)| {
+            let name = self.graph.state(to).name;
+            match self.opens(to, now.time) {
+                Ok(_) => (
+                    "Reconciling",
+                    conditions::WAITS_FOR_GATE,
+                    format!("waits for the gate of {name}"),
+                ),
+                Err(wrong) => (
+                    "Stalled",
+                    conditions::INVALID_GATE,
+                    truncated(&format!("the gate of {name} is shut: {wrong}")),
+                ),
+            }
+        });
         let mut conditions = Vec::with_capacity(STANDARD_CONDITIONS.len());
         for kind in STANDARD_CONDITIONS {
+            let of_gate = gate.as_ref().filter(|(of, ..)| *of == kind);
             let of_kind = if retrying {
                 kind == "Reconciling"
             } else {
-                conditions::holds(shown_kind, kind)
+                conditions::holds(shown_kind, kind) || of_gate.is_some()
             };
+            let (reason, message) =
+                of_gate.map_or((reason, message), |(_, reason, message)| (*reason, message));
             let status = match set_here(kind) {
                 Some("keep") if !retrying => by_type(kind).map_or("Unknown", |c| &c.status),
-                Some(status) if !retrying => status,
+                Some(status) if !retrying && of_gate.is_none() => status,
                 _ if of_kind => "True",
                 _ => "False",
             };

@@ -1,5 +1,5 @@
 //! The stay of an object in a state, from one entry to the next.
-use super::Now;
+use super::{Now, gates::Asking};
 use crate::status::EntryId;
 use jiff::Timestamp;
 use std::time::Duration;
@@ -32,6 +32,8 @@ pub(super) struct Stay {
     pub due: Option<Duration>,
     /// Neither the handler nor the timeout takes effect before this time.
     pub not_before: Duration,
+    /// The gate that the handler waits for.
+    pub asking: Option<Asking>,
     /// The timeout passed while no operator was running. It takes effect after the handler has run once and stayed.
     pub overdue: bool,
 }
@@ -53,6 +55,7 @@ impl Stay {
             has_begun: false,
             due: None,
             not_before: Duration::ZERO,
+            asking: None,
             overdue: false,
         }
     }

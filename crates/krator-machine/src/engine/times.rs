@@ -25,12 +25,14 @@ pub enum When {
 pub fn when(period: Period, field_values: &[Option<FieldValue>]) -> Option<When> {
     Some(match period {
         Period::Fixed(after) => When::After(after),
-        Period::FromField(field) => match (*field_values.get(usize::from(field))?)? {
+        Period::FromField(field) => match *field_values.get(usize::from(field))?.as_ref()? {
             FieldValue::For(after) => When::After(after),
             // No seconds are no time limit; for a limit, no entries are none.
             FieldValue::Number(0) => return None,
             FieldValue::Number(seconds) => When::After(Duration::from_secs(u64::from(seconds))),
             FieldValue::At(instant) => When::At(instant),
+            // It is a field of a gate.
+            FieldValue::Text(_) => return None,
         },
     })
 }
@@ -42,8 +44,15 @@ pub(super) fn until(instant: Timestamp, now: Now) -> Duration {
 
 impl Engine<'_> {
     /// When the timeout of the state takes effect; a handler that is still running then is dropped. If the timeout
-    /// passed while no operator was running, the handler gets one run, which may take as long as the timeout.
+    /// passed while no operator was running, the handler gets one run, which may take as long as the timeout. A timeout
+    /// that leads to a state whose gate is shut then takes effect when that opens.
     pub fn deadline(&self, now: Now) -> Option<Duration> {
+        let (_, to) = self.policy()?.timeout?;
+        self.passes(to, self.timeout_end(now)?, now)
+    }
+
+    /// When the timeout of the state ends, whether the object may go on then or not.
+    pub(super) fn timeout_end(&self, now: Now) -> Option<Duration> {
         let (period, _) = self.policy()?.timeout?;
         match self.period(period)? {
             When::After(after) if self.stay.overdue => Some(self.stay.entered + after),

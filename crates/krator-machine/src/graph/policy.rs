@@ -1,5 +1,5 @@
 //! The part of the description that is about one state, as data that the engine interprets.
-use super::{Retry, StateId};
+use super::{Retry, StateId, Window};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -29,6 +29,8 @@ pub struct Policy<'g> {
     pub retry: Retry,
     /// How often objects enter it in a row at most, and the state that they enter then.
     pub limit: Option<(Times, StateId)>,
+    /// The times in which objects may enter it; `None` if they always may.
+    pub during: Option<Window<'g>>,
     /// Whether its handler may run more than once in a stay.
     pub effects: Effects,
     /// The state that objects enter after an interrupted run, if the handler runs only once.
@@ -175,6 +177,7 @@ impl<'g> Policy<'g> {
             timeout: None,
             retry: Retry::DEFAULT,
             limit: None,
+            during: None,
             effects: Effects::Idempotent,
             resume: None,
             on_spec_change: OnSpecChange::Wake,
@@ -251,6 +254,12 @@ impl<'g> Policy<'g> {
     /// Like [`limit`](Self::limit), with the number read from a field.
     pub const fn limit_from_field(mut self, field: u16, then: StateId) -> Self {
         self.limit = Some((Times::FromField(field), then));
+        self
+    }
+    /// Objects enter the state only within a window. Those that a handler or a timeout leads there wait in the state before it; deletions,
+    /// changes of the spec, failures and limits do not wait.
+    pub const fn during(mut self, window: Window<'g>) -> Self {
+        self.during = Some(window);
         self
     }
     /// The handler runs at most once in one stay.

@@ -1,0 +1,128 @@
+//! Gates: when objects may enter a state. An object waits for a gate in the state before it, whose handler goes on running. Such a
+//! wait is an ask: it begins when a handler or a timeout leads to the state, and ends when the object enters a state or no longer
+//! wants to.
+use super::{Engine, Now, times};
+use crate::{
+    engine::times::When,
+    field_value::FieldValue,
+    graph::{Effects, StateId, Text},
+    status::{Ask, MachineStatus},
+};
+use jiff::Timestamp;
+use std::time::Duration;
+
+/// An object waits for the gate of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Asking {
+    pub to: StateId,
+    pub since: Timestamp,
+}
+
+impl Engine<'_> {
+    /// The state whose gate the object waits for, and since when; `None` if it waits for none.
+    pub fn asks(&self, now: Now) -> Option<(StateId, Timestamp)> {
+        let asking = self.stay.asking.or_else(|| {
+            let (period, to) = self.policy()?.timeout?;
+            let has_ended = self.timeout_end(now).is_some_and(|end| end <= now.elapsed);
+            let since = match self.period(period)? {
+                // As exactly as it is stored: this must not change with the clock.
+                When::After(after) => self.stay.entered_at.checked_add(after).ok()?,
+                When::At(instant) => instant,
+            };
+            (has_ended && !self.is_open(to, now)).then_some(Asking { to, since })
+        })?;
+        Some((asking.to, asking.since))
+    }
+
+    /// The first time from a point in time on at which an object may enter a state, as its fields are now; `None` if there is none
+    /// in the next years.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the schedule or the time zone of the gate, which is shut then.
+    pub fn opens(&self, to: StateId, from: Timestamp) -> Result<Option<Timestamp>, String> {
+        let Some(window) = self.graph.state(to).during.filter(|_| !self.deleting) else {
+            return Ok(Some(from));
+        };
+        // Without these fields there is no window.
+        let (Some(schedule), Some(When::After(length))) =
+            (self.text(&window.schedule), self.period(window.duration))
+        else {
+            return Ok(Some(from));
+        };
+        let zone = window.time_zone.as_ref().and_then(|zone| self.text(zone));
+        let schedule = (window.read)(schedule, zone.unwrap_or("UTC"))?;
+        let before = from.checked_sub(length).unwrap_or(Timestamp::MIN);
+        // The window is open if it has opened within its length; otherwise that is when it opens next.
+        Ok(schedule.next(before).map(|start| start.max(from)))
+    }
+
+    fn text<'t>(&'t self, text: &Text<'t>) -> Option<&'t str> {
+        match text {
+            Text::Fixed(text) => Some(text),
+            Text::FromField(field) => match self.field_values.get(usize::from(*field))? {
+                Some(FieldValue::Text(text)) => Some(text),
+                _ => None,
+            },
+        }
+    }
+
+    fn is_open(&self, to: StateId, now: Now) -> bool {
+        self.opens(to, now.time) == Ok(Some(now.time))
+    }
+
+    /// Whether the object has to wait before it enters the state that its handler has chosen. One whose handler runs only once, or
+    /// whose state is not stored, cannot ask again.
+    pub(super) fn has_to_wait(&self, to: StateId, now: Now) -> bool {
+        let asks = self
+            .policy()
+            .is_some_and(|policy| policy.effects != Effects::Once && policy.checkpoint);
+        asks && !self.is_open(to, now)
+    }
+
+    /// The handler has chosen a state whose gate is shut, or none of those.
+    pub(super) fn ask(&mut self, to: Option<StateId>, now: Now) {
+        self.stay.asking = to.map(|to| {
+            let former = self.stay.asking.filter(|asking| asking.to == to);
+            former.unwrap_or(Asking { to, since: now.time })
+        });
+    }
+
+    /// When the handler is to run again because the gate that it waits for is open, as [`Now::elapsed`].
+    pub(super) fn gate_opens(&self, now: Now) -> Option<Duration> {
+        let to = self.stay.asking?.to;
+        let at = self.opens(to, now.time).ok()??;
+        Some(now.elapsed + times::until(at, now))
+    }
+
+    /// When a timeout that ends at this time leads to a state, as [`Now::elapsed`].
+    pub(super) fn passes(&self, to: StateId, end: Duration, now: Now) -> Option<Duration> {
+        let ahead = end.saturating_sub(now.elapsed);
+        let at = now.time.checked_add(ahead).ok()?;
+        match self.opens(to, at).ok()?? {
+            open if open == at => Some(end),
+            later => Some(now.elapsed + times::until(later, now)),
+        }
+    }
+
+    /// Goes on waiting as the stored status says.
+    pub(super) fn find_ask(&mut self, stored: &MachineStatus) {
+        let asking = stored.ask.as_ref().and_then(|ask| {
+            let to = self.graph.find(&ask.to)?;
+            let has_edge = self.at.is_some_and(|at| self.graph.has_edge(at, to));
+            has_edge.then_some(Asking { to, since: ask.since })
+        });
+        self.stay.asking = asking;
+    }
+
+    /// The ask as the status has it.
+    pub(super) fn stored_ask(&self, now: Now) -> Option<Ask> {
+        self.asks(now).map(|(to, since)| Ask {
+            to: self.graph.state(to).name.to_owned(),
+            since,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

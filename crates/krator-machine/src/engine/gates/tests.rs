@@ -1,0 +1,224 @@
+//! What happens to objects that come to a gate, with a window of six hours from 22:00 on each weekday.
+use crate::{
+    engine::{Cause, Decision, Engine, Now, Outcome},
+    field_value::FieldValue,
+    graph::{Exit, Graph, OnSpecChange, Period, Policy, StateId, StateKind, Text, Window},
+    status::MachineStatus,
+};
+use jiff::Timestamp;
+use std::time::Duration;
+
+const RUN: StateId = StateId(0);
+const UPGRADE: StateId = StateId(1);
+const GONE: StateId = StateId(2);
+const HOUR: Duration = Duration::from_secs(3600);
+
+const WINDOW: Window<'_> = Window::new(
+    Text::Fixed("0 22 * * MON-FRI"),
+    Period::Fixed(Duration::from_secs(6 * 3600)),
+);
+
+const fn states<'a>(run: Policy<'a>, window: Window<'a>) -> [Policy<'a>; 3] {
+    [
+        run.kind(StateKind::Ready).next(&[UPGRADE]),
+        Policy::new("Upgrade").next(&[RUN]).during(window),
+        Policy::new("Gone").kind(StateKind::Final).deletion_path(),
+    ]
+}
+
+fn graph<'g>(states: &'g [Policy<'g>]) -> Graph<'g> {
+    Graph::new(states, RUN, Some(GONE), "example.com/things")
+}
+
+/// A time so long after noon of a Tuesday.
+fn after(elapsed: Duration) -> Now {
+    let noon: Timestamp = "2026-01-13T12:00:00Z".parse().expect("a time");
+    Now {
+        elapsed,
+        time: noon + elapsed,
+        random: 7,
+    }
+}
+
+/// An object that has run in its first state, and whose status is stored.
+fn started<'g>(graph: &'g Graph<'g>, values: Vec<Option<FieldValue>>) -> (Engine<'g>, MachineStatus) {
+    let now = after(Duration::ZERO);
+    let mut engine = Engine::new(graph, None, 1, values, now);
+    assert_eq!(engine.decide(now), Decision::Run);
+    let stored = store(&mut engine, &MachineStatus::default(), now);
+    engine.begin();
+    (engine, stored)
+}
+
+fn store(engine: &mut Engine<'_>, former: &MachineStatus, now: Now) -> MachineStatus {
+    let status = engine.render(former, now).expect("a known state");
+    engine.written();
+    status
+}
+
+fn condition<'s>(status: &'s MachineStatus, kind: &str) -> (&'s str, &'s str, &'s str) {
+    let mut all = status.conditions.iter();
+    let found = all.find(|condition| condition.kind == kind).expect("it is there");
+    (&found.status, &found.reason, &found.message)
+}
+
+fn to_upgrade() -> Outcome {
+    Outcome::Exit(Exit::To(UPGRADE))
+}
+
+#[test]
+fn an_object_waits_where_it_is_until_the_gate_is_open() {
+    let states = states(Policy::new("Run"), WINDOW);
+    let graph = graph(&states);
+    let (mut engine, first) = started(&graph, Vec::new());
+    engine.ended(to_upgrade(), after(HOUR));
+    assert_eq!(engine.at(), Some(RUN));
+    assert_eq!(engine.decide(after(HOUR)), Decision::Wait(Some(10 * HOUR)));
+
+    let stored = store(&mut engine, &first, after(HOUR));
+    let ask = stored.ask.as_ref().expect("it waits");
+    assert_eq!((ask.to.as_str(), ask.since), ("Upgrade", after(HOUR).time));
+    assert_eq!(condition(&stored, "Ready"), ("True", "Run", ""));
+    let waits = ("True", "WaitsForGate", "waits for the gate of Upgrade");
+    assert_eq!(condition(&stored, "Reconciling"), waits);
+    assert_eq!(condition(&stored, "Stalled").0, "False");
+
+    // Another process goes on with it, and has nothing to write.
+    let mut other = Engine::new(&graph, Some(&stored), 1, Vec::new(), after(2 * HOUR));
+    assert_eq!(other.decide(after(2 * HOUR)), Decision::Run);
+    let rendered = other.render(&stored, after(2 * HOUR)).expect("a known state");
+    assert!(rendered.is_in(&stored, |_| true), "{rendered:?}");
+    other.begin();
+    other.ended(to_upgrade(), after(2 * HOUR));
+    let rendered = other.render(&stored, after(2 * HOUR)).expect("a known state");
+    assert!(rendered.is_in(&stored, |_| true), "{rendered:?}");
+
+    // The handler says it again when the gate is open.
+    assert_eq!(engine.decide(after(10 * HOUR)), Decision::Run);
+    engine.begin();
+    engine.ended(to_upgrade(), after(10 * HOUR));
+    assert_eq!(engine.at(), Some(UPGRADE));
+    let entered = store(&mut engine, &stored, after(10 * HOUR));
+    assert_eq!(entered.ask, None);
+    assert_eq!(
+        engine.take_moves().last().map(|moved| moved.cause),
+        Some(Cause::Handler)
+    );
+}
+
+#[test]
+fn an_object_that_no_longer_wants_to_does_not_ask() {
+    let states = states(Policy::new("Run"), WINDOW);
+    let graph = graph(&states);
+    for outcome in [
+        Outcome::Exit(Exit::Stay),
+        Outcome::Failed(crate::class::Class::Transient, "busy".to_owned()),
+    ] {
+        let (mut engine, first) = started(&graph, Vec::new());
+        engine.ended(to_upgrade(), after(HOUR));
+        let stored = store(&mut engine, &first, after(HOUR));
+        engine.begin();
+        engine.ended(outcome, after(2 * HOUR));
+        let stored = store(&mut engine, &stored, after(2 * HOUR));
+        assert_eq!(stored.ask, None);
+        assert_ne!(condition(&stored, "Reconciling").1, "WaitsForGate");
+    }
+}
+
+#[test]
+fn a_timeout_leads_through_the_gate_when_that_is_open() {
+    let states = states(Policy::new("Run").timeout(3 * HOUR, UPGRADE), WINDOW);
+    let graph = graph(&states);
+    let (mut engine, first) = started(&graph, Vec::new());
+    // A handler that is running is not dropped at the end of the timeout.
+    assert_eq!(engine.deadline(after(HOUR)), Some(10 * HOUR));
+    engine.ended(Outcome::Exit(Exit::Stay), after(HOUR));
+    assert_eq!(engine.decide(after(HOUR)), Decision::Wait(Some(3 * HOUR)));
+    assert_eq!(
+        engine.render(&first, after(HOUR)).and_then(|status| status.ask),
+        None
+    );
+
+    assert_eq!(engine.decide(after(3 * HOUR)), Decision::Wait(Some(10 * HOUR)));
+    let stored = store(&mut engine, &first, after(4 * HOUR));
+    let since = stored.ask.as_ref().map(|ask| ask.since);
+    assert_eq!(since, Some(after(3 * HOUR).time));
+    let mut other = Engine::new(&graph, Some(&stored), 1, Vec::new(), after(5 * HOUR));
+    let rendered = other.render(&stored, after(5 * HOUR)).expect("a known state");
+    assert!(rendered.is_in(&stored, |_| true), "{rendered:?}");
+    assert_eq!(other.decide(after(5 * HOUR)), Decision::Run);
+
+    assert_eq!(engine.decide(after(10 * HOUR)), Decision::Entered);
+    assert_eq!(engine.at(), Some(UPGRADE));
+    assert_eq!(
+        engine.take_moves().last().map(|moved| moved.cause),
+        Some(Cause::TimedOut)
+    );
+}
+
+#[test]
+fn edits_and_deletions_pass_every_gate() {
+    let run = Policy::new("Run").on_spec_change(OnSpecChange::To(UPGRADE));
+    let states = states(run, WINDOW);
+    let graph = graph(&states);
+    let (mut engine, _) = started(&graph, Vec::new());
+    engine.ended(to_upgrade(), after(HOUR));
+    let mut edited = engine.clone();
+    edited.saw_spec(2, Some(1), Vec::new);
+    assert_eq!(edited.decide(after(HOUR)), Decision::Entered);
+    assert_eq!(edited.at(), Some(UPGRADE));
+    engine.saw_deletion();
+    assert_eq!(engine.decide(after(HOUR)), Decision::Entered);
+    assert_eq!(engine.at(), Some(GONE));
+}
+
+#[test]
+fn the_fields_of_the_object_decide_when_the_gate_is_open() {
+    const OF_FIELDS: Window<'_> =
+        Window::new(Text::FromField(0), Period::FromField(1)).time_zone(Text::FromField(2));
+    let states = states(Policy::new("Run"), OF_FIELDS);
+    let graph = graph(&states);
+    let text = |text: &str| Some(FieldValue::Text(text.into()));
+    let hours = |hours| Some(FieldValue::For(hours * HOUR));
+    for (values, opens) in [
+        (vec![text("0 22 * * *"), hours(1), None], Some(10)),
+        (vec![text("0 22 * * *"), hours(1), text("Asia/Kathmandu")], None),
+        (vec![text("0 13 * * *"), hours(1), text("Europe/Berlin")], Some(0)),
+        (vec![text("59 * 31 2 *"), hours(1), None], None),
+        // Monday's window is open on Tuesday, and shut when its time is over.
+        (vec![text("0 13 * * MON"), hours(24), None], Some(0)),
+        (vec![text("0 13 * * MON"), hours(23), None], Some(24 * 6 + 1)),
+        // Without a schedule or a length there is no window.
+        (vec![None, hours(1), None], Some(0)),
+        (vec![text("0 22 * * *"), None, None], Some(0)),
+        (
+            vec![text("0 22 * * *"), Some(FieldValue::Number(0)), None],
+            Some(0),
+        ),
+    ] {
+        let (engine, _) = started(&graph, values.clone());
+        let found = engine.opens(UPGRADE, after(Duration::ZERO).time);
+        let expected = opens.map(|hours| after(hours * HOUR).time);
+        let expected = match values.get(2) {
+            // Nepal is a quarter of an hour off.
+            Some(Some(_)) if opens.is_none() => Some(after(4 * HOUR + HOUR / 4).time),
+            _ => expected,
+        };
+        assert_eq!(found, Ok(expected), "{values:?}");
+    }
+
+    let values = vec![text("0 22 * *"), hours(1), None];
+    let (mut engine, first) = started(&graph, values);
+    engine.ended(to_upgrade(), after(HOUR));
+    assert_eq!(engine.decide(after(HOUR)), Decision::Wait(None));
+    let stored = store(&mut engine, &first, after(HOUR));
+    let (status, reason, message) = condition(&stored, "Stalled");
+    assert_eq!((status, reason), ("True", "InvalidGate"));
+    assert!(
+        message.starts_with("the gate of Upgrade is shut: a schedule has five fields"),
+        "{message}"
+    );
+    // An edit of the field opens it.
+    engine.saw_field_values(vec![None, None, None]);
+    assert_eq!(engine.decide(after(2 * HOUR)), Decision::Run);
+}
