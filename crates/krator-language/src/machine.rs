@@ -10,15 +10,23 @@ use std::collections::BTreeMap;
 use crate::finding::Spanned;
 use crate::model::{
     Effects, FieldPath, Kind, MomentUnit, ObjectKind, OnSpecChange, PathRoot, Period, Ready, Retry,
-    RetryLimit, Segment, State, StateId, StateKind, Times, WatchSource,
+    RetryLimit, Segment, State, StateId, StateKind, TextSource, Times, WatchSource, Window,
 };
 
-/// A field that times or limits are read from.
+/// A field that times, limits or gates are read from.
 #[derive(Debug, Clone, Copy)]
 struct Field<'k> {
     path: &'k FieldPath,
-    /// How times are written in it; `None` if it only has a number.
-    unit: Option<MomentUnit>,
+    holds: Holds,
+}
+
+/// What is read from a field.
+#[derive(Debug, Clone, Copy)]
+enum Holds {
+    /// A time, written so.
+    Moment(MomentUnit),
+    Number,
+    Text,
 }
 
 /// The states of a kind in the order of their numbers.
@@ -37,9 +45,12 @@ pub fn finalizer(kind: &Kind) -> String {
     format!("{}/{}", kind.resource.group.value, kind.resource.plural.value)
 }
 
-/// The fields that times and limits are read from, in the order of their numbers.
-pub fn fields(kind: &Kind) -> Vec<&FieldPath> {
-    fields_of(kind).into_iter().map(|field| field.path).collect()
+/// The fields that times, limits and gates are read from, in the order of their numbers, and whether that is a text.
+pub fn fields(kind: &Kind) -> Vec<(&FieldPath, bool)> {
+    let fields = fields_of(kind).into_iter();
+    fields
+        .map(|field| (field.path, matches!(field.holds, Holds::Text)))
+        .collect()
 }
 
 fn fields_of(kind: &Kind) -> Vec<Field<'_>> {
@@ -47,21 +58,37 @@ fn fields_of(kind: &Kind) -> Vec<Field<'_>> {
     for state in states(kind) {
         let poll = state.wait.as_ref().and_then(|wait| wait.poll.as_ref());
         let timeout = state.timeout.as_ref().map(|timeout| &timeout.after);
+        let window = state.gate.as_ref().map(|gate| &gate.during);
         let periods = poll
             .into_iter()
             .chain(timeout)
+            .chain(window.map(|window| &window.duration))
             .filter_map(|period| match &period.value {
                 Period::Field(field) => Some(Field {
                     path: &field.path,
-                    unit: Some(field.unit),
+                    holds: Holds::Moment(field.unit),
                 }),
                 Period::Fixed(_) => None,
             });
         let times = state.limit.as_ref().and_then(|limit| match &limit.times.value {
-            Times::Field(path) => Some(Field { path, unit: None }),
+            Times::Field(path) => Some(Field {
+                path,
+                holds: Holds::Number,
+            }),
             Times::Number(_) => None,
         });
-        for field in periods.chain(times) {
+        let texts = window
+            .into_iter()
+            .flat_map(|window| [Some(&window.schedule), window.time_zone.as_ref()])
+            .flatten()
+            .filter_map(|text| match &text.value {
+                TextSource::Field(path) => Some(Field {
+                    path,
+                    holds: Holds::Text,
+                }),
+                TextSource::Fixed(_) => None,
+            });
+        for field in periods.chain(times).chain(texts) {
             if fields.iter().all(|known| known.path != field.path) {
                 fields.push(field);
             }
@@ -103,13 +130,19 @@ pub fn field_values(kind: &Kind, object: &Json) -> Vec<Option<FieldValue>> {
 impl Field<'_> {
     fn value(&self, object: &Json) -> Option<FieldValue> {
         let value = values_at(object, self.path).into_iter().next()?;
-        match self.unit {
-            Some(MomentUnit::Instant) => nearest::time(value.as_str()?).map(FieldValue::At),
-            Some(MomentUnit::Duration) => {
+        match self.holds {
+            Holds::Text => match value.as_str()? {
+                "" => None,
+                text => Some(FieldValue::Text(text.into())),
+            },
+            Holds::Moment(MomentUnit::Instant) => nearest::time(value.as_str()?).map(FieldValue::At),
+            Holds::Moment(MomentUnit::Duration) => {
                 let duration = nearest::duration(value.as_str()?)?;
                 (!duration.is_zero()).then_some(FieldValue::For(duration))
             }
-            Some(MomentUnit::Seconds) | None => u32::try_from(value.as_i64()?).ok().map(FieldValue::Number),
+            Holds::Moment(MomentUnit::Seconds) | Holds::Number => {
+                u32::try_from(value.as_i64()?).ok().map(FieldValue::Number)
+            }
         }
     }
 }
@@ -126,7 +159,7 @@ impl<'k> Numbers<'k> {
         let ids = in_order(kind).into_iter().zip(0..u16::MAX);
         Self {
             states: ids.map(|((id, _), number)| (id, rt::StateId(number))).collect(),
-            fields: fields(kind),
+            fields: fields_of(kind).into_iter().map(|field| field.path).collect(),
         }
     }
 
@@ -137,6 +170,20 @@ impl<'k> Numbers<'k> {
     fn field(&self, path: &FieldPath) -> u16 {
         let at = self.fields.iter().position(|known| *known == path);
         at.and_then(|at| u16::try_from(at).ok()).unwrap_or_default()
+    }
+
+    fn text<'a>(&self, text: &'a TextSource) -> rt::Text<'a> {
+        match text {
+            TextSource::Fixed(text) => rt::Text::Fixed(text),
+            TextSource::Field(path) => rt::Text::FromField(self.field(path)),
+        }
+    }
+
+    fn period(&self, period: &Period) -> rt::Period {
+        match period {
+            Period::Fixed(time) => rt::Period::Fixed(*time),
+            Period::Field(field) => rt::Period::FromField(self.field(&field.path)),
+        }
     }
 
     fn reaction(&self, does: OnSpecChange) -> rt::OnSpecChange {
@@ -259,6 +306,7 @@ fn policy<'a>(
         timeout,
         retry,
         limit,
+        gate,
         effects,
         resume,
         on_spec_change,
@@ -320,6 +368,18 @@ fn policy<'a>(
             Times::Number(times) => policy.limit(*times, then),
             Times::Field(path) => policy.limit_from_field(numbers.field(path), then),
         };
+    }
+    if let Some(gate) = gate {
+        let Window {
+            schedule,
+            duration,
+            time_zone,
+        } = &gate.during;
+        let window = rt::Window::new(numbers.text(&schedule.value), numbers.period(&duration.value));
+        policy = policy.during(match time_zone {
+            Some(zone) => window.time_zone(numbers.text(&zone.value)),
+            None => window,
+        });
     }
     if effects.value == Effects::Once {
         policy = policy.once();

@@ -40,9 +40,9 @@ pub use json_path::JsonPath;
 pub use lineage::{KindLineage, Lineage};
 pub(crate) use lower::{DEEPEST_PHRASE, lower, type_words};
 pub use machine::{
-    ConditionSetting, ConditionStatus, Effects, Limit, Machine, Next, Objective, OnDelete, OnSpecChange,
-    Property, PropertyKind, Ready, Retry, RetryLimit, SpecChange, StandardConditions, State, StateKind,
-    StateSet, Timeout, Times, Wait, WatchSource,
+    ConditionSetting, ConditionStatus, Effects, Gate, Limit, Machine, Next, Objective, OnDelete,
+    OnSpecChange, Property, PropertyKind, Ready, Retry, RetryLimit, SpecChange, StandardConditions, State,
+    StateKind, StateSet, TextSource, Timeout, Times, Wait, WatchSource, Window,
 };
 pub use path::{FieldPath, PathRoot, Segment};
 pub use period::{MomentField, MomentUnit, Period, format_duration, parse_duration};

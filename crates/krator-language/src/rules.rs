@@ -39,6 +39,7 @@ mod no_backoff;
 mod no_exit;
 mod no_path_to_final;
 mod no_timeout;
+mod once_asks_twice;
 mod outlives_nothing;
 mod oversized_policy;
 mod phase_in_status;
@@ -58,6 +59,7 @@ mod unjudged_rule;
 mod unreachable_state;
 mod unreached_change;
 mod unsafe_webhook;
+mod unstored_gate;
 mod unused_allow;
 mod version_lacks_rule;
 
@@ -114,6 +116,7 @@ static CHECKS: &[Check] = &[
     no_exit::CHECK,
     no_path_to_final::CHECK,
     no_timeout::CHECK,
+    once_asks_twice::CHECK,
     outlives_nothing::CHECK,
     oversized_policy::CHECK,
     phase_in_status::CHECK,
@@ -131,6 +134,7 @@ static CHECKS: &[Check] = &[
     unreachable_state::CHECK,
     unreached_change::CHECK,
     unsafe_webhook::CHECK,
+    unstored_gate::CHECK,
     unused_allow::CHECK,
     version_lacks_rule::CHECK,
 ];

@@ -114,12 +114,13 @@ pub use cluster::{
 };
 pub use error::{Error, Fallible, Result};
 pub use krator_machine::graph::{
-    Exit, Graph, Objective, OnDelete, OnSpecChange, Policy, Retry, SpecChange, StateId, StateKind, Watch,
+    Exit, Graph, Objective, OnDelete, OnSpecChange, Period, Policy, Retry, SpecChange, StateId, StateKind,
+    Text, Watch, Window,
 };
 pub use krator_machine::{
     Amount, Class, FieldValue,
     spec_digest::{SpecDigest, spec_digest, spec_digests},
-    status::{Condition, EntryId, MachineStatus, ObjectStatus, ObjectiveStart, TimeoutFired},
+    status::{Ask, Condition, EntryId, MachineStatus, ObjectStatus, ObjectiveStart, TimeoutFired},
     versions,
 };
 #[cfg(feature = "kube")]

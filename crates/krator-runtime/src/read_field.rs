@@ -1,4 +1,4 @@
-//! The types of fields that polls, timeouts and limits are read from.
+//! The types of fields that polls, timeouts, limits and gates are read from.
 use krator_machine::FieldValue;
 #[cfg(feature = "kube")]
 use std::time::Duration;
@@ -13,6 +13,18 @@ pub trait ReadField {
 impl ReadField for i64 {
     fn read_field(&self) -> Option<FieldValue> {
         u32::try_from(*self).ok().map(FieldValue::Number)
+    }
+}
+
+impl ReadField for str {
+    fn read_field(&self) -> Option<FieldValue> {
+        (!self.is_empty()).then(|| FieldValue::Text(self.into()))
+    }
+}
+
+impl ReadField for String {
+    fn read_field(&self) -> Option<FieldValue> {
+        self.as_str().read_field()
     }
 }
 

@@ -21,12 +21,12 @@ pub fn field_values(description: &Description, kind: &Kind) -> Option<TokenStrea
         status,
         ..
     } = KindNames::of(kind);
-    let uses = |name: &str| paths.iter().any(|path| format!("{path}").starts_with(name));
+    let uses = |name: &str| paths.iter().any(|(path, _)| format!("{path}").starts_with(name));
     let ignore_object = (!uses(".spec")).then(|| quote!(let _ = object;));
     let ignore_status = (!uses(".status")).then(|| quote!(let _ = status;));
     let values = paths
         .iter()
-        .map(|path| paths::field_value(description, kind, path));
+        .map(|(path, is_text)| paths::field_value(description, kind, path, *is_text));
     (!paths.is_empty()).then(|| {
         quote! {
             fn field_values(

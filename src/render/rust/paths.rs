@@ -32,11 +32,17 @@ pub fn strings(description: &Description, kind: &Kind, path: &FieldPath) -> Toke
     quote!(#values #to_string.collect())
 }
 
-/// The value of a field from which a time or a limit is read, given `object` and the `status` that is about to be
+/// The value of a field from which a time, a limit or a text is read, given `object` and the `status` that is about to be
 /// written: an expression of type `Option<FieldValue>`.
-pub fn field_value(description: &Description, kind: &Kind, path: &FieldPath) -> TokenStream {
+pub fn field_value(description: &Description, kind: &Kind, path: &FieldPath, is_text: bool) -> TokenStream {
     let (values, end) = values(description, kind, path, &quote!(status));
     match end {
+        PathEnd::Typed(schema) if is_text && !matches!(description.resolve(schema).shape, Shape::String) => {
+            quote!(#values.next().and_then(|value| rt::ReadField::read_field(serde_json::to_value(value).ok()?.as_str()?)))
+        }
+        PathEnd::Json if is_text => {
+            quote!(#values.next().and_then(|value| rt::ReadField::read_field(value.as_str()?)))
+        }
         PathEnd::Typed(_) => quote!(#values.next().and_then(rt::ReadField::read_field)),
         // Only a duration, an integer or a date-time is accepted here, which JSON of Kubernetes' own types may hold.
         PathEnd::Json => {

@@ -3,7 +3,7 @@
 use super::{duration, handlers::handler_file, state_ident};
 use crate::model::{Kind, State, WatchSource};
 use krator_machine::graph::{
-    Effects, Graph, OnDelete, OnSpecChange, Period, Policy, Retry, StateId, StateKind, Times,
+    Effects, Graph, OnDelete, OnSpecChange, Period, Policy, Retry, StateId, StateKind, Text, Times,
 };
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
@@ -87,6 +87,7 @@ impl<'a> Policies<'a> {
             timeout,
             retry,
             limit,
+            during,
             effects,
             resume,
             on_spec_change,
@@ -170,6 +171,12 @@ impl<'a> Policies<'a> {
                     add(quote!(limit_from_field(#field, #then)));
                 }
             }
+        }
+        if let Some(window) = during {
+            let (schedule, length) = (text(&window.schedule), period(window.duration));
+            let zone = window.time_zone.as_ref().map(text);
+            let zone = zone.map(|zone| quote!(.time_zone(#zone)));
+            add(quote!(during(rt::Window::new(#schedule, #length)#zone)));
         }
         if *effects == Effects::Once {
             add(quote!(once()));
@@ -264,6 +271,29 @@ impl<'a> Policies<'a> {
             (None, _) => {}
         }
         (!tokens.is_empty()).then(|| quote!(rt::Retry::DEFAULT #tokens))
+    }
+}
+
+fn text(text: &Text<'_>) -> TokenStream {
+    match text {
+        Text::Fixed(text) => quote!(rt::Text::Fixed(#text)),
+        Text::FromField(field) => {
+            let field = Literal::u16_unsuffixed(*field);
+            quote!(rt::Text::FromField(#field))
+        }
+    }
+}
+
+fn period(period: Period) -> TokenStream {
+    match period {
+        Period::Fixed(time) => {
+            let time = duration(time);
+            quote!(rt::Period::Fixed(#time))
+        }
+        Period::FromField(field) => {
+            let field = Literal::u16_unsuffixed(field);
+            quote!(rt::Period::FromField(#field))
+        }
     }
 }
 

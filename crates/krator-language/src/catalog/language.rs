@@ -203,6 +203,18 @@ Good:
     spec:
       serial: {type: integer, maximum: 9007199254740992}
       cents: {type: integer, minimum: 0}";
+    Error INVALID_SCHEDULE "invalid-schedule": "a schedule or a time zone that is none",
+"A schedule has the five fields of cron: minute, hour, day of the month, month and day of the week. The time zone has a name of
+IANA. What users write into a field of the object is not known here: where that is wrong, the gate of the object is shut, and its
+condition `Stalled` says why.
+
+Bad:
+
+    Upgrade: {next: [Roam], gate: {during: {schedule: 0 25 * * *, duration: 6h}}}
+
+Good:
+
+    Upgrade: {next: [Roam], gate: {during: {schedule: 0 22 * * *, duration: 6h, timeZone: Europe/Berlin}}}";
     Error INVALID_SCHEMA "invalid-schema": "an API server would not accept the schema",
 "The schema becomes the schema of the CRD. It therefore has to be structural: its defaults have to be valid, its bounds
 have to fit their types, its patterns have to be regular expressions of Go (RE2), and what `x-kubernetes-*` says of a list

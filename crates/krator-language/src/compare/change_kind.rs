@@ -36,6 +36,8 @@ pub enum ChangeKind {
     KindRenamed,
     LegacyStateRemoved,
     LimitChanged,
+    /// The times in which a state may be entered.
+    GateChanged,
     ListTypeChanged,
     NameRuleAdded,
     NameRuleRemoved,

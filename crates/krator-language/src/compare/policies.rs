@@ -4,7 +4,8 @@ use super::ChangeKind;
 use super::pair::{FoundChanges, Pair};
 use crate::finding::{Span, Spanned};
 use crate::model::{
-    Effects, FieldPath, OnSpecChange, Period, Retry, RetryLimit, State, StateId, Times, format_duration,
+    Effects, FieldPath, Gate, OnSpecChange, Period, Retry, RetryLimit, State, StateId, TextSource, Times,
+    Window, format_duration,
 };
 
 /// Changes of the keys of a state.
@@ -23,6 +24,7 @@ pub(super) fn of_state(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mu
         on_delete,
         effects,
         limit,
+        gate,
         checkpoint,
         legacy,
         // Compared as states and edges of the graph.
@@ -147,6 +149,18 @@ pub(super) fn of_state(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mu
         let message = format!("is entered at most {} times", times(&now.times));
         note(ChangeKind::LimitChanged, message, now.times.span);
     }
+    let window = |gate: &Option<Gate>| {
+        gate.as_ref()
+            .map_or("at any time".to_owned(), |gate| opens(&gate.during))
+    };
+    if window(&old.gate) != window(gate) {
+        let message = format!("is entered {} instead of {}", window(gate), window(&old.gate));
+        note(
+            ChangeKind::GateChanged,
+            message,
+            gate.as_ref().map_or(name.span, |gate| gate.span),
+        );
+    }
     for (message, place) in spec_changes(pair, old, new) {
         note(ChangeKind::SpecChangeChanged, message, place);
     }
@@ -211,6 +225,24 @@ fn said(period: &Period) -> String {
         Period::Fixed(duration) => format_duration(*duration),
         Period::Field(field) => format!("`{}`", field.path),
     }
+}
+
+/// When a window is open, in words.
+fn opens(window: &Window) -> String {
+    let text = |text: &TextSource| match text {
+        TextSource::Fixed(text) => format!("`{text}`"),
+        TextSource::Field(path) => format!("`{path}`"),
+    };
+    let zone = window
+        .time_zone
+        .as_ref()
+        .map(|zone| format!(" in {}", text(&zone.value)));
+    format!(
+        "within {} of {}{}",
+        said(&window.duration),
+        text(&window.schedule.value),
+        zone.unwrap_or_default()
+    )
 }
 
 fn times(times: &Times) -> String {

@@ -51,7 +51,7 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
 /// The schema without what the operator remembers for itself: nobody reads that, and it is written anew.
 fn compared(mut schema: Json) -> Json {
     if let Some(Json::Object(fields)) = schema.pointer_mut("/properties/status/properties") {
-        for field in ["firedTimeouts", "objectives", "specDigests"] {
+        for field in ["ask", "firedTimeouts", "objectives", "specDigests"] {
             fields.remove(field);
         }
     }

@@ -15,6 +15,7 @@ pub fn new_status() -> Json {
 pub(super) fn schema(description: &Description, kind: &Kind) -> Json {
     let mut schema = machine_status_of(kind.names_phases()).clone();
     let kept = [
+        ("ask", kind.has_gates()),
         ("firedTimeouts", kind.remembers_timeouts()),
         ("specDigests", kind.keeps_digests()),
         ("objectives", !kind.objectives.is_empty()),

@@ -322,6 +322,7 @@ impl<'a> StateMatch<'a> {
             poll(old) == poll(new),
             timeout(old) == timeout(new),
             limit(old) == limit(new),
+            old.gate.is_some() == new.gate.is_some(),
             edges(),
         ];
         agreements.into_iter().filter(|agrees| *agrees).count()

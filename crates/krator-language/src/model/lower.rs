@@ -6,6 +6,7 @@ mod bounds;
 mod constraints;
 mod deploy;
 mod foreign;
+mod gates;
 mod json;
 mod keys;
 mod kinds;

@@ -56,6 +56,8 @@ pub struct State {
     pub resume: Option<Spanned<StateId>>,
     /// The number of times that the state may be entered.
     pub limit: Option<Limit>,
+    /// The times in which the state may be entered.
+    pub gate: Option<Gate>,
     /// Conditions set on entry beside Ready, Reconciling and Stalled.
     pub conditions: Vec<ConditionSetting>,
     /// The three conditions that are always there.
@@ -203,6 +205,35 @@ pub struct Timeout {
     pub after: Spanned<Period>,
     /// The state then.
     pub to: Spanned<StateId>,
+}
+
+/// When a state may be entered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gate {
+    /// The mapping.
+    pub span: Span,
+    /// The times in which it is open.
+    pub during: Window,
+}
+
+/// Times that begin by a schedule.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Window {
+    /// When it opens.
+    pub schedule: Spanned<TextSource>,
+    /// How long it is open.
+    pub duration: Spanned<Period>,
+    /// The time zone of the schedule.
+    pub time_zone: Option<Spanned<TextSource>>,
+}
+
+/// A text: fixed, or read from a field of the object.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TextSource {
+    /// The same for all objects.
+    Fixed(String),
+    /// The value of the field.
+    Field(FieldPath),
 }
 
 /// The policy after a handler's error.

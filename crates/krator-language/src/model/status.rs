@@ -88,6 +88,23 @@ pub fn machine_status() -> &'static Json {
                     },
                 },
             },
+            "ask": {
+                "type": "object",
+                "description": "The state that the object waits to enter, because its gate is shut.",
+                "required": ["since", "to"],
+                "properties": {
+                    "to": {
+                        "type": "string",
+                        "maxLength": 63,
+                        "description": "Name of the state.",
+                    },
+                    "since": {
+                        "type": "string",
+                        "format": "date-time",
+                        "description": "Time at which the wait began.",
+                    },
+                },
+            },
             "objectives": {
                 "type": "array",
                 "description": "Measurements of how long the object takes from one state to another that are under way.",
@@ -143,8 +160,8 @@ pub fn machine_status_of(names_phases: bool) -> &'static Json {
     static WITHOUT_DIGESTS: OnceLock<[Json; 2]> = OnceLock::new();
     let both = WITHOUT_DIGESTS.get_or_init(|| {
         [
-            &["firedTimeouts", "objectives", "specDigests", "phase"][..],
-            &["firedTimeouts", "objectives", "specDigests"],
+            &["ask", "firedTimeouts", "objectives", "specDigests", "phase"][..],
+            &["ask", "firedTimeouts", "objectives", "specDigests"],
         ]
         .map(|absent| {
             let mut status = machine_status().clone();

@@ -78,6 +78,11 @@ impl Kind {
         periods.any(|period| matches!(period, Period::Field(field) if field.unit == MomentUnit::Instant))
     }
 
+    /// Whether some states are not entered at any time.
+    pub fn has_gates(&self) -> bool {
+        self.states.iter().any(|state| state.gate.is_some())
+    }
+
     /// Whether functions of the author convert some of the values.
     pub fn has_functions(&self) -> bool {
         let mut changes = self.versions.iter().flat_map(|version| &version.changes);

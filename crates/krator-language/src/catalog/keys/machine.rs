@@ -104,6 +104,9 @@ section! {
     Limit = optional("limit", Mapping(&LIMIT),
         "How often the state may be entered since its own `next` last led to a `ready` state, or since the spec changed.",
         "states: {Roam: {limit: {times: 3, then: Lost}}}");
+    Gate = optional("gate", Mapping(&GATE),
+        "When objects may enter the state. One whose handler or timeout leads here waits in its former state, whose handler goes on running; deletions, changes of the spec, failures and limits do not wait.",
+        "states: {Tagged: {gate: {during: {schedule: 0 22 * * MON-FRI, duration: 6h}}}}");
     Conditions = optional("conditions", Map { by: NameOf::Condition, of: &Either(&[Word(&["True", "False", "Unknown"]), Word(&["keep"])]) },
         "Conditions that are set on entry. They start as Unknown, and stay until another state or a handler sets them. `Ready: keep` leaves Ready as it was.",
         "states: {Roam: {conditions: {Fed: \"False\", Ready: keep}}}");
@@ -183,6 +186,43 @@ section! {
     Then = required("then", State,
         "The state that the object goes to instead of one entry more.",
         "states: {Roam: {limit: {times: 3, then: Lost}}}");
+}
+
+section! {
+    /// The mapping under `gate`.
+    GateKey in GATE, "a gate":
+    During = required("during", Mapping(&WINDOW),
+        "The times in which objects may enter the state. What they do there may end later.",
+        "states: {Tagged: {gate: {during: {schedule: 0 22 * * MON-FRI, duration: 6h}}}}");
+}
+
+/// Five fields of cron.
+const SCHEDULE: Form = Form {
+    expected: "a schedule of five fields",
+    pattern: "^[^.].*$",
+    is: |text| krator_machine::Schedule::parse(text, "UTC").is_ok(),
+};
+
+/// The name of a time zone.
+const TIME_ZONE: Form = Form {
+    expected: "a time zone of IANA",
+    pattern: "^[^.].*$",
+    is: |text| krator_machine::Schedule::parse("* * * * *", text).is_ok(),
+};
+
+section! {
+    /// The mapping under `during`.
+    WindowKey in WINDOW, "a window":
+    Schedule = required("schedule", Either(&[Name(SCHEDULE), Path]),
+        "When the window opens: minute, hour, day of the month, month and day of the week, as cron has them. A string field may hold it; without a value there, objects do not wait.",
+        "states: {Tagged: {gate: {during: {schedule: 0 22 * * MON-FRI, duration: 6h}}}}");
+    Duration = required("duration", Either(&[Duration, Path]),
+        "How long it is open. A field of type `duration` or `integer` (seconds) may hold it.",
+        "states: {Tagged: {gate: {during: {schedule: 30 1 * * *, duration: 90m}}}}");
+    TimeZone = optional("timeZone", Either(&[Name(TIME_ZONE), Path]),
+        "The time zone of the schedule. A string field may hold it.",
+        "states: {Tagged: {gate: {during: {schedule: 0 22 * * *, duration: 6h, timeZone: Europe/Berlin}}}}")
+        .default("`UTC`");
 }
 
 section! {

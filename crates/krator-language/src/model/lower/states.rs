@@ -1,6 +1,7 @@
 //! Reads the states as they are written, before anything is inherited.
 
 use super::deploy::allow;
+use super::gates::gate;
 use super::keys::Keys;
 use super::nodes::{Input, InputEntry, boolean, entries, integer, list, name, one_or_list, text, word};
 use super::paths::Leaf;
@@ -85,6 +86,7 @@ fn empty_state(name: Spanned<StateName>) -> State {
         effects: Spanned::new(Effects::Idempotent, span),
         resume: None,
         limit: None,
+        gate: None,
         conditions: Vec::new(),
         standard_conditions: StandardConditions::of(StateKind::Working),
         checkpoint: Spanned::new(true, span),
@@ -138,6 +140,7 @@ fn state(
     state.timeout = keys.read(StateKey::Timeout, |node| timeout(node, table, context));
     written.retry = keys.read(StateKey::Retry, |node| retry(node, table));
     state.limit = keys.read(StateKey::Limit, |node| limit(node, table, context));
+    state.gate = keys.read(StateKey::Gate, |node| gate(node, context));
     state.wait = keys.read(StateKey::Wait, |node| wait(node, context));
     // A `timeout` whose `after` is wrong is a missing edge too.
     table.lacks_edges |= sink.count() > before;

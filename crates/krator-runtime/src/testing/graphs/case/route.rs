@@ -43,10 +43,10 @@ pub(in crate::testing::graphs) fn field_values(graph: &Graph<'_>) -> Vec<Option<
 fn length(graph: &Graph<'_>, period: Period) -> Option<Duration> {
     match period {
         Period::Fixed(after) => Some(after),
-        Period::FromField(field) => match field_values(graph).get(usize::from(field)).copied().flatten()? {
-            FieldValue::For(after) => Some(after),
-            FieldValue::Number(seconds) => Some(Duration::from_secs(u64::from(seconds))),
-            FieldValue::At(_) => None,
+        Period::FromField(field) => match field_values(graph).get(usize::from(field))?.as_ref()? {
+            FieldValue::For(after) => Some(*after),
+            FieldValue::Number(seconds) => Some(Duration::from_secs(u64::from(*seconds))),
+            FieldValue::At(_) | FieldValue::Text(_) => None,
         },
     }
 }
