@@ -117,6 +117,18 @@ fn drawn(graph: &StateGraph) -> DrawnEdges {
 
 /// The label of an edge: that of the description, or what makes the runtime take it.
 pub(super) fn label(kind: &Kind, step: Step) -> Option<String> {
+    let reason = reason(kind, step);
+    let gate = kind.state(step.to).gate.as_ref();
+    let waits = matches!(step.edge.kind, EdgeKind::Next | EdgeKind::Timeout);
+    let gate = gate.filter(|_| waits).map(|gate| gate.during.to_string());
+    match (reason, gate) {
+        (Some(reason), Some(gate)) => Some(format!("{reason}, {gate}")),
+        (reason, gate) => reason.or(gate),
+    }
+}
+
+/// Why an object takes an edge, if that is said.
+fn reason(kind: &Kind, step: Step) -> Option<String> {
     let state = kind.state(step.from);
     match step.edge.kind {
         EdgeKind::Next => {

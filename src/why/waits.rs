@@ -5,9 +5,9 @@ mod rest;
 use jiff::{SignedDuration, Timestamp};
 
 use krator_machine::FieldValue;
-use krator_machine::engine::{When, when};
+use krator_machine::engine::{When, opens, when};
 use krator_machine::graph::{Effects, Graph, Policy};
-use krator_machine::status::TimeoutFired;
+use krator_machine::status::{Ask, TimeoutFired};
 use serde::Deserialize as _;
 
 use super::{Facts, Waiting, Why};
@@ -196,6 +196,7 @@ impl Waits<'_> {
         }
         let state = self.kind.state(id);
         self.timeout(state);
+        self.gate();
         let requested = annotation("requestedAt").and_then(|it| it.as_str());
         let handled = object["status"]["lastHandledRequest"].as_str();
         if stalled.is_some_and(|(reason, _)| reason == "NotWritten") {
@@ -258,7 +259,13 @@ impl Waits<'_> {
             return;
         }
         let due = self.why.since.and_then(|since| from(when, since));
-        let to = self.graph.state(to).name;
+        let to = self.graph.state(to);
+        let due = due.and_then(|due| {
+            let at = due.max(self.facts.now);
+            let open = opens(to, &self.field_values, at).ok().flatten()?;
+            Some(if open == at { due } else { open })
+        });
+        let to = to.name;
         let text = match when {
             When::After(after) => format!(
                 "{} may last {}, and leads to {to} then",
@@ -271,6 +278,28 @@ impl Waits<'_> {
             ),
         };
         self.add("timeout", text, due);
+    }
+
+    /// The gate of another state.
+    fn gate(&mut self) {
+        let Ok(ask) = Ask::deserialize(&self.facts.object["status"]["ask"]) else {
+            return;
+        };
+        let Some(to) = self.graph.find(&ask.to).map(|to| self.graph.state(to)) else {
+            return;
+        };
+        let since = self.facts.now.duration_since(ask.since);
+        let since = rounded(since.try_into().unwrap_or_default());
+        let (says, due) = match opens(to, &self.field_values, self.facts.now) {
+            Ok(due @ Some(_)) => (String::new(), due),
+            Ok(None) => (", which does not open in the next years".to_owned(), None),
+            Err(wrong) => (format!(", which is shut: {wrong}"), None),
+        };
+        self.add(
+            "gate",
+            format!("it has waited for the gate of {} for {since}{says}", to.name),
+            due,
+        );
     }
 
     /// Whether the timeout of a state has led from it at this point in time already. It does so once.

@@ -20,6 +20,7 @@ use crate::{
     graph::{Effects, Exit, Graph, OnDelete, OnSpecChange, Policy, StateId, StateKind, Watch},
     status::{Condition, EntryId},
 };
+pub use gates::opens;
 use jiff::Timestamp;
 use limits::Pace;
 pub use objectives::Ended;

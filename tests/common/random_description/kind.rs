@@ -37,6 +37,18 @@ impl Surroundings {
         }
     }
 
+    /// `gate`. What a field of a text holds is not a schedule, so objects have none there.
+    pub fn gate(&self, dice: &mut Dice) -> Value {
+        let mut during = json!({
+            "schedule": *dice.among(&["0 22 * * MON-FRI", "*/15 3 1,15 * *", "30 1 * * 5#3"]),
+            "duration": *dice.among(&["6h", "45m"]),
+        });
+        if dice.one_in(2) {
+            during["timeZone"] = json!(*dice.among(&["UTC", "Europe/Berlin"]));
+        }
+        json!({"during": during})
+    }
+
     /// `onSpecChange`, where such a reaction does what the rest of the changes do.
     pub fn on_spec_change(&self, reactions: &[Value], dice: &mut Dice) -> Value {
         let mut entries = Vec::new();
@@ -156,6 +168,7 @@ pub fn kind(
         "stateEnteredTime",
         "attempts",
         "entries",
+        "ask",
         "firedTimeouts",
         "observedGeneration",
         "lastHandledRequest",

@@ -14,6 +14,14 @@ struct Layout {
     legacy: Vec<String>,
 }
 
+/// What some states of a machine have, and no machine has two of.
+#[derive(Clone, Copy, PartialEq)]
+enum Special {
+    Once,
+    Unsaved,
+    Gated,
+}
+
 const POLLS: &[&str] = &["1s", "30s", "1m30s", "1h"];
 const PERIODS: &[&str] = &["5s", "10m", "8h", "90m"];
 
@@ -42,14 +50,20 @@ pub fn machine(most: usize, names: &mut Names, around: &Surroundings, dice: &mut
         legacy: several(legacy, dice),
     };
     let former: Vec<String> = several(3, dice);
-    // A state that is not saved must not be entered from one whose handler runs once, so a machine has one of both.
-    let may_run_once = dice.one_in(2);
+    // A state that is not saved must not be entered from one whose handler runs once, and neither leads to a gate.
+    let special = *dice.among(&[
+        Special::Once,
+        Special::Once,
+        Special::Unsaved,
+        Special::Unsaved,
+        Special::Gated,
+    ]);
 
     let mut states: Vec<(String, Value)> = Vec::new();
     for at in 0..layout.ordinary.len() {
         states.push((
             layout.ordinary[at].clone(),
-            ordinary(at, &layout, may_run_once, around, dice),
+            ordinary(at, &layout, special, around, dice),
         ));
     }
     for at in 0..layout.deletion.len() {
@@ -118,7 +132,7 @@ fn slo(layout: &Layout, dice: &mut Dice) -> Value {
     json!([one, other])
 }
 
-fn ordinary(at: usize, layout: &Layout, may_run_once: bool, around: &Surroundings, dice: &mut Dice) -> Value {
+fn ordinary(at: usize, layout: &Layout, special: Special, around: &Surroundings, dice: &mut Dice) -> Value {
     let states = &layout.ordinary;
     let is_last = at + 1 == states.len();
     let kind = match (states.len(), dice.below(8)) {
@@ -148,7 +162,7 @@ fn ordinary(at: usize, layout: &Layout, may_run_once: bool, around: &Surrounding
         let to = if to >= at { to + 1 } else { to };
         states.get(to).cloned()
     };
-    let is_once = may_run_once && kind == "working" && dice.one_in(4);
+    let is_once = special == Special::Once && kind == "working" && dice.one_in(4);
     if is_once {
         // The first and the last state never run once, so one of both can find out what was done.
         let resume = if at + 1 < states.len() && at > 0 {
@@ -214,12 +228,18 @@ fn ordinary(at: usize, layout: &Layout, may_run_once: bool, around: &Surrounding
         };
         state.insert("onDelete".into(), on_delete);
     }
-    let is_unsaved =
-        !may_run_once && kind == "working" && !is_bounded && !state.contains_key("limit") && dice.one_in(3);
+    let is_unsaved = special == Special::Unsaved
+        && kind == "working"
+        && !is_bounded
+        && !state.contains_key("limit")
+        && dice.one_in(3);
     if is_unsaved {
         state.insert("checkpoint".into(), json!(false));
     } else if dice.one_in(12) {
         state.insert("checkpoint".into(), json!(true));
+    }
+    if special == Special::Gated && dice.one_in(4) {
+        state.insert("gate".into(), around.gate(dice));
     }
     let next: Vec<Value> = next.iter().map(|to| edge(&states[*to], dice)).collect();
     if !next.is_empty() {

@@ -4,8 +4,7 @@ use super::ChangeKind;
 use super::pair::{FoundChanges, Pair};
 use crate::finding::{Span, Spanned};
 use crate::model::{
-    Effects, FieldPath, Gate, OnSpecChange, Period, Retry, RetryLimit, State, StateId, TextSource, Times,
-    Window, format_duration,
+    Effects, FieldPath, Gate, OnSpecChange, Period, Retry, RetryLimit, State, StateId, Times, format_duration,
 };
 
 /// Changes of the keys of a state.
@@ -151,7 +150,7 @@ pub(super) fn of_state(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mu
     }
     let window = |gate: &Option<Gate>| {
         gate.as_ref()
-            .map_or("at any time".to_owned(), |gate| opens(&gate.during))
+            .map_or("at any time".to_owned(), |gate| gate.during.to_string())
     };
     if window(&old.gate) != window(gate) {
         let message = format!("is entered {} instead of {}", window(gate), window(&old.gate));
@@ -225,24 +224,6 @@ fn said(period: &Period) -> String {
         Period::Fixed(duration) => format_duration(*duration),
         Period::Field(field) => format!("`{}`", field.path),
     }
-}
-
-/// When a window is open, in words.
-fn opens(window: &Window) -> String {
-    let text = |text: &TextSource| match text {
-        TextSource::Fixed(text) => format!("`{text}`"),
-        TextSource::Field(path) => format!("`{path}`"),
-    };
-    let zone = window
-        .time_zone
-        .as_ref()
-        .map(|zone| format!(" in {}", text(&zone.value)));
-    format!(
-        "within {} of {}{}",
-        said(&window.duration),
-        text(&window.schedule.value),
-        zone.unwrap_or_default()
-    )
 }
 
 fn times(times: &Times) -> String {

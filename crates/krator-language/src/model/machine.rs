@@ -1,9 +1,10 @@
 //! The state graph, with defaults filled in and everything inherited resolved.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::time::Duration;
 
-use super::{Allow, Period, StateId};
+use super::{Allow, Period, StateId, format_duration};
 use crate::finding::{Span, Spanned};
 use crate::names::{ConditionName, StateName};
 
@@ -227,6 +228,21 @@ pub struct Window {
     pub time_zone: Option<Spanned<TextSource>>,
 }
 
+/// `within 6h of 0 22 * * MON-FRI in Europe/Berlin`
+impl fmt::Display for Window {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.duration.value {
+            Period::Fixed(duration) => write!(f, "within {}", format_duration(*duration))?,
+            Period::Field(field) => write!(f, "within {}", field.path)?,
+        }
+        write!(f, " of {}", self.schedule.value)?;
+        match &self.time_zone {
+            Some(zone) => write!(f, " in {}", zone.value),
+            None => Ok(()),
+        }
+    }
+}
+
 /// A text: fixed, or read from a field of the object.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TextSource {
@@ -234,6 +250,15 @@ pub enum TextSource {
     Fixed(String),
     /// The value of the field.
     Field(FieldPath),
+}
+
+impl fmt::Display for TextSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TextSource::Fixed(text) => f.write_str(text),
+            TextSource::Field(path) => path.fmt(f),
+        }
+    }
 }
 
 /// The policy after a handler's error.

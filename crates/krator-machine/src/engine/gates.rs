@@ -5,7 +5,7 @@ use super::{Engine, Now, times};
 use crate::{
     engine::times::When,
     field_value::FieldValue,
-    graph::{Effects, StateId, Text},
+    graph::{Effects, Policy, StateId, Text},
     status::{Ask, MachineStatus},
 };
 use jiff::Timestamp;
@@ -16,6 +16,39 @@ use std::time::Duration;
 pub(super) struct Asking {
     pub to: StateId,
     pub since: Timestamp,
+}
+
+/// The first time from a point in time on at which objects with these values of fields may enter a state; `None` if there is none in
+/// the next years.
+///
+/// # Errors
+///
+/// What is wrong with the schedule or the time zone of the gate, which is shut then.
+pub fn opens(
+    state: &Policy<'_>,
+    field_values: &[Option<FieldValue>],
+    from: Timestamp,
+) -> Result<Option<Timestamp>, String> {
+    let text = |text: Text<'_>| match text {
+        Text::Fixed(text) => Some(text.to_owned()),
+        Text::FromField(field) => match field_values.get(usize::from(field))?.as_ref()? {
+            FieldValue::Text(text) => Some(text.to_string()),
+            _ => None,
+        },
+    };
+    let window = state.during.and_then(|window| {
+        let length = times::when(window.duration, field_values);
+        Some((window, text(window.schedule)?, length?))
+    });
+    // Without one of its fields there is no window.
+    let Some((window, schedule, When::After(length))) = window else {
+        return Ok(Some(from));
+    };
+    let zone = window.time_zone.and_then(text);
+    let schedule = (window.read)(&schedule, zone.as_deref().unwrap_or("UTC"))?;
+    let before = from.checked_sub(length).unwrap_or(Timestamp::MIN);
+    // The window is open if it has opened within its length; otherwise that is when it opens next.
+    Ok(schedule.next(before).map(|start| start.max(from)))
 }
 
 impl Engine<'_> {
@@ -41,29 +74,9 @@ impl Engine<'_> {
     ///
     /// What is wrong with the schedule or the time zone of the gate, which is shut then.
     pub fn opens(&self, to: StateId, from: Timestamp) -> Result<Option<Timestamp>, String> {
-        let Some(window) = self.graph.state(to).during.filter(|_| !self.deleting) else {
-            return Ok(Some(from));
-        };
-        // Without these fields there is no window.
-        let (Some(schedule), Some(When::After(length))) =
-            (self.text(&window.schedule), self.period(window.duration))
-        else {
-            return Ok(Some(from));
-        };
-        let zone = window.time_zone.as_ref().and_then(|zone| self.text(zone));
-        let schedule = (window.read)(schedule, zone.unwrap_or("UTC"))?;
-        let before = from.checked_sub(length).unwrap_or(Timestamp::MIN);
-        // The window is open if it has opened within its length; otherwise that is when it opens next.
-        Ok(schedule.next(before).map(|start| start.max(from)))
-    }
-
-    fn text<'t>(&'t self, text: &Text<'t>) -> Option<&'t str> {
-        match text {
-            Text::Fixed(text) => Some(text),
-            Text::FromField(field) => match self.field_values.get(usize::from(*field))? {
-                Some(FieldValue::Text(text)) => Some(text),
-                _ => None,
-            },
+        match self.deleting {
+            true => Ok(Some(from)),
+            false => opens(self.graph.state(to), &self.field_values, from),
         }
     }
 

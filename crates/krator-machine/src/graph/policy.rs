@@ -262,6 +262,11 @@ impl<'g> Policy<'g> {
         self.during = Some(window);
         self
     }
+    /// Objects enter the state at any time.
+    pub const fn at_any_time(mut self) -> Self {
+        self.during = None;
+        self
+    }
     /// The handler runs at most once in one stay.
     pub const fn once(mut self) -> Self {
         self.effects = Effects::Once;
