@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use crate::finding::Span;
 use crate::graph::{EdgeKind, StateGraph, Step};
-use crate::model::{Description, Kind, KindId, Period, RetryLimit, State, StateId, Times, format_duration};
+use crate::model::{Description, Kind, KindId, RetryLimit, State, StateId, Times};
 
 /// The graph in the DOT language.
 pub fn dot(description: &Description) -> String {
@@ -140,10 +140,7 @@ fn reason(kind: &Kind, step: Step) -> Option<String> {
         }
         EdgeKind::Timeout => {
             let timeout = state.timeout.as_ref()?;
-            Some(match &timeout.after.value {
-                Period::Fixed(duration) => format!("after {}", format_duration(*duration)),
-                Period::Field(field) => format!("after {}", field.path),
-            })
+            Some(timeout.when.to_string())
         }
         EdgeKind::Retry => Some(match state.retry.as_ref()?.limit.value {
             RetryLimit::Times(times) => format!("{times} retries failed"),

@@ -5,8 +5,8 @@ mod rest;
 use jiff::{SignedDuration, Timestamp};
 
 use krator_machine::FieldValue;
-use krator_machine::engine::{When, opens, when};
-use krator_machine::graph::{Effects, Graph, Policy};
+use krator_machine::engine::{When, opens, slot, when};
+use krator_machine::graph::{Effects, Graph, Policy, Timeout};
 use krator_machine::status::{Ask, TimeoutFired};
 use serde::Deserialize as _;
 
@@ -249,10 +249,23 @@ impl Waits<'_> {
 
     /// The timeout of a state.
     fn timeout(&mut self, state: &State) {
-        let Some((period, to)) = self.policy(state).and_then(|policy| policy.timeout) else {
+        let Some((timeout, to)) = self.policy(state).and_then(|policy| policy.timeout) else {
             return;
         };
-        let Some(when) = when(period, &self.field_values) else {
+        let when = match (timeout, self.why.since) {
+            (Timeout::After(period), _) => when(period, &self.field_values),
+            (Timeout::At(starts, deadline), Some(since)) => {
+                match slot(&starts, deadline, &self.field_values, since, self.facts.now) {
+                    Ok(slot) => slot.map(When::At),
+                    Err(wrong) => {
+                        let text = format!("the schedule of {} never starts: {wrong}", state.name.value);
+                        return self.add("timeout", text, None);
+                    }
+                }
+            }
+            (Timeout::At(..), None) => None,
+        };
+        let Some(when) = when else {
             return;
         };
         if matches!(when, When::At(time) if self.has_fired(state, time)) {
@@ -272,6 +285,9 @@ impl Waits<'_> {
                 state.name.value,
                 format_duration(after)
             ),
+            When::At(_) if matches!(timeout, Timeout::At(..)) => {
+                format!("a schedule leads from {} to {to}", state.name.value)
+            }
             When::At(_) => format!(
                 "{} may last until a time that the object names, and leads to {to} then",
                 state.name.value

@@ -7,7 +7,7 @@
 
 use crate::case_file::is_update;
 use krator::model::machine_status;
-use krator_runtime::{Condition, MachineStatus, ObjectiveStart, TimeoutFired};
+use krator_runtime::{Ask, Condition, MachineStatus, ObjectiveStart, TimeoutFired};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -90,6 +90,10 @@ fn what_the_runtime_writes_is_what_the_schema_says() {
         state_entered_time: Some(condition.last_transition_time),
         attempts: Some(1),
         entries: [("Check".to_owned(), 2), ("Roam".to_owned(), 1)].into(),
+        ask: Some(Ask {
+            to: "Eat".to_owned(),
+            since: "2026-01-01T00:00:00Z".parse().expect("a time"),
+        }),
         fired_timeouts: vec![TimeoutFired {
             state: "Roam".to_owned(),
             at: condition.last_transition_time,

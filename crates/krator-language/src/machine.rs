@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use crate::finding::Spanned;
 use crate::model::{
-    Effects, FieldPath, Kind, MomentUnit, ObjectKind, OnSpecChange, PathRoot, Period, Ready, Retry,
-    RetryLimit, Segment, State, StateId, StateKind, TextSource, Times, WatchSource, Window,
+    Effects, FieldPath, Kind, MomentUnit, ObjectKind, OnSpecChange, PathRoot, Period, Ready, Recurrence,
+    Retry, RetryLimit, Segment, State, StateId, StateKind, TextSource, Times, WatchSource, When, Window,
 };
 
 /// A field that times, limits or gates are read from.
@@ -57,11 +57,15 @@ fn fields_of(kind: &Kind) -> Vec<Field<'_>> {
     let mut fields: Vec<Field<'_>> = Vec::new();
     for state in states(kind) {
         let poll = state.wait.as_ref().and_then(|wait| wait.poll.as_ref());
-        let timeout = state.timeout.as_ref().map(|timeout| &timeout.after);
+        let (after, slots) = match state.timeout.as_ref().map(|timeout| &timeout.when) {
+            Some(When::After(after)) => (Some(after), None),
+            Some(When::At(starts, deadline)) => (deadline.as_ref(), Some(starts)),
+            None => (None, None),
+        };
         let window = state.gate.as_ref().map(|gate| &gate.during);
         let periods = poll
             .into_iter()
-            .chain(timeout)
+            .chain(after)
             .chain(window.map(|window| &window.duration))
             .filter_map(|period| match &period.value {
                 Period::Field(field) => Some(Field {
@@ -77,10 +81,10 @@ fn fields_of(kind: &Kind) -> Vec<Field<'_>> {
             }),
             Times::Number(_) => None,
         });
-        let texts = window
+        let texts = slots
             .into_iter()
-            .flat_map(|window| [Some(&window.schedule), window.time_zone.as_ref()])
-            .flatten()
+            .chain(window.map(|window| &window.starts))
+            .flat_map(Recurrence::texts)
             .filter_map(|text| match &text.value {
                 TextSource::Field(path) => Some(Field {
                     path,
@@ -176,6 +180,14 @@ impl<'k> Numbers<'k> {
         match text {
             TextSource::Fixed(text) => rt::Text::Fixed(text),
             TextSource::Field(path) => rt::Text::FromField(self.field(path)),
+        }
+    }
+
+    fn recurrence<'a>(&self, starts: &'a Recurrence) -> rt::Recurrence<'a> {
+        let recurrence = rt::Recurrence::new(self.text(&starts.schedule.value));
+        match &starts.time_zone {
+            Some(zone) => recurrence.time_zone(self.text(&zone.value)),
+            None => recurrence,
         }
     }
 
@@ -354,9 +366,15 @@ fn policy<'a>(
     };
     if let Some(timeout) = timeout {
         let to = numbers.state(&timeout.to);
-        policy = match &timeout.after.value {
-            Period::Fixed(after) => policy.timeout(*after, to),
-            Period::Field(after) => policy.timeout_from_field(numbers.field(&after.path), to),
+        policy = match &timeout.when {
+            When::After(after) => match &after.value {
+                Period::Fixed(after) => policy.timeout(*after, to),
+                Period::Field(after) => policy.timeout_from_field(numbers.field(&after.path), to),
+            },
+            When::At(starts, deadline) => {
+                let deadline = deadline.as_ref().map(|deadline| numbers.period(&deadline.value));
+                policy.timeout_at(numbers.recurrence(starts), deadline, to)
+            }
         };
     }
     if let Some(retry) = retry {
@@ -370,16 +388,9 @@ fn policy<'a>(
         };
     }
     if let Some(gate) = gate {
-        let Window {
-            schedule,
-            duration,
-            time_zone,
-        } = &gate.during;
-        let window = rt::Window::new(numbers.text(&schedule.value), numbers.period(&duration.value));
-        policy = policy.during(match time_zone {
-            Some(zone) => window.time_zone(numbers.text(&zone.value)),
-            None => window,
-        });
+        let Window { starts, duration } = &gate.during;
+        let window = rt::Window::new(numbers.recurrence(starts), numbers.period(&duration.value));
+        policy = policy.during(window);
     }
     if effects.value == Effects::Once {
         policy = policy.once();

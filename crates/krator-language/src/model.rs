@@ -11,6 +11,7 @@
 //!     resource                   group, version, kind, plural, columns' scale, …  (model/resource.rs)
 //!     spec: Schema, status       a tree to walk, see Schema and Shape             (model/schema.rs)
 //!     machine, states            a State is referenced by its StateId             (model/machine.rs)
+//!       timeout, gate            when time leads on, and when states are entered  (model/calendar.rs)
 //!     owns, watches, access      other kinds                                      (model/resource.rs)
 //!     versions: Vec<Version>     older ones, made of the newest                    (model/version.rs)
 //!     properties, allow
@@ -21,6 +22,7 @@
 //! Lowering is total: a mistake becomes a finding and a stand-in takes its place, so that one run reports everything.
 //! A crate is generated only from a description without errors, which has no stand-ins.
 
+mod calendar;
 mod foreign;
 mod json_path;
 pub mod kubernetes;
@@ -35,14 +37,15 @@ mod status;
 mod version;
 mod webhooks;
 
+pub use calendar::{Gate, Recurrence, TextSource, Timeout, When, Window};
 pub use foreign::ForeignKind;
 pub use json_path::JsonPath;
 pub use lineage::{KindLineage, Lineage};
 pub(crate) use lower::{DEEPEST_PHRASE, lower, type_words};
 pub use machine::{
-    ConditionSetting, ConditionStatus, Effects, Gate, Limit, Machine, Next, Objective, OnDelete,
-    OnSpecChange, Property, PropertyKind, Ready, Retry, RetryLimit, SpecChange, StandardConditions, State,
-    StateKind, StateSet, TextSource, Timeout, Times, Wait, WatchSource, Window,
+    ConditionSetting, ConditionStatus, Effects, Limit, Machine, Next, Objective, OnDelete, OnSpecChange,
+    Property, PropertyKind, Ready, Retry, RetryLimit, SpecChange, StandardConditions, State, StateKind,
+    StateSet, Times, Wait, WatchSource,
 };
 pub use path::{FieldPath, PathRoot, Segment};
 pub use period::{MomentField, MomentUnit, Period, format_duration, parse_duration};

@@ -17,6 +17,9 @@ pub const WAITS_FOR_GATE: &str = "WaitsForGate";
 /// The reason why a gate never opens: its schedule or its time zone is wrong.
 pub const INVALID_GATE: &str = "InvalidGate";
 
+/// The reason why a timeout never leads on: its schedule or its time zone is wrong.
+pub const INVALID_SCHEDULE: &str = "InvalidSchedule";
+
 /// The condition whose generation is that of the last change of the spec that the machine has reacted to.
 pub const RECONCILING: &str = "Reconciling";
 

@@ -31,7 +31,7 @@ pub use reason::{Cause, Moved};
 use stay::Stay;
 use std::{collections::BTreeMap, time::Duration};
 use times::FiredTimeouts;
-pub use times::{When, when};
+pub use times::{When, slot, when};
 
 /// The present, as the driver knows it.
 #[derive(Clone, Copy, Debug)]
@@ -266,8 +266,8 @@ impl<'g> Engine<'g> {
         if let (Some((_, to)), Some(end)) = (policy.timeout, self.deadline(now))
             && end.max(self.stay.not_before) <= now.elapsed
         {
-            let reason = self.timed_out(policy);
-            self.remember_timeout(policy);
+            let reason = self.timed_out(policy, now);
+            self.remember_timeout(policy, now);
             self.enter(to, Cause::TimedOut, reason, now);
             return Decision::Entered;
         }
@@ -294,14 +294,8 @@ impl<'g> Engine<'g> {
         }
         let is_written = self.is_written();
         let runs = [self.stay.due, self.gate_opens(now)].map(|at| at.filter(|_| is_written));
-        // What the object waits for is to be seen from when the timeout ends, although it does not lead on yet.
-        let ends = self.timeout_end(now).filter(|end| *end > now.elapsed);
-        let next = [self.deadline(now), ends]
-            .into_iter()
-            .chain(runs)
-            .flatten()
-            .min()
-            .map(|at| at.max(self.stay.not_before));
+        let next =
+            (self.by_the_clock(now).chain(runs).flatten().min()).map(|at| at.max(self.stay.not_before));
         let due = next.is_some_and(|at| at <= now.elapsed)
             || self.spec_changed()
             || (is_written && self.is_requested());
@@ -410,18 +404,8 @@ impl<'g> Engine<'g> {
             self.report_digests();
             self.forget_failures();
         }
-        let waits_for = match (&outcome, self.leave) {
-            (Outcome::Exit(Exit::To(to)), None) => Some(*to).filter(|to| self.has_to_wait(*to, now)),
-            _ => None,
-        };
-        let (outcome, words) = match (waits_for, self.next_message.take()) {
-            // The handler says this again when it has been let through.
-            (Some(_), _) => (Outcome::Exit(Exit::Stay), None),
-            (None, words) => (outcome, words),
-        };
-        if matches!(outcome, Outcome::Exit(_)) {
-            self.ask(waits_for, now);
-        }
+        let words = self.next_message.take();
+        let (outcome, words) = self.at_gate(outcome, words, now);
         if let (Outcome::Exit(Exit::To(to)), None) = (&outcome, self.leave) {
             if self.graph.state(*to).kind == StateKind::Ready {
                 self.entries.remove(&at);

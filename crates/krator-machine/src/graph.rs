@@ -3,12 +3,12 @@
 //!
 //! A graph borrows its parts. That of generated code is a constant; one that is built at run time borrows from
 //! whatever owns its states.
-mod gate;
-mod policy;
+mod recurrence;
 mod retry;
+mod policy;
 
-pub use gate::{Text, Window};
-pub use policy::{Effects, OnDelete, OnSpecChange, Period, Policy, SpecChange, StateKind, Times, Watch};
+pub use policy::{Effects, OnDelete, OnSpecChange, Policy, SpecChange, StateKind, Times, Watch};
+pub use recurrence::{Period, Recurrence, Text, Timeout, Window};
 pub use retry::Retry;
 
 use std::time::Duration;

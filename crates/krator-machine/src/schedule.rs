@@ -1,15 +1,26 @@
 //! Schedules in the notation of cron: when something begins, in a time zone.
 use cronexpr::{Crontab, MakeTimestamp};
-use jiff::Timestamp;
+use jiff::{
+    SignedDuration, Timestamp,
+    tz::{Offset, TimeZone},
+};
 
 /// The fields of a schedule.
 const FIELDS: [&str; 5] = ["minute", "hour", "day of the month", "month", "day of the week"];
 
+/// A day that comes at all comes within eight years: a 29th of February may be that far away.
+const YEARS: SignedDuration = SignedDuration::from_hours(24 * 366 * 8);
+
 /// The times at which something begins: whole minutes, as five fields of cron choose them.
 ///
-/// A start that daylight saving time skips does not happen; one in an hour that happens twice happens once.
+/// They are those of a CronJob of Kubernetes: if both days are given, either is enough, a start that daylight saving time skips does
+/// not happen, and one in an hour that happens twice happens twice.
 #[derive(Clone, Debug)]
-pub struct Schedule(Crontab);
+pub struct Schedule {
+    /// The starts by a clock that is never changed. In a zone with daylight saving time the crate does not always come to an end.
+    crontab: Crontab,
+    zone: TimeZone,
+}
 
 impl Schedule {
     /// Reads five fields of cron, such as `0 22 * * MON-FRI`, and the name of a time zone of IANA, such as `Europe/Berlin`.
@@ -18,43 +29,93 @@ impl Schedule {
     ///
     /// What is wrong with them, in words.
     pub fn parse(fields: &str, zone: &str) -> Result<Self, String> {
-        // The parser would take a sixth field for the zone, and what follows a blank in a zone for anything.
         let parts: Vec<&str> = fields.split_whitespace().collect();
         if parts.len() != FIELDS.len() {
             let (names, count) = (FIELDS.join(", "), parts.len());
             return Err(format!("a schedule has five fields ({names}), and not {count}"));
         }
-        if zone.is_empty() || zone.contains(char::is_whitespace) {
-            return Err("a time zone has a name of IANA, such as `UTC` or `Europe/Berlin`".to_owned());
-        }
-        let parsed = cronexpr::parse_crontab(&format!("{} {zone}", parts.join(" ")));
-        parsed.map(Self).map_err(|error| {
+        let zone = TimeZone::get(zone).map_err(|_| {
+            format!("there is no time zone `{zone}`; one is called as IANA does, such as `Europe/Berlin`")
+        })?;
+        // For a CronJob, each second day is a choice of days, and each day is none.
+        let written = parts.iter().zip(["", "", "1-31", "", "0-6"]).map(|(part, all)| {
+            let step = part
+                .strip_prefix('*')
+                .filter(|step| !all.is_empty() && step.starts_with('/'));
+            match step.filter(|step| *step != "/1") {
+                Some(step) => format!("{all}{step}"),
+                None => (*part).to_owned(),
+            }
+        });
+        let written: Vec<String> = written.collect();
+        let crontab = cronexpr::parse_crontab(&format!("{} UTC", written.join(" ")));
+        let crontab = crontab.map_err(|error| {
             // The text repeats the schedule in a line of its own, and the next line has a mark below the place.
             let text = error.to_string();
             let (place, reason) = text.rsplit_once("^ ").unwrap_or(("", &text));
             let at = place.rsplit('\n').next().unwrap_or_default().len();
-            let mut ends = parts.iter().scan(0, |end, part| {
+            let mut ends = written.iter().scan(0, |end, part| {
                 *end += part.len() + 1;
                 Some(*end)
             });
             match ends.position(|end| at < end) {
                 Some(field) => format!("the {} `{}`: {reason}", FIELDS[field], parts[field]),
-                None => format!("there is no time zone `{zone}`"),
+                None => reason.to_owned(),
             }
-        })
+        })?;
+        let schedule = Self { crontab, zone };
+        match schedule.next(Timestamp::UNIX_EPOCH) {
+            Some(_) => Ok(schedule),
+            None => Err(format!(
+                "`{}` never starts: there is no such day",
+                parts.join(" ")
+            )),
+        }
     }
 
     /// The first start after a time; `None` if there is none in the next years.
     pub fn next(&self, after: Timestamp) -> Option<Timestamp> {
-        let next = self.0.find_next(MakeTimestamp(after)).ok()?;
-        Some(next.timestamp())
+        let end = after.checked_add(YEARS).ok()?;
+        let (mut from, mut offset) = (after, self.zone.to_offset(after));
+        while from < end {
+            // Between two changes of the clock it is one that is never changed.
+            let change = self.zone.following(from).next();
+            let start = self.on_clock(offset, from)?;
+            match change.filter(|change| change.timestamp() <= start) {
+                None => return Some(start),
+                Some(change) => {
+                    // What starts with the change is found, too.
+                    from = change
+                        .timestamp()
+                        .checked_sub(SignedDuration::from_nanos(1))
+                        .ok()?;
+                    offset = change.offset();
+                    if let Some(start) = self
+                        .on_clock(offset, from)
+                        .filter(|start| *start == change.timestamp())
+                    {
+                        return Some(start);
+                    }
+                    from = change.timestamp();
+                }
+            }
+        }
+        None
+    }
+
+    /// The first start after a time, by a clock that has always been so far from UTC.
+    fn on_clock(&self, offset: Offset, after: Timestamp) -> Option<Timestamp> {
+        let off = SignedDuration::from_secs(offset.seconds().into());
+        let shown = after.checked_add(off).ok()?;
+        let next = self.crontab.find_next(MakeTimestamp(shown)).ok()?;
+        next.timestamp().checked_sub(off).ok()
     }
 
     /// The latest start after one time and not after another. It takes time that grows with the logarithm of the time between them,
     /// however many starts there are.
     pub fn latest(&self, after: Timestamp, until: Timestamp) -> Option<Timestamp> {
-        let (mut low, mut high) = (after, until);
-        let mut latest = None;
+        let mut latest = Some(self.next(after)?).filter(|start| *start <= until);
+        let (mut low, mut high) = (latest?, until);
         // There is no start after `high` and not after `until`; `latest` is the one at `low`, if there is one.
         while high.duration_since(low).as_secs() > 60 {
             let half = high.duration_since(low) / 2;
@@ -114,12 +175,12 @@ mod tests {
             (
                 "* * * * *",
                 "Europe/Atlantis",
-                "there is no time zone `Europe/Atlantis`",
+                "there is no time zone `Europe/Atlantis`; one is called as IANA does, such as `Europe/Berlin`",
             ),
             (
                 "* * * * *",
                 "UTC * *",
-                "a time zone has a name of IANA, such as `UTC` or `Europe/Berlin`",
+                "there is no time zone `UTC * *`; one is called as IANA does, such as `Europe/Berlin`",
             ),
             (
                 "* * * * MON-FOO",
@@ -137,6 +198,60 @@ mod tests {
                 reason,
                 "{fields} {zone}"
             );
+        }
+    }
+
+    #[test]
+    fn starts_are_those_of_a_cronjob() {
+        let cases = include_str!("../testdata/schedules.txt").lines();
+        for case in cases.filter(|line| !line.starts_with('#')) {
+            let parts: Vec<&str> = case.split('|').collect();
+            let [fields, zone, after, starts] = parts[..] else {
+                panic!("{case}");
+            };
+            let mut at = time(after);
+            let schedule = match Schedule::parse(fields, zone) {
+                Ok(schedule) => schedule,
+                Err(reason) => {
+                    assert!(
+                        starts == "never" && reason.contains("never starts"),
+                        "{case}: {reason}"
+                    );
+                    continue;
+                }
+            };
+            for start in starts.split(' ') {
+                at = schedule.next(at).expect("there is one");
+                assert_eq!(at, time(start), "{case}");
+            }
+        }
+    }
+
+    /// Each minute of a year is a start if the clock of its zone shows one then.
+    #[test]
+    fn no_start_is_left_out_when_clocks_are_changed() {
+        for (fields, zone) in [
+            ("*/30 1-3 * * *", "Europe/Berlin"),
+            ("15,45 * * * SAT", "Africa/Cairo"),
+            ("59 1,2 * 4,10 0", "Australia/Lord_Howe"),
+        ] {
+            let schedule = Schedule::parse(fields, zone).expect("it is right");
+            let mut minute = time("2025-01-01T00:00:00Z");
+            let end = time("2026-01-01T00:00:00Z");
+            let (mut expected, mut found) = (Vec::new(), Vec::new());
+            while minute < end {
+                let shown = schedule.zone.to_datetime(minute).to_zoned(TimeZone::UTC);
+                let shown = MakeTimestamp(shown.expect("a time").timestamp());
+                if schedule.crontab.matches(shown).expect("a time") {
+                    expected.push(minute);
+                }
+                minute += 1.minute();
+            }
+            let mut at = time("2024-12-31T23:59:00Z");
+            while let Some(start) = schedule.next(at).filter(|start| *start < end) {
+                (at, _) = (start, found.push(start));
+            }
+            assert_eq!(found, expected, "{fields} {zone}");
         }
     }
 

@@ -92,12 +92,23 @@ impl<M: Machine> Local<M> {
     /// An object as stored: a new one, or one with a status, which is then resumed as after a restart of the
     /// operator. `object` and `shared` are what its handlers find in memory.
     pub fn new(manifest: ManifestOf<M>, object: M::ObjectState, shared: Arc<SharedOf<M>>) -> Self {
+        Self::at(Timestamp::now(), manifest, object, shared)
+    }
+
+    /// As [`new`](Self::new), at a point in time: it decides which gates are open, and when schedules start. It goes on with tokio's
+    /// clock.
+    pub fn at(
+        time: Timestamp,
+        manifest: ManifestOf<M>,
+        object: M::ObjectState,
+        shared: Arc<SharedOf<M>>,
+    ) -> Self {
         let world = Memory::new(
             manifest.clone(),
             Arc::default(),
             shared,
             M::GRAPH.finalizer,
-            Timestamp::now(),
+            time,
             |outside| Tried {
                 trial: None,
                 outside: outside.clone(),

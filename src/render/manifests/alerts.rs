@@ -168,7 +168,11 @@ fn of_state(kind: &Kind, state: &State) -> Vec<Alert> {
         hold,
     };
     let mut alerts = Vec::new();
-    if let Some(Period::Fixed(after)) = state.timeout.as_ref().map(|timeout| &timeout.after.value) {
+    if let Some(Period::Fixed(after)) = state
+        .timeout
+        .as_ref()
+        .and_then(|timeout| Some(&timeout.after()?.value))
+    {
         let seconds = after.as_secs_f64();
         alerts.push(alert(
             "Stuck",

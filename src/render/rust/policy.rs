@@ -3,7 +3,8 @@
 use super::{duration, handlers::handler_file, state_ident};
 use crate::model::{Kind, State, WatchSource};
 use krator_machine::graph::{
-    Effects, Graph, OnDelete, OnSpecChange, Period, Policy, Retry, StateId, StateKind, Text, Times,
+    Effects, Graph, OnDelete, OnSpecChange, Period, Policy, Recurrence, Retry, StateId, StateKind, Text,
+    Timeout, Times,
 };
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
@@ -138,16 +139,24 @@ impl<'a> Policies<'a> {
             let sources = sources.map(|source| source_of(&source.value));
             add(quote!(watch(&[#(#sources),*])));
         }
-        if let Some((after, to)) = timeout {
+        if let Some((timeout, to)) = timeout {
             let to = self.id(*to);
-            match after {
-                Period::Fixed(after) => {
+            match timeout {
+                Timeout::After(Period::Fixed(after)) => {
                     let after = duration(*after);
                     add(quote!(timeout(#after, #to)));
                 }
-                Period::FromField(field) => {
+                Timeout::After(Period::FromField(field)) => {
                     let field = Literal::u16_unsuffixed(*field);
                     add(quote!(timeout_from_field(#field, #to)));
+                }
+                Timeout::At(starts, deadline) => {
+                    let starts = recurrence(starts);
+                    let deadline = match deadline.map(period) {
+                        Some(deadline) => quote!(Some(#deadline)),
+                        None => quote!(None),
+                    };
+                    add(quote!(timeout_at(#starts, #deadline, #to)));
                 }
             }
         }
@@ -173,10 +182,8 @@ impl<'a> Policies<'a> {
             }
         }
         if let Some(window) = during {
-            let (schedule, length) = (text(&window.schedule), period(window.duration));
-            let zone = window.time_zone.as_ref().map(text);
-            let zone = zone.map(|zone| quote!(.time_zone(#zone)));
-            add(quote!(during(rt::Window::new(#schedule, #length)#zone)));
+            let (starts, length) = (recurrence(&window.starts), period(window.duration));
+            add(quote!(during(rt::Window::new(#starts, #length))));
         }
         if *effects == Effects::Once {
             add(quote!(once()));
@@ -272,6 +279,13 @@ impl<'a> Policies<'a> {
         }
         (!tokens.is_empty()).then(|| quote!(rt::Retry::DEFAULT #tokens))
     }
+}
+
+fn recurrence(starts: &Recurrence<'_>) -> TokenStream {
+    let schedule = text(&starts.schedule);
+    let zone = starts.time_zone.as_ref().map(text);
+    let zone = zone.map(|zone| quote!(.time_zone(#zone)));
+    quote!(rt::Recurrence::new(#schedule)#zone)
 }
 
 fn text(text: &Text<'_>) -> TokenStream {

@@ -45,7 +45,7 @@ impl<'a> SampleRun<'a> {
         }
         let timeout = match &state.timeout {
             Some(timeout) => self
-                .period(&timeout.after.value)?
+                .period(&timeout.after()?.value)?
                 .map(|after| (after, timeout.to.value)),
             None => None,
         };

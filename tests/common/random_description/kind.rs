@@ -49,6 +49,18 @@ impl Surroundings {
         json!({"during": during})
     }
 
+    /// `at` of a timeout.
+    pub fn slots(&self, dice: &mut Dice) -> Value {
+        let mut slots = json!({"schedule": *dice.among(&["0 3 * * *", "*/20 * * * SAT,SUN"])});
+        if dice.one_in(2) {
+            slots["startingDeadline"] = json!(*dice.among(&["1h", "90s"]));
+        }
+        if dice.one_in(2) {
+            slots["timeZone"] = json!("America/New_York");
+        }
+        slots
+    }
+
     /// `onSpecChange`, where such a reaction does what the rest of the changes do.
     pub fn on_spec_change(&self, reactions: &[Value], dice: &mut Dice) -> Value {
         let mut entries = Vec::new();

@@ -185,10 +185,11 @@ fn ordinary(at: usize, layout: &Layout, special: Special, around: &Surroundings,
     let mut is_bounded = false;
     if let Some(to) = other(dice).filter(|_| dice.one_in(4) || is_once && leads_back) {
         is_bounded = true;
-        state.insert(
-            "timeout".into(),
-            json!({"after": around.period(PERIODS, dice), "to": to}),
-        );
+        let timeout = match special == Special::Gated && dice.one_in(2) {
+            true => json!({"at": around.slots(dice), "to": to}),
+            false => json!({"after": around.period(PERIODS, dice), "to": to}),
+        };
+        state.insert("timeout".into(), timeout);
     }
     // Past its limit a state leads on at once, so that only a later state can be next without a loop.
     if let Some(then) = dice

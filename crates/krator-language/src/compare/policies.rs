@@ -133,14 +133,10 @@ pub(super) fn of_state(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mu
     }
     // An edge that is new or gone says where it leads.
     if let (Some(before), Some(now)) = (&old.timeout, timeout)
-        && said(&before.after) != said(&now.after)
+        && before.when.to_string() != now.when.to_string()
     {
-        let message = format!(
-            "times out after {} instead of {}",
-            said(&now.after),
-            said(&before.after)
-        );
-        note(ChangeKind::TimeoutChanged, message, now.after.span);
+        let message = format!("times out {} instead of {}", now.when, before.when);
+        note(ChangeKind::TimeoutChanged, message, now.when.span());
     }
     if let (Some(before), Some(now)) = (&old.limit, limit)
         && times(&before.times) != times(&now.times)

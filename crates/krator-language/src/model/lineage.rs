@@ -299,7 +299,7 @@ impl<'a> StateMatch<'a> {
         let text =
             |text: &Option<crate::finding::Spanned<String>>| text.as_ref().map(|text| text.value.clone());
         let poll = |state: &State| state.wait.as_ref()?.poll.as_ref().map(|poll| poll.value.clone());
-        let timeout = |state: &State| state.timeout.as_ref().map(|timeout| timeout.after.value.clone());
+        let timeout = |state: &State| state.timeout.as_ref().map(|timeout| timeout.when.to_string());
         let limit = |state: &State| state.limit.as_ref().map(|limit| limit.times.value.clone());
         let edges = || {
             let former = old.next.iter().map(|next| next.to.value);

@@ -1,10 +1,9 @@
 //! The state graph, with defaults filled in and everything inherited resolved.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::time::Duration;
 
-use super::{Allow, Period, StateId, format_duration};
+use super::{Allow, Gate, Period, StateId, Timeout};
 use crate::finding::{Span, Spanned};
 use crate::names::{ConditionName, StateName};
 
@@ -195,70 +194,6 @@ pub enum WatchSource {
     Watched,
     /// One kind of these.
     Kind(ObjectKind),
-}
-
-/// A transition after a time.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Timeout {
-    /// The mapping.
-    pub span: Span,
-    /// Measured from the entry.
-    pub after: Spanned<Period>,
-    /// The state then.
-    pub to: Spanned<StateId>,
-}
-
-/// When a state may be entered.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Gate {
-    /// The mapping.
-    pub span: Span,
-    /// The times in which it is open.
-    pub during: Window,
-}
-
-/// Times that begin by a schedule.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Window {
-    /// When it opens.
-    pub schedule: Spanned<TextSource>,
-    /// How long it is open.
-    pub duration: Spanned<Period>,
-    /// The time zone of the schedule.
-    pub time_zone: Option<Spanned<TextSource>>,
-}
-
-/// `within 6h of 0 22 * * MON-FRI in Europe/Berlin`
-impl fmt::Display for Window {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.duration.value {
-            Period::Fixed(duration) => write!(f, "within {}", format_duration(*duration))?,
-            Period::Field(field) => write!(f, "within {}", field.path)?,
-        }
-        write!(f, " of {}", self.schedule.value)?;
-        match &self.time_zone {
-            Some(zone) => write!(f, " in {}", zone.value),
-            None => Ok(()),
-        }
-    }
-}
-
-/// A text: fixed, or read from a field of the object.
-#[derive(Debug, Clone, PartialEq)]
-pub enum TextSource {
-    /// The same for all objects.
-    Fixed(String),
-    /// The value of the field.
-    Field(FieldPath),
-}
-
-impl fmt::Display for TextSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TextSource::Fixed(text) => f.write_str(text),
-            TextSource::Field(path) => path.fmt(f),
-        }
-    }
 }
 
 /// The policy after a handler's error.

@@ -1,5 +1,6 @@
 //! Durations, and fields that they are read from.
 
+use std::fmt;
 use std::time::Duration;
 
 use super::FieldPath;
@@ -11,6 +12,15 @@ pub enum Period {
     Fixed(Duration),
     /// The value of the field. An absent field or 0 means never.
     Field(MomentField),
+}
+
+impl fmt::Display for Period {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Period::Fixed(duration) => f.write_str(&format_duration(*duration)),
+            Period::Field(field) => write!(f, "{}", field.path),
+        }
+    }
 }
 
 /// A field from which a time is read.

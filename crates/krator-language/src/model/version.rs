@@ -2,7 +2,7 @@
 
 use krator_machine::versions::Change;
 
-use super::{Column, Field, FieldPath, Kind, MomentUnit, Period, Scale, Schema};
+use super::{Column, Field, FieldPath, Kind, MomentUnit, Period, Scale, Schema, When};
 use crate::finding::{Span, Spanned};
 use crate::names::VersionName;
 
@@ -73,9 +73,13 @@ impl Kind {
 
     /// Whether the operator remembers in the status which timeouts have led from their states: those at a point in time.
     pub fn remembers_timeouts(&self) -> bool {
-        let timeouts = self.states.iter().filter_map(|state| state.timeout.as_ref());
-        let mut periods = timeouts.map(|timeout| &timeout.after.value);
-        periods.any(|period| matches!(period, Period::Field(field) if field.unit == MomentUnit::Instant))
+        let mut timeouts = self.states.iter().filter_map(|state| state.timeout.as_ref());
+        timeouts.any(|timeout| match &timeout.when {
+            When::After(after) => {
+                matches!(&after.value, Period::Field(field) if field.unit == MomentUnit::Instant)
+            }
+            When::At(..) => true,
+        })
     }
 
     /// Whether some states are not entered at any time.

@@ -6,8 +6,8 @@ use super::{Check, RuleHit, Subject};
 use crate::catalog::{Rule, Severity};
 use crate::finding::Finding;
 use crate::model::{
-    Description, MomentField, MomentUnit, PathRoot, Period, RetryLimit, Schema, Segment, Shape,
-    parse_duration,
+    Description, MomentField, MomentUnit, PathRoot, Period, RetryLimit, Schema, Segment, Shape, TextSource,
+    When, parse_duration,
 };
 
 pub(super) static RULE: Rule = Rule {
@@ -37,11 +37,16 @@ pub(super) const CHECK: Check = Check {
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let mut found = Vec::new();
     for (id, state) in subject.kind.state_ids() {
-        let timeout = state.timeout.as_ref().map(|timeout| &timeout.after);
-        let may_be_never = match timeout.map(|after| &after.value) {
-            None => None,
-            Some(Period::Field(field)) if may_be_never(subject, field) => Some(field),
-            Some(_) => continue,
+        // A schedule that a field holds may never start.
+        let timeout = state.timeout.as_ref().filter(|timeout| match &timeout.when {
+            When::At(starts, _) => matches!(starts.schedule.value, TextSource::Fixed(_)),
+            When::After(_) => true,
+        });
+        let after = timeout.and_then(|timeout| timeout.after());
+        let may_be_never = match (timeout, after.map(|after| &after.value)) {
+            (None, _) => None,
+            (_, Some(Period::Field(field))) if may_be_never(subject, field) => Some(field),
+            _ => continue,
         };
         let retry = state.retry.as_ref();
         let retry = retry.filter(|retry| retry.limit.value == RetryLimit::Unlimited);

@@ -35,8 +35,8 @@ const PACE: Duration = Duration::from_secs(1);
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let state = |id: StateId| subject.kind.state(id);
     let is_short = |id: StateId| {
-        let timeout = state(id).timeout.as_ref();
-        timeout.is_some_and(|timeout| matches!(timeout.after.value, Period::Fixed(after) if after < PACE))
+        let after = state(id).timeout.as_ref().and_then(|timeout| timeout.after());
+        after.is_some_and(|after| matches!(after.value, Period::Fixed(after) if after < PACE))
     };
     let need_not_rest = |id: StateId| {
         let state = state(id);

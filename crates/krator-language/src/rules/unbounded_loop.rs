@@ -27,10 +27,14 @@ pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let wanted = |step: Step| {
-        matches!(
-            step.edge.kind,
-            EdgeKind::Timeout | EdgeKind::Retry | EdgeKind::Limit
-        )
+        match step.edge.kind {
+            // A schedule is meant to come back.
+            EdgeKind::Timeout => {
+                let timeout = subject.kind.state(step.from).timeout.as_ref();
+                timeout.is_none_or(|timeout| timeout.after().is_some())
+            }
+            kind => matches!(kind, EdgeKind::Retry | EdgeKind::Limit),
+        }
     };
     let cycles = subject.graph.cycles(|_| true, wanted);
     cycles

@@ -1,11 +1,11 @@
 //! Gates: when objects may enter a state. An object waits for a gate in the state before it, whose handler goes on running. Such a
 //! wait is an ask: it begins when a handler or a timeout leads to the state, and ends when the object enters a state or no longer
 //! wants to.
-use super::{Engine, Now, times};
+use super::{Engine, Now, Outcome, times};
 use crate::{
     engine::times::When,
     field_value::FieldValue,
-    graph::{Effects, Policy, StateId, Text},
+    graph::{Effects, Exit, Policy, StateId},
     status::{Ask, MachineStatus},
 };
 use jiff::Timestamp;
@@ -29,23 +29,16 @@ pub fn opens(
     field_values: &[Option<FieldValue>],
     from: Timestamp,
 ) -> Result<Option<Timestamp>, String> {
-    let text = |text: Text<'_>| match text {
-        Text::Fixed(text) => Some(text.to_owned()),
-        Text::FromField(field) => match field_values.get(usize::from(field))?.as_ref()? {
-            FieldValue::Text(text) => Some(text.to_string()),
-            _ => None,
-        },
-    };
-    let window = state.during.and_then(|window| {
-        let length = times::when(window.duration, field_values);
-        Some((window, text(window.schedule)?, length?))
-    });
     // Without one of its fields there is no window.
-    let Some((window, schedule, When::After(length))) = window else {
+    let Some(window) = state.during else {
         return Ok(Some(from));
     };
-    let zone = window.time_zone.and_then(text);
-    let schedule = (window.read)(&schedule, zone.as_deref().unwrap_or("UTC"))?;
+    let Some(When::After(length)) = times::when(window.duration, field_values) else {
+        return Ok(Some(from));
+    };
+    let Some(schedule) = window.starts.read(field_values)? else {
+        return Ok(Some(from));
+    };
     let before = from.checked_sub(length).unwrap_or(Timestamp::MIN);
     // The window is open if it has opened within its length; otherwise that is when it opens next.
     Ok(schedule.next(before).map(|start| start.max(from)))
@@ -55,9 +48,10 @@ impl Engine<'_> {
     /// The state whose gate the object waits for, and since when; `None` if it waits for none.
     pub fn asks(&self, now: Now) -> Option<(StateId, Timestamp)> {
         let asking = self.stay.asking.or_else(|| {
-            let (period, to) = self.policy()?.timeout?;
+            let policy = self.policy()?;
+            let (_, to) = policy.timeout?;
             let has_ended = self.timeout_end(now).is_some_and(|end| end <= now.elapsed);
-            let since = match self.period(period)? {
+            let since = match self.timeout_when(policy, now)? {
                 // As exactly as it is stored: this must not change with the clock.
                 When::After(after) => self.stay.entered_at.checked_add(after).ok()?,
                 When::At(instant) => instant,
@@ -84,9 +78,30 @@ impl Engine<'_> {
         self.opens(to, now.time) == Ok(Some(now.time))
     }
 
+    /// What comes of a run: if its handler has chosen a state whose gate is shut, the object stays and asks.
+    pub(super) fn at_gate(
+        &mut self,
+        outcome: Outcome,
+        words: Option<Box<str>>,
+        now: Now,
+    ) -> (Outcome, Option<Box<str>>) {
+        let waits_for = match (&outcome, self.leave) {
+            (Outcome::Exit(Exit::To(to)), None) => Some(*to).filter(|to| self.has_to_wait(*to, now)),
+            _ => None,
+        };
+        if matches!(outcome, Outcome::Exit(_)) {
+            self.ask(waits_for, now);
+        }
+        match waits_for {
+            // The handler says this again when it has been let through.
+            Some(_) => (Outcome::Exit(Exit::Stay), None),
+            None => (outcome, words),
+        }
+    }
+
     /// Whether the object has to wait before it enters the state that its handler has chosen. One whose handler runs only once, or
     /// whose state is not stored, cannot ask again.
-    pub(super) fn has_to_wait(&self, to: StateId, now: Now) -> bool {
+    fn has_to_wait(&self, to: StateId, now: Now) -> bool {
         let asks = self
             .policy()
             .is_some_and(|policy| policy.effects != Effects::Once && policy.checkpoint);

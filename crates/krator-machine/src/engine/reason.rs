@@ -1,8 +1,8 @@
 //! Why an object is in its state: what `.status.message` says of the edge that led there.
-use super::{Ended, Engine, times::When};
+use super::{Ended, Engine, Now, times::When};
 use crate::{
     class::Class,
-    graph::Policy,
+    graph::{Policy, Timeout},
     status::{EntryId, truncated},
 };
 use std::time::Duration;
@@ -129,15 +129,16 @@ impl Engine<'_> {
     }
 
     /// The reason for the edge `timeout.to` of the current state.
-    pub(super) fn timed_out(&self, policy: &Policy<'_>) -> Reason {
-        let period = policy.timeout.and_then(|(period, _)| self.period(period));
-        let when = match period {
-            Some(When::After(after)) => format!("after {}", duration(after)),
-            Some(When::At(instant)) => format!("at {instant}"),
-            // Without a period there is no timeout.
-            None => String::new(),
+    pub(super) fn timed_out(&self, policy: &Policy<'_>, now: Now) -> Reason {
+        let is_scheduled = matches!(policy.timeout, Some((Timeout::At(..), _)));
+        let when = match self.timeout_when(policy, now) {
+            Some(When::After(after)) => format!("timed out after {}", duration(after)),
+            Some(When::At(instant)) if is_scheduled => format!("scheduled for {instant}"),
+            Some(When::At(instant)) => format!("timed out at {instant}"),
+            // Without a time there is no timeout.
+            None => "timed out".to_owned(),
         };
-        self.with_last_words(format!("timed out {when} in {}", policy.name))
+        self.with_last_words(format!("{when} in {}", policy.name))
     }
 
     /// The reason for the edge `resume` of a state whose handler was dropped.

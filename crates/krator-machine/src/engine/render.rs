@@ -103,6 +103,11 @@ impl Engine<'_> {
                 ),
             }
         });
+        let gate = gate.or_else(|| {
+            let wrong = self.wrong_schedule(policy, now).filter(|_| !retrying)?;
+            let message = truncated(&format!("the schedule of {} never starts: {wrong}", policy.name));
+            Some(("Stalled", conditions::INVALID_SCHEDULE, message))
+        });
         let mut conditions = Vec::with_capacity(STANDARD_CONDITIONS.len());
         for kind in STANDARD_CONDITIONS {
             let of_gate = gate.as_ref().filter(|(of, ..)| *of == kind);

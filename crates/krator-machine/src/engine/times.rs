@@ -1,8 +1,8 @@
-//! When something is due in a state: after fixed times, or at times that are read from fields of the object.
+//! When something is due in a state: after fixed times, at times that are read from fields of the object, or by a schedule.
 use super::{Engine, Now};
 use crate::{
     field_value::FieldValue,
-    graph::{Period, Policy, StateId},
+    graph::{Period, Policy, Recurrence, StateId, Timeout},
     status::{MachineStatus, TimeoutFired},
 };
 use jiff::Timestamp;
@@ -31,10 +31,34 @@ pub fn when(period: Period, field_values: &[Option<FieldValue>]) -> Option<When>
             FieldValue::Number(0) => return None,
             FieldValue::Number(seconds) => When::After(Duration::from_secs(u64::from(seconds))),
             FieldValue::At(instant) => When::At(instant),
-            // It is a field of a gate.
+            // It is a field of a schedule.
             FieldValue::Text(_) => return None,
         },
     })
+}
+
+/// The start of a schedule that a timeout leads on at: the latest one that has passed since the object entered the state and is not
+/// older than the deadline, and otherwise the next one. `None` if the object has no schedule, or its schedule never starts again.
+///
+/// # Errors
+///
+/// What is wrong with the schedule or the time zone.
+pub fn slot(
+    starts: &Recurrence<'_>,
+    deadline: Option<Period>,
+    field_values: &[Option<FieldValue>],
+    since: Timestamp,
+    now: Timestamp,
+) -> Result<Option<Timestamp>, String> {
+    let Some(schedule) = starts.read(field_values)? else {
+        return Ok(None);
+    };
+    let since = match deadline.and_then(|period| when(period, field_values)) {
+        Some(When::After(deadline)) => now.checked_sub(deadline).map_or(since, |at| at.max(since)),
+        _ => since,
+    };
+    let missed = schedule.latest(since, now);
+    Ok(missed.or_else(|| schedule.next(now.max(since))))
 }
 
 /// The time from now to a point in time; zero if that has passed.
@@ -48,13 +72,65 @@ impl Engine<'_> {
     /// that leads to a state whose gate is shut then takes effect when that opens.
     pub fn deadline(&self, now: Now) -> Option<Duration> {
         let (_, to) = self.policy()?.timeout?;
-        self.passes(to, self.timeout_end(now)?, now)
+        let end = self.passes(to, self.timeout_end(now)?, now)?;
+        self.lapse(now).is_none_or(|lapse| end < lapse).then_some(end)
+    }
+
+    /// When the timeout leads on, and when what the object waits for is to be seen otherwise: from the end of the timeout on, although
+    /// its gate is shut, and until a start of a schedule is too old.
+    pub(super) fn by_the_clock(&self, now: Now) -> impl Iterator<Item = Option<Duration>> {
+        let seen = [self.timeout_end(now), self.lapse(now)].map(|end| end.filter(|end| *end > now.elapsed));
+        std::iter::once(self.deadline(now)).chain(seen)
+    }
+
+    /// When the start of the schedule that the timeout goes by is too old to be made up for.
+    pub(super) fn lapse(&self, now: Now) -> Option<Duration> {
+        let policy = self.policy()?;
+        let (Timeout::At(_, Some(deadline)), _) = policy.timeout? else {
+            return None;
+        };
+        let (When::At(slot), When::After(deadline)) =
+            (self.timeout_when(policy, now)?, self.period(deadline)?)
+        else {
+            return None;
+        };
+        Some(now.elapsed + until(slot.checked_add(deadline).ok()?, now))
+    }
+
+    /// When the timeout of a state, the current one, ends.
+    pub(super) fn timeout_when(&self, policy: &Policy<'_>, now: Now) -> Option<When> {
+        match &policy.timeout?.0 {
+            Timeout::After(period) => self.period(*period),
+            Timeout::At(starts, deadline) => self.slot(starts, *deadline, now).ok()?.map(When::At),
+        }
+    }
+
+    fn slot(
+        &self,
+        starts: &Recurrence<'_>,
+        deadline: Option<Period>,
+        now: Now,
+    ) -> Result<Option<Timestamp>, String> {
+        // The clock may have gone back since a start that has led from here.
+        let fired = self.fired.iter().flat_map(|fired| &**fired);
+        let last = fired
+            .filter(|known| Some(known.0) == self.at)
+            .map(|known| known.1);
+        let since = last.fold(self.stay.entered_at, Timestamp::max);
+        slot(starts, deadline, &self.field_values, since, now.time)
+    }
+
+    /// What is wrong with the schedule of the timeout, which never ends then.
+    pub(super) fn wrong_schedule(&self, policy: &Policy<'_>, now: Now) -> Option<String> {
+        match &policy.timeout?.0 {
+            Timeout::After(_) => None,
+            Timeout::At(starts, deadline) => self.slot(starts, *deadline, now).err(),
+        }
     }
 
     /// When the timeout of the state ends, whether the object may go on then or not.
     pub(super) fn timeout_end(&self, now: Now) -> Option<Duration> {
-        let (period, _) = self.policy()?.timeout?;
-        match self.period(period)? {
+        match self.timeout_when(self.policy()?, now)? {
             When::After(after) if self.stay.overdue => Some(self.stay.entered + after),
             When::At(_) if self.stay.overdue => None,
             When::At(instant) if self.has_fired(instant) => None,
@@ -70,11 +146,8 @@ impl Engine<'_> {
     }
 
     /// The timeout of this state, the current one, takes effect.
-    pub(super) fn remember_timeout(&mut self, policy: &Policy<'_>) {
-        let Some((at, When::At(instant))) = self
-            .at
-            .zip(policy.timeout.and_then(|(when, _)| self.period(when)))
-        else {
+    pub(super) fn remember_timeout(&mut self, policy: &Policy<'_>, now: Now) {
+        let Some((at, When::At(instant))) = self.at.zip(self.timeout_when(policy, now)) else {
             return;
         };
         let fired = self.fired.get_or_insert_default();

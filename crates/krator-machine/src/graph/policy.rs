@@ -1,5 +1,5 @@
 //! The part of the description that is about one state, as data that the engine interprets.
-use super::{Retry, StateId, Window};
+use super::{Period, Recurrence, Retry, StateId, Timeout, Window};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -23,8 +23,8 @@ pub struct Policy<'g> {
     pub next: &'g [StateId],
     /// What its handler waits for before it runs again.
     pub wait: Wait<'g>,
-    /// How long objects stay at most, and the state that they enter then.
-    pub timeout: Option<(Period, StateId)>,
+    /// When time leads from the state, and to which one.
+    pub timeout: Option<(Timeout<'g>, StateId)>,
     /// What follows on failures of its handler.
     pub retry: Retry,
     /// How often objects enter it in a row at most, and the state that they enter then.
@@ -65,16 +65,6 @@ pub enum StateKind {
     Failed,
     /// The machine ends in this state: `Reconciling` is `True` until the object is gone.
     Final,
-}
-
-/// A length of time, or a point in time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Period {
-    /// Always this long.
-    Fixed(Duration),
-    /// Read from a field of the object. The number is an index into
-    /// the values that [`Engine::saw_field_values`](crate::engine::Engine::saw_field_values) is given.
-    FromField(u16),
 }
 
 /// A number of times.
@@ -233,12 +223,18 @@ impl<'g> Policy<'g> {
     }
     /// The object enters the state `to` after it has been in this one for `after`.
     pub const fn timeout(mut self, after: Duration, to: StateId) -> Self {
-        self.timeout = Some((Period::Fixed(after), to));
+        self.timeout = Some((Timeout::After(Period::Fixed(after)), to));
         self
     }
     /// The object enters the state `to` after, or at, the time that is read from a field.
     pub const fn timeout_from_field(mut self, field: u16, to: StateId) -> Self {
-        self.timeout = Some((Period::FromField(field), to));
+        self.timeout = Some((Timeout::After(Period::FromField(field)), to));
+        self
+    }
+    /// The object enters the state `to` at the first of these starts after its entry. A start that was missed is made up for until
+    /// `deadline` after it, and without a deadline whenever that may be.
+    pub const fn timeout_at(mut self, starts: Recurrence<'g>, deadline: Option<Period>, to: StateId) -> Self {
+        self.timeout = Some((Timeout::At(starts, deadline), to));
         self
     }
     /// How errors of the handler are retried.
@@ -260,11 +256,6 @@ impl<'g> Policy<'g> {
     /// changes of the spec, failures and limits do not wait.
     pub const fn during(mut self, window: Window<'g>) -> Self {
         self.during = Some(window);
-        self
-    }
-    /// Objects enter the state at any time.
-    pub const fn at_any_time(mut self) -> Self {
-        self.during = None;
         self
     }
     /// The handler runs at most once in one stay.

@@ -193,7 +193,7 @@ macro_rules! states {
                 thing: &$crate::thing::Thing,
                 _: Option<&$crate::thing::Status>,
             ) -> Vec<Option<krator_runtime::FieldValue>> {
-                vec![thing.limit]
+                vec![thing.limit.clone()]
             }
             fn run<'a>(self, cx: &'a mut Context<'_, M>) -> Dispatch<'a> {
                 match self { $(M::$state => dispatch($state, cx)),* }

@@ -38,10 +38,11 @@ impl Route {
         steps.collect()
     }
 
-    /// Whether the object leaves a state: by itself, or because what has to be done to it there is `done`.
+    /// Whether the object leaves a state: by itself, or because what has to be done to it there is `done`. It may have gone on to another
+    /// state before it was deleted, and a watch may not have shown yet that it was.
     pub fn leaves(&self, at: StateId, done: bool) -> bool {
         let leaves = |does: Action| done || !matches!(does, Action::Change | Action::Delete);
-        self.0.iter().any(|(state, does)| *state == at && leaves(*does))
+        done && self.has(Action::Delete) || self.0.iter().any(|(state, does)| *state == at && leaves(*does))
     }
 
     /// Whether something has to be done to the object on the way.

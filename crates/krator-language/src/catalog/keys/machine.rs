@@ -169,9 +169,12 @@ section! {
 section! {
     /// The mapping under `timeout`.
     TimeoutKey in TIMEOUT, "a timeout":
-    After = required("after", Either(&[Duration, Path]),
+    After = optional("after", Either(&[Duration, Path]),
         "The time after the entry. A field of type `duration`, `integer` (seconds) or `date-time` may hold it.",
         "states: {Roam: {timeout: {after: .spec.patience, to: Lost}}}");
+    At = optional("at", Mapping(&SLOTS),
+        "The schedule whose first start after the entry leads on, in place of `after`. Of the starts that were missed, the latest one is made up for.",
+        "states: {Roam: {timeout: {at: {schedule: 0 3 * * *}, to: Tagged}}}");
     To = required("to", State,
         "The state that the object then goes to.",
         "states: {Roam: {timeout: {after: 1h, to: Lost}}}");
@@ -199,14 +202,14 @@ section! {
 /// Five fields of cron.
 const SCHEDULE: Form = Form {
     expected: "a schedule of five fields",
-    pattern: "^[^.].*$",
+    pattern: r"^\s*[0-9A-Za-z*/,#-]+(\s+[0-9A-Za-z*/,#-]+){4}\s*$",
     is: |text| krator_machine::Schedule::parse(text, "UTC").is_ok(),
 };
 
 /// The name of a time zone.
 const TIME_ZONE: Form = Form {
     expected: "a time zone of IANA",
-    pattern: "^[^.].*$",
+    pattern: "^[A-Za-z0-9][A-Za-z0-9+/_-]*$",
     is: |text| krator_machine::Schedule::parse("* * * * *", text).is_ok(),
 };
 
@@ -223,6 +226,22 @@ section! {
         "The time zone of the schedule. A string field may hold it.",
         "states: {Tagged: {gate: {during: {schedule: 0 22 * * *, duration: 6h, timeZone: Europe/Berlin}}}}")
         .default("`UTC`");
+}
+
+section! {
+    /// The mapping under `at`.
+    SlotsKey in SLOTS, "a schedule":
+    Schedule = required("schedule", Either(&[Name(SCHEDULE), Path]),
+        "When it starts, as for `gate`. A string field may hold it; without a value there, it never does.",
+        "states: {Roam: {timeout: {at: {schedule: 0 3 * * *}, to: Tagged}}}");
+    TimeZone = optional("timeZone", Either(&[Name(TIME_ZONE), Path]),
+        "The time zone of the schedule. A string field may hold it.",
+        "states: {Roam: {timeout: {at: {schedule: 0 3 * * *, timeZone: Europe/Oslo}, to: Tagged}}}")
+        .default("`UTC`");
+    StartingDeadline = optional("startingDeadline", Either(&[Duration, Path]),
+        "How late a start is still made up for, after a pause or behind a gate.",
+        "states: {Roam: {timeout: {at: {schedule: 0 3 * * *, startingDeadline: 1h}, to: Tagged}}}")
+        .default("any time");
 }
 
 section! {

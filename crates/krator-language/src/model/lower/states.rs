@@ -1,7 +1,7 @@
 //! Reads the states as they are written, before anything is inherited.
 
 use super::deploy::allow;
-use super::gates::gate;
+use super::gates::{gate, slots};
 use super::keys::Keys;
 use super::nodes::{Input, InputEntry, boolean, entries, integer, list, name, one_or_list, text, word};
 use super::paths::Leaf;
@@ -16,7 +16,7 @@ use crate::catalog::{INVALID_DURATION, KEY_WITHOUT_EFFECT, WRONG_TYPE};
 use crate::finding::{Finding, Spanned};
 use crate::model::{
     ConditionSetting, ConditionStatus, Effects, Limit, Next, OnDelete, OnSpecChange, Period, Ready,
-    StandardConditions, State, StateId, StateKind, Timeout, Times,
+    StandardConditions, State, StateId, StateKind, Timeout, Times, When,
 };
 use crate::names::{ConditionName, StateName, capitalized};
 
@@ -227,7 +227,17 @@ fn next(node: Input<'_>, table: &mut Table<'_>) -> Vec<Next> {
 
 fn timeout(node: Input<'_>, table: &mut Table<'_>, context: &BuildContext<'_, '_>) -> Option<Timeout> {
     Keys::mapping(node, |keys| {
-        let after = keys.read(TimeoutKey::After, |node| {
+        let at = keys.key_span(TimeoutKey::At);
+        let after = match (keys.key_span(TimeoutKey::After), at) {
+            (Some(after), Some(at)) => {
+                let message = "`after` has no effect beside `at`";
+                let finding = Finding::new(&KEY_WITHOUT_EFFECT, after, message);
+                return node.refuse(finding.related(at, "the schedule that leads on"));
+            }
+            (None, Some(_)) => None,
+            (_, None) => keys.need(TimeoutKey::After),
+        };
+        let after = after.and_then(|node| {
             let after = context.fields.period(node)?;
             if matches!(&after.value, Period::Fixed(period) if period.is_zero()) {
                 let message = "this timeout is over before the handler can run";
@@ -235,12 +245,13 @@ fn timeout(node: Input<'_>, table: &mut Table<'_>, context: &BuildContext<'_, '_
                 let finding = Finding::new(&INVALID_DURATION, node.span, message);
                 return node.refuse(finding.help(help));
             }
-            Some(after)
+            Some(When::After(after))
         });
+        let at = keys.read(TimeoutKey::At, |node| slots(node, context));
         let to = keys.read(TimeoutKey::To, |node| table.state(node));
         Some(Timeout {
             span: node.span,
-            after: after?,
+            when: after.or(at)?,
             to: to?,
         })
     })

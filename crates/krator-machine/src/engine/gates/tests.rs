@@ -2,7 +2,7 @@
 use crate::{
     engine::{Cause, Decision, Engine, Now, Outcome},
     field_value::FieldValue,
-    graph::{Exit, Graph, OnSpecChange, Period, Policy, StateId, StateKind, Text, Window},
+    graph::{Exit, Graph, OnSpecChange, Period, Policy, Recurrence, StateId, StateKind, Text, Window},
     status::MachineStatus,
 };
 use jiff::Timestamp;
@@ -14,7 +14,7 @@ const GONE: StateId = StateId(2);
 const HOUR: Duration = Duration::from_secs(3600);
 
 const WINDOW: Window<'_> = Window::new(
-    Text::Fixed("0 22 * * MON-FRI"),
+    Recurrence::new(Text::Fixed("0 22 * * MON-FRI")),
     Period::Fixed(Duration::from_secs(6 * 3600)),
 );
 
@@ -174,8 +174,10 @@ fn edits_and_deletions_pass_every_gate() {
 
 #[test]
 fn the_fields_of_the_object_decide_when_the_gate_is_open() {
-    const OF_FIELDS: Window<'_> =
-        Window::new(Text::FromField(0), Period::FromField(1)).time_zone(Text::FromField(2));
+    const OF_FIELDS: Window<'_> = Window::new(
+        Recurrence::new(Text::FromField(0)).time_zone(Text::FromField(2)),
+        Period::FromField(1),
+    );
     let states = states(Policy::new("Run"), OF_FIELDS);
     let graph = graph(&states);
     let text = |text: &str| Some(FieldValue::Text(text.into()));
@@ -184,7 +186,6 @@ fn the_fields_of_the_object_decide_when_the_gate_is_open() {
         (vec![text("0 22 * * *"), hours(1), None], Some(10)),
         (vec![text("0 22 * * *"), hours(1), text("Asia/Kathmandu")], None),
         (vec![text("0 13 * * *"), hours(1), text("Europe/Berlin")], Some(0)),
-        (vec![text("59 * 31 2 *"), hours(1), None], None),
         // Monday's window is open on Tuesday, and shut when its time is over.
         (vec![text("0 13 * * MON"), hours(24), None], Some(0)),
         (vec![text("0 13 * * MON"), hours(23), None], Some(24 * 6 + 1)),
@@ -221,4 +222,206 @@ fn the_fields_of_the_object_decide_when_the_gate_is_open() {
     // An edit of the field opens it.
     engine.saw_field_values(vec![None, None, None]);
     assert_eq!(engine.decide(after(2 * HOUR)), Decision::Run);
+}
+
+/// Each night at three.
+const NIGHTLY: Recurrence<'_> = Recurrence::new(Text::Fixed("0 3 * * *"));
+/// 03:00 of the night after [`after`] begins.
+const THREE: Duration = Duration::from_secs(15 * 3600);
+
+fn scheduled<'g>(starts: Recurrence<'g>, deadline: Option<Period>) -> Policy<'g> {
+    Policy::new("Run").timeout_at(starts, deadline, UPGRADE)
+}
+
+const fn hour() -> Option<Period> {
+    Some(Period::Fixed(HOUR))
+}
+
+#[test]
+fn a_schedule_leads_on_at_its_first_start_after_the_entry() {
+    let mut states = states(scheduled(NIGHTLY, hour()), WINDOW);
+    states[1].during = None;
+    let graph = graph(&states);
+    let (mut engine, first) = started(&graph, Vec::new());
+    engine.ended(Outcome::Exit(Exit::Stay), after(HOUR));
+    assert_eq!(engine.decide(after(HOUR)), Decision::Wait(Some(THREE)));
+    assert_eq!(engine.decide(after(THREE)), Decision::Entered);
+    let stored = store(&mut engine, &first, after(THREE));
+    assert_eq!(stored.state.as_deref(), Some("Upgrade"));
+    let message = Some("scheduled for 2026-01-14T03:00:00Z in Run");
+    assert_eq!(stored.message.as_deref(), message);
+    let [fired] = &stored.fired_timeouts[..] else {
+        panic!("{stored:?}");
+    };
+    assert_eq!((fired.state.as_str(), fired.at), ("Run", after(THREE).time));
+
+    // The clock goes back, and the object comes back before the start that it has had.
+    let before = after(THREE - Duration::from_secs(2));
+    let mut again = Engine::new(&graph, Some(&stored), 1, Vec::new(), before);
+    again.begin();
+    again.ended(Outcome::Exit(Exit::To(RUN)), before);
+    again.begin();
+    again.ended(Outcome::Exit(Exit::Stay), before);
+    let next = Decision::Wait(Some(THREE + 24 * HOUR));
+    assert_eq!(again.decide(before), next);
+}
+
+#[test]
+fn of_missed_starts_the_latest_one_is_made_up_for_until_its_deadline() {
+    let mut states = states(scheduled(NIGHTLY, hour()), WINDOW);
+    states[1].during = None;
+    let graph = graph(&states);
+    let (_, stored) = started(&graph, Vec::new());
+    for (late, taken) in [
+        (Duration::ZERO, true),
+        (HOUR / 2, true),
+        (HOUR - Duration::from_nanos(1), true),
+        (HOUR, false),
+        (2 * HOUR, false),
+    ] {
+        // Three nights passed.
+        let slot = THREE + 48 * HOUR;
+        let now = after(slot + late);
+        let mut engine = Engine::new(&graph, Some(&stored), 1, Vec::new(), now);
+        assert_eq!(engine.decide(now), Decision::Run, "{late:?}");
+        engine.begin();
+        engine.ended(Outcome::Exit(Exit::Stay), now);
+        let decision = match taken {
+            true => Decision::Entered,
+            false => Decision::Wait(Some(slot + 24 * HOUR)),
+        };
+        assert_eq!(engine.decide(now), decision, "{late:?}");
+        let fired = engine.render(&stored, now).expect("a known state").fired_timeouts;
+        let fired: Vec<Timestamp> = fired.iter().map(|fired| fired.at).collect();
+        assert_eq!(fired, Vec::from_iter(taken.then(|| after(slot).time)), "{late:?}");
+    }
+}
+
+#[test]
+fn a_start_that_waits_at_a_shut_gate_lapses_with_its_deadline() {
+    // The window opens at 22:00 of the second day.
+    let states = states(scheduled(NIGHTLY, hour()), WINDOW);
+    let graph = graph(&states);
+    let (mut engine, first) = started(&graph, Vec::new());
+    engine.ended(Outcome::Exit(Exit::Stay), after(HOUR));
+    // Three is within the window that opened at ten.
+    assert_eq!(engine.decide(after(HOUR)), Decision::Wait(Some(THREE)));
+    let elsewhere = Recurrence::new(Text::Fixed("0 18 * * *"));
+    let mut states = states;
+    states[0] = scheduled(elsewhere, hour())
+        .kind(StateKind::Ready)
+        .next(&[UPGRADE]);
+    let graph = Graph::new(&states, RUN, Some(GONE), "example.com/things");
+    let mut engine = Engine::new(&graph, Some(&first), 1, Vec::new(), after(HOUR));
+    engine.begin();
+    engine.ended(Outcome::Exit(Exit::Stay), after(HOUR));
+    let (six, seven) = (6 * HOUR, 7 * HOUR);
+    assert_eq!(engine.decide(after(HOUR)), Decision::Wait(Some(six)));
+    assert_eq!(engine.decide(after(six)), Decision::Wait(Some(seven)));
+    let waiting = store(&mut engine, &first, after(six));
+    assert_eq!(waiting.ask.as_ref().map(|ask| ask.since), Some(after(six).time));
+    assert_eq!(engine.decide(after(seven)), Decision::Wait(Some(six + 24 * HOUR)));
+    let rested = store(&mut engine, &waiting, after(seven));
+    assert_eq!((rested.ask, rested.fired_timeouts), (None, Vec::new()));
+}
+
+#[test]
+fn a_schedule_is_that_of_the_object() {
+    let mut states = states(scheduled(Recurrence::new(Text::FromField(0)), None), WINDOW);
+    states[1].during = None;
+    let graph = graph(&states);
+    let text = |text: &str| vec![Some(FieldValue::Text(text.into()))];
+    for (values, next) in [
+        (vec![None], None),
+        (text("0 3 * * *"), Some(THREE)),
+        (text("30 2 30 2 *"), None),
+    ] {
+        let (mut engine, first) = started(&graph, values.clone());
+        engine.ended(Outcome::Exit(Exit::Stay), after(HOUR));
+        assert_eq!(engine.decide(after(HOUR)), Decision::Wait(next), "{values:?}");
+        let stored = store(&mut engine, &first, after(HOUR));
+        let stalled = condition(&stored, "Stalled");
+        match values == text("30 2 30 2 *") {
+            true => assert_eq!(
+                stalled,
+                (
+                    "True",
+                    "InvalidSchedule",
+                    "the schedule of Run never starts: `30 2 30 2 *` never starts: there is no such day"
+                )
+            ),
+            false => assert_eq!(stalled.0, "False"),
+        }
+        assert_eq!(condition(&stored, "Ready").0, "True");
+    }
+}
+
+/// Objects that rest in one state and come back to it from another, by operators that are killed, away, and dated by clocks that are
+/// off by two seconds: no start of a schedule leads on twice, and none is left out by an operator that is there.
+#[test]
+fn each_start_leads_on_at_most_once() {
+    let mut states = states(scheduled(Recurrence::new(Text::FromField(0)), hour()), WINDOW);
+    states[1].during = None;
+    let graph = graph(&states);
+    let mut seed = 0;
+    let mut below = |bound: u64| {
+        seed = crate::spec_digest::STEP.wrapping_add(seed);
+        crate::spec_digest::mixed(seed) % bound
+    };
+    let (mut kills, mut starts) = (0, 0);
+    for _ in 0..40 {
+        let fields = ["*/7 * * * *", "0 * * * *", "13,14 1-23/3 * * *", "* * * * *"][below(4) as usize];
+        let values = vec![Some(FieldValue::Text(fields.into()))];
+        let schedule = crate::Schedule::parse(fields, "UTC").expect("it is right");
+        let (mut engine, mut stored) = started(&graph, values.clone());
+        engine.ended(Outcome::Exit(Exit::Stay), after(Duration::ZERO));
+        let (mut elapsed, mut off) = (Duration::from_secs(60), 0);
+        let mut slots: Vec<Timestamp> = Vec::new();
+        for _ in 0..120 {
+            elapsed += Duration::from_secs(1 + below(200));
+            if below(8) == 0 {
+                kills += 1;
+                off = below(5);
+                elapsed += Duration::from_secs(below(2) * below(3 * 3600));
+                let now = after(elapsed - Duration::from_secs(off));
+                engine = Engine::new(&graph, Some(&stored), 1, values.clone(), now);
+            }
+            let now = after(elapsed - Duration::from_secs(off));
+            while !matches!(engine.decide(now), Decision::Wait(_)) {
+                let rendered = engine.render(&stored, now).expect("a known state");
+                let at = rendered.fired_timeouts.first().map(|fired| fired.at);
+                if let Some(at) = at.filter(|at| slots.last() != Some(at)) {
+                    assert!(
+                        slots.last().is_none_or(|last| *last < at),
+                        "{fields} {slots:?} {at}"
+                    );
+                    assert!(at <= now.time && now.time.duration_since(at).as_secs() < 3600);
+                    assert_eq!(
+                        schedule.latest(at, now.time),
+                        None,
+                        "{fields}: {at} was not the latest one"
+                    );
+                    slots.push(at);
+                }
+                // The process may end before this is stored.
+                if below(10) == 0 {
+                    engine = Engine::new(&graph, Some(&stored), 1, values.clone(), now);
+                    if slots.last() != stored.fired_timeouts.first().map(|fired| &fired.at) {
+                        slots.pop();
+                    }
+                    continue;
+                }
+                stored = rendered;
+                engine.written();
+                engine.begin();
+                let to = match engine.at() {
+                    Some(RUN) => Exit::Stay,
+                    _ => Exit::To(RUN),
+                };
+                engine.ended(Outcome::Exit(to), now);
+            }
+        }
+        starts += slots.len();
+    }
+    assert!(kills > 200 && starts > 500, "{kills} {starts}");
 }

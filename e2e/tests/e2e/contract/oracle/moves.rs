@@ -4,8 +4,8 @@
 use super::{Oracle, TOLERANCE, View};
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use krator::model::{
-    Effects, FieldPath, MomentUnit, OnSpecChange, PathRoot, Period, RetryLimit, Segment, StateId, Times,
-    parse_duration,
+    Effects, FieldPath, MomentUnit, OnSpecChange, PathRoot, Period, Recurrence, RetryLimit, Segment, StateId,
+    TextSource, Times, When, parse_duration,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -115,10 +115,11 @@ impl Oracle {
             to.extend(state.next.iter().map(|next| next.to.value));
         }
         if let Some(timeout) = &state.timeout
-            && is_over(&timeout.after.value, before, now)
+            && is_over(&timeout.when, before, now)
         {
             to.push(timeout.to.value);
         }
+        to.retain(|to| self.may_be_open(*to, now));
         if let Some(retry) = &state.retry
             && let Some(then) = retry.then
         {
@@ -155,6 +156,18 @@ impl Oracle {
         to
     }
 
+    /// Whether the gate of a state can have been open when the object was written.
+    fn may_be_open(&self, to: StateId, now: View) -> bool {
+        let (Some(gate), Some(at)) = (&self.kind.state(to).gate, now.entered_at()) else {
+            return true;
+        };
+        let Period::Fixed(length) = gate.during.duration.value else {
+            return true;
+        };
+        let length = SignedDuration::try_from(length).unwrap_or(SignedDuration::MAX);
+        starts_within(&gate.during.starts, at - length - TOLERANCE, at + TOLERANCE)
+    }
+
     fn was_started_between(&self, before: View, now: View) -> bool {
         let (Some(since), Some(until)) = (before.entered_at(), now.entered_at()) else {
             return false;
@@ -164,8 +177,32 @@ impl Oracle {
     }
 }
 
+/// Whether a fixed schedule starts after one time and not after another. Those of fields may start at any time.
+fn starts_within(starts: &Recurrence, after: Timestamp, until: Timestamp) -> bool {
+    let fixed = |text: &TextSource| match text {
+        TextSource::Fixed(text) => Some(text.clone()),
+        TextSource::Field(_) => None,
+    };
+    let zone = starts.time_zone.as_ref().map(|zone| fixed(&zone.value));
+    let Some((schedule, zone)) = fixed(&starts.schedule.value).zip(zone.unwrap_or(Some("UTC".to_owned())))
+    else {
+        return true;
+    };
+    let schedule = krator_machine::Schedule::parse(&schedule, &zone).expect("it was checked");
+    schedule.next(after).is_some_and(|start| start <= until)
+}
+
 /// Whether a state's timeout can have run out between the two writes.
-fn is_over(after: &Period, before: View, now: View) -> bool {
+fn is_over(when: &When, before: View, now: View) -> bool {
+    let after = match when {
+        When::After(after) => &after.value,
+        When::At(starts, _) => {
+            let (Some(since), Some(until)) = (before.entered_at(), now.entered_at()) else {
+                return false;
+            };
+            return starts_within(starts, since - TOLERANCE, until + TOLERANCE);
+        }
+    };
     let (Some(since), Some(until)) = (before.entered_at().or(now.entered_at()), now.entered_at()) else {
         return false;
     };

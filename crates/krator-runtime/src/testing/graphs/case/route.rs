@@ -2,7 +2,7 @@
 use super::{Answer, is_found};
 use crate::{
     field_value::FieldValue,
-    graph::{Exit, Graph, OnSpecChange, Period, Policy, StateId, Times},
+    graph::{Exit, Graph, OnSpecChange, Period, Policy, StateId, Timeout, Times},
 };
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -24,7 +24,7 @@ pub(in crate::testing::graphs) fn field_values(graph: &Graph<'_>) -> Vec<Option<
         values[field] = Some(value);
     };
     for policy in graph.states {
-        let periods = [policy.wait.poll, policy.timeout.map(|(period, _)| period)];
+        let periods = [policy.wait.poll, after(policy)];
         for period in periods.into_iter().flatten() {
             if let Period::FromField(field) = period {
                 let minutes = u64::from(field) + 1;
@@ -52,7 +52,14 @@ fn length(graph: &Graph<'_>, period: Period) -> Option<Duration> {
 }
 
 pub(in crate::testing::graphs) fn timeout(graph: &Graph<'_>, policy: &Policy<'_>) -> Option<Duration> {
-    length(graph, policy.timeout?.0)
+    length(graph, after(policy)?)
+}
+
+fn after(policy: &Policy<'_>) -> Option<Period> {
+    match policy.timeout?.0 {
+        Timeout::After(period) => Some(period),
+        Timeout::At(..) => None,
+    }
 }
 
 pub(super) fn poll(graph: &Graph<'_>, policy: &Policy<'_>) -> Option<Duration> {

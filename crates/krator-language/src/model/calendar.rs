@@ -1,0 +1,127 @@
+//! When states are left and entered: after a time, and by the calendar.
+
+use std::fmt;
+
+use super::{FieldPath, Period, StateId};
+use crate::finding::{Span, Spanned};
+
+/// A transition after a time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Timeout {
+    /// The mapping.
+    pub span: Span,
+    /// When it ends.
+    pub when: When,
+    /// The state then.
+    pub to: Spanned<StateId>,
+}
+
+impl Timeout {
+    /// The time after the entry; `None` if it ends by a schedule.
+    pub fn after(&self) -> Option<&Spanned<Period>> {
+        match &self.when {
+            When::After(after) => Some(after),
+            When::At(..) => None,
+        }
+    }
+}
+
+/// When a timeout ends.
+#[derive(Debug, Clone, PartialEq)]
+pub enum When {
+    /// So long after the entry, or at a time that a field holds.
+    After(Spanned<Period>),
+    /// At the first start after the entry; one that was missed is made up for until so long after it.
+    At(Recurrence, Option<Spanned<Period>>),
+}
+
+impl When {
+    /// Where it is written.
+    pub fn span(&self) -> Span {
+        match self {
+            When::After(after) => after.span,
+            When::At(starts, _) => starts.schedule.span,
+        }
+    }
+}
+
+/// `after 1h`, `at 0 3 * * * in Europe/Berlin, at most 1h late`
+impl fmt::Display for When {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            When::After(after) => write!(f, "after {}", after.value),
+            When::At(starts, None) => write!(f, "at {starts}"),
+            When::At(starts, Some(late)) => write!(f, "at {starts}, at most {} late", late.value),
+        }
+    }
+}
+
+/// The starts of a schedule.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recurrence {
+    /// Five fields of cron.
+    pub schedule: Spanned<TextSource>,
+    /// The time zone; UTC without one.
+    pub time_zone: Option<Spanned<TextSource>>,
+}
+
+impl Recurrence {
+    /// The texts of which it is made.
+    pub fn texts(&self) -> impl Iterator<Item = &Spanned<TextSource>> {
+        std::iter::once(&self.schedule).chain(&self.time_zone)
+    }
+}
+
+/// `0 22 * * MON-FRI in Europe/Berlin`
+impl fmt::Display for Recurrence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.schedule.value)?;
+        match &self.time_zone {
+            Some(zone) => write!(f, " in {}", zone.value),
+            None => Ok(()),
+        }
+    }
+}
+
+/// When a state may be entered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gate {
+    /// The mapping.
+    pub span: Span,
+    /// The times in which it is open.
+    pub during: Window,
+}
+
+/// Times that begin by a schedule.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Window {
+    /// When it opens.
+    pub starts: Recurrence,
+    /// How long it is open.
+    pub duration: Spanned<Period>,
+}
+
+/// `within 6h of 0 22 * * MON-FRI in Europe/Berlin`
+impl fmt::Display for Window {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "within {} of {}", self.duration.value, self.starts)
+    }
+}
+
+/// A text: fixed, or read from a field of the object.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TextSource {
+    /// The same for all objects.
+    Fixed(String),
+    /// The value of the field.
+    Field(FieldPath),
+}
+
+impl fmt::Display for TextSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TextSource::Fixed(text) => f.write_str(text),
+            TextSource::Field(path) => path.fmt(f),
+        }
+    }
+}
