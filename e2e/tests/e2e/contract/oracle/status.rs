@@ -37,7 +37,7 @@ impl Oracle {
             _ if now.is_deleted() => Reading::Terminating,
             _ if now.generation() != now.observed() => Reading::InProgress,
             (StateKind::Failed, _) => Reading::Failed,
-            (StateKind::Ready, false) => Reading::Current,
+            (StateKind::Ready, false) if asked(now).is_none() => Reading::Current,
             _ => Reading::InProgress,
         };
         let read = reading(now.0);
@@ -57,9 +57,14 @@ impl Oracle {
             }
             ready => word(ready == Ready::True),
         };
+        let ask = asked(now);
+        let gated = ask.and_then(|to| self.kind.state_named(to));
+        if ask.is_some() && gated.is_none_or(|to| self.kind.state(to).gate.is_none()) {
+            problems.push(format!("it asks for {ask:?}, which has no gate"));
+        }
         let core = [
             ("Ready", ready),
-            ("Reconciling", word(core.reconciling || retrying)),
+            ("Reconciling", word(core.reconciling || retrying || ask.is_some())),
             ("Stalled", word(core.stalled && !retrying)),
         ];
         let reason = if retrying { "Retrying" } else { state.name.as_str() };
@@ -68,12 +73,15 @@ impl Oracle {
                 problems.push(format!("the condition {kind} is missing"));
                 continue;
             };
+            let waits = ask.filter(|_| kind == "Reconciling");
+            let reason = waits.map_or(reason, |_| "WaitsForGate");
             if found["status"] != status || found["reason"] != reason {
                 problems.push(format!(
                     "the condition {kind} should be {status} for {reason}: {found}"
                 ));
             }
-            if found["message"] != now.text("/status/message") {
+            let message = waits.map(|to| format!("waits for the gate of {to}"));
+            if found["message"] != message.as_deref().unwrap_or(now.text("/status/message")) {
                 problems.push(format!(
                     "the condition {kind} has another message than the status: {found}"
                 ));
@@ -173,4 +181,9 @@ fn judge_generations(before: View, now: View, problems: &mut Vec<String>) {
     if now.observed() > now.generation() {
         problems.push("observedGeneration is of a generation that does not exist".to_owned());
     }
+}
+
+/// The state whose gate an object waits for.
+fn asked(object: View<'_>) -> Option<&str> {
+    Some(object.text("/status/ask/to")).filter(|to| !to.is_empty())
 }
