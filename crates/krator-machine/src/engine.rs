@@ -237,10 +237,8 @@ impl<'g> Engine<'g> {
 
     /// Takes an edge in the place of a handler that nobody has written. Returns whether there is such an edge.
     pub fn take_by_hand(&mut self, to: StateId, now: Now) -> bool {
-        let Some(at) = self.at.filter(|_| self.leave.is_none() && !self.is_written()) else {
-            return false;
-        };
-        let has_edge = self.graph.has_edge(at, to);
+        let may_leave = self.leave.is_none() && !self.is_written();
+        let has_edge = may_leave && self.at.is_some_and(|at| self.graph.has_edge(at, to));
         if has_edge {
             self.enter(to, Cause::ByHand, Reason::Evident, now);
         }
