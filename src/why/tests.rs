@@ -17,11 +17,13 @@ owns: [apps/v1.Deployment]
 watches: [{kind: core/v1.Secret, by: .spec.secret}]
 machine: {initial: Eat, deletion: Leave}
 states:
-  Eat: {next: [Roam, Rest, Visit, Broken], timeout: {after: 10m, to: Lost}, retry: {limit: 5, initial: 2s, factor: 2, then: Lost}}
+  Eat: {next: [Roam, Rest, Visit, Broken, Night], timeout: {after: 10m, to: Lost}, retry: {limit: 5, initial: 2s, factor: 2, then: Lost}}
   Roam: {next: [Eat], wait: {poll: 30s}, timeout: {after: .spec.closes, to: Rest}}
   Visit: {next: [Eat], wait: {watch: [watched]}}
   Grow: {next: [Rest], wait: {watch: [owned]}}
   Rest: {kind: ready, next: [Grow], wait: {watch: [owned]}}
+  Night: {kind: ready, next: [Graze], timeout: {at: {schedule: 0 3 * * *}, to: Graze}}
+  Graze: {next: [Night], gate: {during: {schedule: 0 22 * * *, duration: 6h}}}
   Lost: {kind: failed, onSpecChange: Eat}
   Broken: {kind: failed, next: [Eat], wait: {poll: 6m}}
   Leave: {next: [Gone]}
@@ -105,6 +107,35 @@ const WAYS: &[(&str, Change, &[Expected])] = &[
         |_| {},
         &[
             ("timer", "its handler runs again every 30s", None),
+            ("watched", "a change of the Secret hay", None),
+        ],
+    ),
+    (
+        "Night",
+        |_| {},
+        &[
+            (
+                "timeout",
+                "a schedule leads from Night to Graze",
+                Some("2026-06-02T03:00:00Z"),
+            ),
+            ("watched", "a change of the Secret hay", None),
+        ],
+    ),
+    (
+        "Night",
+        |facts| facts.object["status"]["ask"] = json!({"to": "Graze", "since": ENTERED}),
+        &[
+            (
+                "timeout",
+                "a schedule leads from Night to Graze",
+                Some("2026-06-02T03:00:00Z"),
+            ),
+            (
+                "gate",
+                "it has waited for the gate of Graze for 5m",
+                Some("2026-06-01T22:00:00Z"),
+            ),
             ("watched", "a change of the Secret hay", None),
         ],
     ),
@@ -319,7 +350,7 @@ fn what_is_due_and_when_is_what_an_operator_decides() {
     let now: Timestamp = NOW.parse().expect("a time");
     let after = |seconds: i64| now + jiff::SignedDuration::from_secs(seconds);
     let mut due = 0;
-    for state in ["Roam", "Eat", "Broken", "Lost", "Rest"] {
+    for state in ["Roam", "Eat", "Broken", "Lost", "Night", "Rest"] {
         for (entered, closes, has_fired) in (0..160).map(|n| (n % 20 * -47, n / 20 % 4, n / 80 == 1)) {
             let mut facts = facts(state);
             let (entered, closes) = (after(entered), after([-3600, -300, 0, 300][closes as usize]));

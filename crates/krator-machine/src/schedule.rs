@@ -66,10 +66,7 @@ impl Schedule {
         let schedule = Self { crontab, zone };
         match schedule.next(Timestamp::UNIX_EPOCH) {
             Some(_) => Ok(schedule),
-            None => Err(format!(
-                "`{}` never starts: there is no such day",
-                parts.join(" ")
-            )),
+            None => Err(format!("no day is one of `{}`", parts.join(" "))),
         }
     }
 
@@ -214,7 +211,7 @@ mod tests {
                 Ok(schedule) => schedule,
                 Err(reason) => {
                     assert!(
-                        starts == "never" && reason.contains("never starts"),
+                        starts == "never" && reason.contains("no day is one"),
                         "{case}: {reason}"
                     );
                     continue;

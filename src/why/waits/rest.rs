@@ -66,7 +66,7 @@ impl Waits<'_> {
                 };
                 self.add(reason, text, None);
             }
-            StateKind::Ready if self.all.len() == before => {
+            StateKind::Ready if self.all.len() == before && self.facts.object["status"]["ask"].is_null() => {
                 self.add(
                     "nothing",
                     format!(

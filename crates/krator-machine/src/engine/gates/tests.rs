@@ -347,7 +347,7 @@ fn a_schedule_is_that_of_the_object() {
                 (
                     "True",
                     "InvalidSchedule",
-                    "the schedule of Run never starts: `30 2 30 2 *` never starts: there is no such day"
+                    "the schedule of Run never starts: no day is one of `30 2 30 2 *`"
                 )
             ),
             false => assert_eq!(stalled.0, "False"),
