@@ -39,8 +39,8 @@ pub(crate) fn document(value: &Json) -> String {
     out
 }
 
-/// What the key of a comment begins with. Neither a field of Kubernetes nor a label does.
-const COMMENT: char = '#';
+/// What the key of a comment begins with. Values that users write, such as defaults, may have any key that people can see.
+const COMMENT: &str = "\u{0}#";
 
 /// Adds a field with a comment before it, which [`commented`] writes and [`bare`] takes out. The field is not the first one of
 /// an item of a list.
@@ -296,6 +296,23 @@ mod tests {
         for text in ["Roaming", ".spec.weight", "v1", "a tenth", "500m", "1Gi"] {
             assert_eq!(document(&json!(text)).trim_end(), text);
         }
+    }
+
+    #[test]
+    fn a_comment_is_no_key_that_users_write() {
+        let mut object = json!({"default": {"# c": "a", "#d": "b", "d": "c"}});
+        let own = object.clone();
+        comment(
+            object.as_object_mut().expect("an object"),
+            "on",
+            "Why.",
+            json!(true),
+        );
+        assert_eq!(bare(object.clone())["default"], own["default"]);
+        assert_eq!(
+            commented(object),
+            format!("{}# Why.\n\"on\": true\n", document(&own))
+        );
     }
 
     #[test]
