@@ -185,6 +185,10 @@ pub(crate) fn machine_test(description: &Description, kind: &Kind) -> String {
     let path = run.path(kind.machine.initial.value);
     // The path has at least the initial state.
     let ignored = path.iter().any(|state| state.has_work());
+    let (rests, deletion) = (
+        path.last().is_none_or(|last| run.rests(last)),
+        run.ends_when_deleted(),
+    );
     let rest = path.last().map_or("", |state| state.name.value.as_str());
     Template::MachineTest.render(&json!({
         "imports": import(&from, &mut vec![&machine, &memory]),
@@ -196,7 +200,9 @@ pub(crate) fn machine_test(description: &Description, kind: &Kind) -> String {
         "object": raw_string(&visible_json(&sample)),
         "rest_module": snake(rest),
         "rest": rest,
-        "deletion": run.ends_when_deleted(),
+        "rests": rests,
+        "crashes": rests || deletion,
+        "deletion": deletion,
         "webhooks": !kind.webhooks.is_empty(),
         "ignored": if ignored { IGNORED_TEST } else { "" },
     }))

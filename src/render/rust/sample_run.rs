@@ -39,6 +39,14 @@ impl<'a> SampleRun<'a> {
         machine.deletion.is_some() && machine.deletion_entries.iter().all(ends)
     }
 
+    /// Whether another run of the handler leaves the sample in a state where its path ends. It does not if the handler waits for the
+    /// time in a field that has none: its second run leads on, and an error brings that about.
+    pub(super) fn rests(&self, state: &State) -> bool {
+        let poll = state.wait.as_ref().and_then(|wait| wait.poll.as_ref());
+        let never = poll.is_some_and(|poll| self.period(&poll.value) == Some(None));
+        !(never && state.kind.value == StateKind::Working)
+    }
+
     fn leads_to(&self, state: &State) -> Option<StateId> {
         if state.kind.value != StateKind::Working {
             return None;
