@@ -232,6 +232,7 @@ fn timeout(node: Input<'_>, table: &mut Table<'_>, context: &BuildContext<'_, '_
             (Some(after), Some(at)) => {
                 let message = "`after` has no effect beside `at`";
                 let finding = Finding::new(&KEY_WITHOUT_EFFECT, after, message);
+                keys.skip_known();
                 return node.refuse(finding.related(at, "the schedule that leads on"));
             }
             (None, Some(_)) => None,
