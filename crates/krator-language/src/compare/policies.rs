@@ -217,8 +217,8 @@ pub(super) fn tells_apart(state: &State) -> bool {
 
 fn said(period: &Period) -> String {
     match period {
-        Period::Fixed(duration) => format_duration(*duration),
-        Period::Field(field) => format!("`{}`", field.path),
+        Period::Fixed(_) => period.to_string(),
+        Period::Field(_) => format!("`{period}`"),
     }
 }
 

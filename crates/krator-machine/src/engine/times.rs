@@ -71,20 +71,26 @@ impl Engine<'_> {
     /// passed while no operator was running, the handler gets one run, which may take as long as the timeout. A timeout
     /// that leads to a state whose gate is shut then takes effect when that opens.
     pub fn deadline(&self, now: Now) -> Option<Duration> {
+        self.leads_on(self.timeout_end(now), self.lapse(now), now)
+    }
+
+    /// As [`deadline`](Self::deadline), for a timeout that ends and lapses at these times: to find them may be a search in a calendar.
+    fn leads_on(&self, end: Option<Duration>, lapse: Option<Duration>, now: Now) -> Option<Duration> {
         let (_, to) = self.policy()?.timeout?;
-        let end = self.passes(to, self.timeout_end(now)?, now)?;
-        self.lapse(now).is_none_or(|lapse| end < lapse).then_some(end)
+        let end = self.passes(to, end?, now)?;
+        lapse.is_none_or(|lapse| end < lapse).then_some(end)
     }
 
     /// When the timeout leads on, and when what the object waits for is to be seen otherwise: from the end of the timeout on, although
     /// its gate is shut, and until a start of a schedule is too old.
     pub(super) fn by_the_clock(&self, now: Now) -> impl Iterator<Item = Option<Duration>> {
-        let seen = [self.timeout_end(now), self.lapse(now)].map(|end| end.filter(|end| *end > now.elapsed));
-        std::iter::once(self.deadline(now)).chain(seen)
+        let (end, lapse) = (self.timeout_end(now), self.lapse(now));
+        let seen = [end, lapse].map(|end| end.filter(|end| *end > now.elapsed));
+        std::iter::once(self.leads_on(end, lapse, now)).chain(seen)
     }
 
     /// When the start of the schedule that the timeout goes by is too old to be made up for.
-    pub(super) fn lapse(&self, now: Now) -> Option<Duration> {
+    fn lapse(&self, now: Now) -> Option<Duration> {
         let policy = self.policy()?;
         let (Timeout::At(_, Some(deadline)), _) = policy.timeout? else {
             return None;
