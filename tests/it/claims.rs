@@ -196,7 +196,7 @@ fn files(folder: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
-        let entries = fs::read_dir(crate::common::root().join(&next)).expect("a folder of the repository");
+        let entries = fs::read_dir(krator_tests::root().join(&next)).expect("a folder of the repository");
         for entry in entries {
             let entry = entry.expect("a folder of the repository");
             let name = entry.file_name().into_string().expect("a plain name");

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use std::fs;
 use std::net::Ipv4Addr;
 use std::os::unix::fs::symlink;
-use std::path::Path;
 use std::process::{Command, Output};
 
 const DESCRIPTION: &str = "
@@ -102,7 +101,7 @@ impl Zoo {
     }
 
     fn krator(&self, args: &[&str]) -> Output {
-        Command::new(crate::KRATOR)
+        Command::new(krator_tests::program())
             .args(args)
             .current_dir(self.krate.dir())
             .env("KUBECONFIG", "kubeconfig")
@@ -175,7 +174,7 @@ async fn the_server_of_krator_dev_needs_no_deployment_and_no_lease() {
 fn kubectl_finds_the_command_as_a_plugin() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let plugin = folder.path().join("kubectl-krator");
-    symlink(Path::new(crate::KRATOR), &plugin).expect("a folder of our own");
+    symlink(krator_tests::program(), &plugin).expect("a folder of our own");
     let said = |args: &[&str]| {
         let output = Command::new(&plugin).args(args).output().expect("krator runs");
         text(&output.stdout) + &text(&output.stderr)

@@ -39,7 +39,7 @@ fn a_description_does_not_differ_from_itself() {
 }
 
 fn krator(folder: &Path, args: &[&str], input: &str) -> Output {
-    let mut krator = Command::new(crate::KRATOR)
+    let mut krator = Command::new(krator_tests::program())
         .current_dir(folder)
         .args(args)
         .stdin(Stdio::piped())

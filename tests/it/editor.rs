@@ -383,7 +383,7 @@ fn a_rename_moves_code_as_gen_does() {
     assert_eq!(moves, 1, "the handler moves: {answer}");
     fs::copy(&path, alone.join("krator.yaml")).expect("a file");
     for folder in [&edited, &alone] {
-        let output = std::process::Command::new(crate::KRATOR)
+        let output = std::process::Command::new(krator_tests::program())
             .arg("gen")
             .current_dir(folder)
             .output()

@@ -2,7 +2,6 @@
 //! conversion is the one that the functions of these projects have answered, but for the differences in
 //! `testdata/histories/README.md`.
 
-use crate::REPOSITORY;
 use krator_runtime::versions::{Direction, Versions};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -103,8 +102,8 @@ fn replay(history: &str, differences: &[Difference]) {
 }
 
 fn read(file: &str) -> String {
-    let path = format!("{REPOSITORY}/testdata/histories/{file}");
-    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+    let path = krator_tests::root().join("testdata/histories").join(file);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 fn versions(history: &str) -> Versions {

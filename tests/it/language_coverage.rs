@@ -101,7 +101,7 @@ fn every_key_is_used() {
         .collect();
     assert!(
         missing.is_empty(),
-        "tests/common/random_description/ never uses {missing:#?}"
+        "tests/shared/src/random_description/ never uses {missing:#?}"
     );
 }
 

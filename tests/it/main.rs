@@ -1,20 +1,11 @@
 //! The tests that need nothing but Rust, in one binary, so that they are linked once. Whatever needs a server, compiles many
 //! crates or takes minutes is in `e2e`.
 
-#[path = "../common/mod.rs"]
-#[allow(dead_code, reason = "each of the two binaries that share it uses a part")]
-mod common;
-
-#[allow(unused_imports, reason = "as above")]
-use common::{
+use krator_tests::{
     block, case_file, code_case, descriptions, dice, documents, edit_case, graph_edges, hostile_names,
     hostile_texts, operator, outputs, random_crd, random_description, random_value, random_versions,
-    regenerate, unreadable, version_pair, website, yaml,
+    regenerate, version_pair, website, yaml,
 };
-
-/// The command under test.
-const KRATOR: &str = env!("CARGO_BIN_EXE_krator");
-const REPOSITORY: &str = env!("CARGO_MANIFEST_DIR");
 
 // A generated operator, built, tested and run on the embedded API server.
 #[cfg(feature = "dev")]

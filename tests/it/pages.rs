@@ -49,7 +49,7 @@ fn every_block_is_run_or_says_why_not() {
 /// Whether a word of the text is the path of a file of this repository.
 fn names_a_file(text: &str) -> bool {
     let mut words = text.split([' ', ',', ';']);
-    words.any(|word| word.contains('/') && crate::common::root().join(word).is_file())
+    words.any(|word| word.contains('/') && krator_tests::root().join(word).is_file())
 }
 
 #[test]

@@ -15,7 +15,7 @@ const SUBJECTS: [&str; 5] = ["diff", "doctor", "findings", "graph", "why"];
 
 #[test]
 fn the_schemas_of_outputs_are_as_reviewed() {
-    let folder = crate::common::root().join("testdata/outputs");
+    let folder = krator_tests::root().join("testdata/outputs");
     let mut differ = Vec::new();
     for subject in SUBJECTS {
         let schema = krator(&[Path::new("schema"), Path::new(subject)]);

@@ -45,7 +45,7 @@ impl Edited {
 }
 
 fn described(name: &str) -> PathBuf {
-    crate::common::root().join(format!("testdata/promise/{name}.yaml"))
+    krator_tests::root().join(format!("testdata/promise/{name}.yaml"))
 }
 
 fn read(name: &str) -> String {
@@ -53,7 +53,7 @@ fn read(name: &str) -> String {
 }
 
 fn krator_in(dir: &Path, args: &[&str]) -> Output {
-    Command::new(crate::KRATOR)
+    Command::new(krator_tests::program())
         .args(args)
         .current_dir(dir)
         .env_clear()

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 /// The rules that are broken in some case.
 pub fn covered() -> Vec<String> {
-    let outputs = files(&crate::common::root().join("testdata/regen"))
+    let outputs = files(&krator_tests::root().join("testdata/regen"))
         .into_iter()
         .filter(|(path, _)| path.ends_with("output.txt"));
     let output: String = outputs.map(|(_, output)| text(output)).collect();
@@ -180,7 +180,7 @@ fn differences(cases: &[PathBuf]) -> Vec<String> {
 
 #[test]
 fn the_table_of_edits_in_the_documents_shows_every_case() {
-    let documents = crate::common::root().join("docs/regeneration.md");
+    let documents = krator_tests::root().join("docs/regeneration.md");
     let documents = fs::read_to_string(documents).expect("the document is there");
     let (_, table) = documents.split_once("| case |").expect("a table of cases");
     let rows = table

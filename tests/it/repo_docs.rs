@@ -27,7 +27,7 @@ fn the_map_names_no_path_that_is_not_there() {
     let map = read("ARCHITECTURE.md");
     let shown = paths(&map).into_iter();
     let gone: Vec<_> = shown
-        .filter(|path| !crate::common::root().join(path).exists())
+        .filter(|path| !krator_tests::root().join(path).exists())
         .collect();
     assert!(
         gone.is_empty(),
@@ -38,7 +38,7 @@ fn the_map_names_no_path_that_is_not_there() {
 #[test]
 fn each_room_says_first_what_it_is_for() {
     for folder in CRATES.into_iter().chain(["."]) {
-        let folder = crate::common::root().join(folder).join("src");
+        let folder = krator_tests::root().join(folder).join("src");
         for entry in fs::read_dir(folder).expect("a folder of the repository") {
             let path = entry.expect("a folder of the repository").path();
             if path.extension().is_some_and(|e| e == "rs") {
@@ -86,10 +86,10 @@ fn links_lead_somewhere_in_the_repository() {
             } else {
                 folder.join(path)
             };
-            let is_inside = crate::common::root()
+            let is_inside = krator_tests::root()
                 .join(&file)
                 .canonicalize()
-                .is_ok_and(|file| file.starts_with(crate::common::root()));
+                .is_ok_and(|file| file.starts_with(krator_tests::root()));
             let has_anchor = anchor.is_empty() || is_inside && anchors(&read(&file)).contains(anchor);
             if !is_inside || !has_anchor {
                 broken.push(format!("{document}: {target}"));
@@ -249,12 +249,12 @@ fn the_picture_of_the_readme_is_the_graph_of_its_description() {
     let source = String::from_utf8(output.stdout).expect("DOT is text");
     let drawing = tempfile::tempdir().expect("a temporary folder");
     let drawn: PathBuf = drawing.path().join("moose.svg");
-    let picture = crate::common::root().join("docs/moose.dot");
+    let picture = krator_tests::root().join("docs/moose.dot");
     if crate::case_file::is_update(&picture) {
         fs::write(picture, &source).expect("the repository can be written");
-        let svg = crate::common::root().join("docs/moose.svg");
+        let svg = krator_tests::root().join("docs/moose.svg");
         run(Command::new("dot")
-            .current_dir(crate::common::root())
+            .current_dir(krator_tests::root())
             .args(["-Tsvg", "docs/moose.dot", "-o"])
             .arg(svg));
     }
@@ -273,7 +273,7 @@ fn the_picture_of_the_readme_is_the_graph_of_its_description() {
         return;
     }
     run(Command::new("dot")
-        .current_dir(crate::common::root())
+        .current_dir(krator_tests::root())
         .args(["-Tsvg", "docs/moose.dot", "-o"])
         .arg(&drawn));
     let drawn = fs::read_to_string(drawn).expect("dot has written it");

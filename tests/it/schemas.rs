@@ -101,7 +101,7 @@ fn a_schema_that_has_no_use_is_refused() {
 }
 
 fn krator(args: &[&str], dir: &Path) -> (Option<i32>, String) {
-    let mut krator = std::process::Command::new(crate::KRATOR);
+    let mut krator = std::process::Command::new(krator_tests::program());
     let output = krator
         .args(args)
         .current_dir(dir)

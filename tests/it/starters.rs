@@ -167,8 +167,14 @@ fn an_example_becomes_a_crate() {
 /// The example that is finished is checked in as a crate, and follows krator as the crates of others do: by `krator gen`.
 #[test]
 fn the_finished_example_is_in_step() {
-    let folder = crate::common::root().join("examples/database");
-    let krator = |args: &[&str]| run_to_end(Command::new(crate::KRATOR).args(args).current_dir(&folder));
+    let folder = krator_tests::root().join("examples/database");
+    let krator = |args: &[&str]| {
+        run_to_end(
+            Command::new(krator_tests::program())
+                .args(args)
+                .current_dir(&folder),
+        )
+    };
     let text = fs::read_to_string(folder.join("krator.yaml")).expect("its description");
     let example = krator::examples::named("database").expect("it is embedded");
     assert_eq!(text, example.text);

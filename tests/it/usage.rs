@@ -32,7 +32,7 @@ fn folder() -> TempDir {
 
 /// Runs krator in a folder, with a text on stdin.
 fn run(dir: &Path, args: &[&str], stdin: &str) -> Output {
-    let mut child = Command::new(crate::KRATOR)
+    let mut child = Command::new(krator_tests::program())
         .args(args)
         .current_dir(dir)
         .env_clear()
@@ -398,7 +398,7 @@ fn a_closed_pipe_changes_no_exit_code() {
         (&["graph", "moose.yaml"], 0),
         (&["check", "missing"], 2),
     ] {
-        let mut child = Command::new(crate::KRATOR)
+        let mut child = Command::new(krator_tests::program())
             .args(args)
             .current_dir(work.path())
             .stdin(Stdio::null())
@@ -480,7 +480,7 @@ fn the_operator_that_migrates_gets_what_it_asks_for() {
     let cargo = at("cargo");
     fs::write(&cargo, "#!/bin/sh\necho \"$@\"\n").expect("our own");
     fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).expect("our own");
-    let output = Command::new(crate::KRATOR)
+    let output = Command::new(krator_tests::program())
         .args(["migrate", "--rate=7", "--", "--registry-url", "http://localhost"])
         .current_dir(&made)
         .env("PATH", format!("{}:/usr/bin:/bin", work.path().display()))

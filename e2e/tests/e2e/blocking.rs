@@ -1,7 +1,7 @@
 //! Handlers that block, and what they do not hold up.
 
 use crate::cluster::{self, until};
-use crate::operator::{Crate, OperatorProcess, PROBES, ShownOnPanic};
+use crate::operator::{Crate, OperatorProcess, PROBES, ShownOnPanic, install};
 use crate::probes::{get, logged_address};
 use serde_json::{Value, json};
 use std::fs;
@@ -60,7 +60,7 @@ fn handlers_that_block_hold_up_nothing_but_their_state() {
         fs::write(states.join("come.rs"), COME).expect("a crate of our own");
         fs::write(states.join("block.rs"), BLOCK).expect("a crate of our own");
     });
-    krate.install(cluster);
+    install(&krate, cluster);
     let binary = cluster.dir().join("gatekeeper");
     krate.build(&binary);
     let namespace = cluster.namespace("gates");

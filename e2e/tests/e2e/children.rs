@@ -6,7 +6,7 @@ mod herd;
 mod outliving;
 
 use crate::cluster::{self, Cluster, until};
-use crate::operator::{Crate, OperatorProcess};
+use crate::operator::{Crate, OperatorProcess, install};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -159,7 +159,7 @@ fn memcached(name: &str, size: u32) -> String {
 }
 
 fn generated(edit: impl FnOnce(&Path)) -> Crate {
-    let case = crate::common::root().join("testdata/ok/memcached/spec.yaml");
+    let case = krator_tests::root().join("testdata/ok/memcached/spec.yaml");
     Crate::generate(&fs::read_to_string(case).expect("a case has a description"), edit)
 }
 
@@ -176,7 +176,7 @@ fn children_can_be_tested_without_a_cluster() {
 fn installed() -> Option<(Cluster, PathBuf)> {
     let cluster = cluster::own(&[])?;
     let krate = generated(edit);
-    krate.install(&cluster);
+    install(&krate, &cluster);
     let binary = cluster.dir().join("memcached");
     krate.build(&binary);
     Some((cluster, binary))

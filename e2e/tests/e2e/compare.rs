@@ -331,7 +331,7 @@ fn counts_what_breaks(cluster: &Cluster, case: &EditCase, stored: &BTreeMap<Key,
     let (breaking, doubtful) = (number(breaking, "breaking"), number(doubtful, "doubtful"));
     let group = format!("{}.example.com", case.name());
     let objects = stored.keys().filter(|(of, _)| *of == group).count();
-    let output = Command::new(crate::KRATOR)
+    let output = Command::new(krator_tests::program())
         .current_dir(case.folder().path())
         .args([
             "diff",

@@ -6,7 +6,7 @@ mod site;
 
 use crate::cluster::{Cluster, assets, until};
 use crate::live::Session;
-use crate::operator::{Crate, OperatorProcess, ShownOnPanic, build_folder, copy_example};
+use crate::operator::{Crate, OperatorProcess, ShownOnPanic, build_folder, copy_example, install};
 use serde_json::json;
 use site::{Operator, Site};
 use std::fs;
@@ -56,7 +56,7 @@ fn a_database_lives_on_a_real_api_server() {
         return;
     };
     let (krate, program) = built();
-    krate.install(&cluster);
+    install(&krate, &cluster);
     // The garbage collector has to know the kinds at its start.
     cluster.start_controllers(&[
         "garbage-collector-controller",

@@ -8,7 +8,7 @@ use std::process::Command;
 /// from those of other dependencies. What build scripts depend on is left out, since the packages cannot agree on that.
 fn packages(of: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
     let output = Command::new(env!("CARGO"))
-        .current_dir(crate::REPOSITORY)
+        .current_dir(krator_tests::root())
         .args(["tree", "--offline", "--locked", "--edges=normal,dev"])
         .args(["--prefix=none", "--no-dedupe", "--format={p}\t{f}"])
         .args(of)

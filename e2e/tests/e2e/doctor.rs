@@ -6,7 +6,7 @@ mod faults;
 use crate::cluster::{self, Cluster, until_ok};
 use crate::descriptions::cases;
 use crate::dice::{Dice, number};
-use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
+use crate::operator::{Crate, OperatorProcess, ShownOnPanic, install};
 use crate::probes::logged_address;
 use crate::random_description::{Size, describe};
 use crate::yaml::documents;
@@ -49,7 +49,7 @@ type Failed = BTreeMap<String, String>;
 impl Grocery<'_> {
     /// Runs `krator doctor` in the crate, and returns its exit code and what has failed.
     fn doctor(&self, args: &[&str], variables: &[(&str, &Path)]) -> (i32, Failed) {
-        let output = Command::new(crate::KRATOR)
+        let output = Command::new(krator_tests::program())
             .args(["doctor", "--json"])
             .args(args)
             .current_dir(self.krate.dir())
@@ -266,7 +266,7 @@ fn nothing_is_reported_while_all_is_well_and_each_planted_fault_is_named() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let binary: PathBuf = folder.path().join("grocer");
     krate.build(&binary);
-    krate.install(cluster);
+    install(&krate, cluster);
     // What is taken from its role takes nothing from the process.
     let bind = [
         "create",

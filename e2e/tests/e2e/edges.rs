@@ -2,7 +2,7 @@
 //! with them is undecodable.
 
 use crate::cluster;
-use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
+use crate::operator::{Crate, OperatorProcess, ShownOnPanic, install};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -74,7 +74,7 @@ fn nothing_that_a_server_stores_ends_the_process() {
             fs::write(dir.join(format!("src/edge/states/{file}.rs")), handler).expect("a generated folder");
         }
     });
-    krate.install(cluster);
+    install(&krate, cluster);
     let binary = cluster.dir().join("edge");
     krate.build(&binary);
     let namespace = cluster.namespace("edges");

@@ -6,7 +6,7 @@
 use crate::cluster::watch::{Event, Watch};
 use crate::cluster::{self, Cluster};
 use crate::moose::states;
-use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
+use crate::operator::{Crate, OperatorProcess, ShownOnPanic, install};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,7 +21,7 @@ const POOLS: [&str; 2] = ["pool-1", "pool-2"];
 
 /// The description with shorter polls.
 fn description() -> String {
-    let path = crate::common::root().join("testdata/ok/karpenter/spec.yaml");
+    let path = krator_tests::root().join("testdata/ok/karpenter/spec.yaml");
     let text = fs::read_to_string(path).expect("a case has a description");
     let quick = text
         .replace("poll: 10s", "poll: 1s")
@@ -35,7 +35,7 @@ fn description() -> String {
 fn prepared() -> Option<(Cluster, PathBuf)> {
     let cluster = cluster::own(&[])?;
     let krate = Crate::generate(&description(), |_| ());
-    krate.install(&cluster);
+    install(&krate, &cluster);
     let binary = cluster.dir().join("karpenter");
     krate.build(&binary);
     Some((cluster, binary))

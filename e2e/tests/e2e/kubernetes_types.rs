@@ -132,7 +132,7 @@ fn the_types_are_those_of_the_command() {
         .map(|known| ((known.schema_name)().into_owned(), known.reference()))
         .collect();
     let now: String = known().map(|known| known.line(&references) + "\n").collect();
-    let path = crate::common::root().join("crates/krator-language/src/model/kubernetes/types.tsv");
+    let path = krator_tests::root().join("crates/krator-language/src/model/kubernetes/types.tsv");
     if is_update(&path) {
         std::fs::write(&path, &now).expect("a folder of our own");
     }

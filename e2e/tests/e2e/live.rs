@@ -41,7 +41,7 @@ pub struct Session {
 
 impl Session {
     pub fn start(dir: &Path, args: &[&str]) -> Self {
-        let mut process = Command::new(crate::KRATOR)
+        let mut process = Command::new(krator_tests::program())
             .args(args)
             .current_dir(dir)
             .env("CARGO_TARGET_DIR", build_folder())
@@ -328,7 +328,7 @@ fn an_object_stays_where_no_handler_is_written_until_somebody_leads_it() {
         control(&page, "take", &format!(r#"{{"object": {object}, "to": "{to}"}}"#))
     };
     let look = |args: &[&str]| {
-        let output = Command::new(crate::KRATOR)
+        let output = Command::new(krator_tests::program())
             .args(args)
             .current_dir(&dir)
             .env("KUBECONFIG", dir.join("target/krator/kubeconfig"))
@@ -369,7 +369,7 @@ fn an_object_stays_where_no_handler_is_written_until_somebody_leads_it() {
 fn without_cargo_the_reason_is_told() {
     let krate = generate("moose-nowhere");
     for args in [&["dev"][..], &["demo", "--keep", "kept"]] {
-        let output = Command::new(crate::KRATOR)
+        let output = Command::new(krator_tests::program())
             .args(args)
             .current_dir(krate.dir())
             .env_clear()

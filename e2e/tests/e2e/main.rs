@@ -1,20 +1,10 @@
 //! Tests that need a server, compile many crates or take minutes, in one binary, so that they are linked once and share one
 //! API server. Everything that needs nothing but Rust and seconds is in `tests/it` of the repository.
 
-#[path = "../../../tests/common/mod.rs"]
-#[allow(dead_code, reason = "each of the two binaries that share it uses a part")]
-mod common;
-
-#[allow(unused_imports, reason = "as above")]
-use common::{
+use krator_tests::{
     block, case_file, code_case, descriptions, dice, documents, edit_case, graph_edges, hostile_names,
-    hostile_texts, outputs, random_crd, random_description, random_value, random_versions, regenerate,
-    unreadable, website, yaml,
+    hostile_texts, outputs, random_description, random_value, regenerate, unreadable, website, yaml,
 };
-
-/// The command under test.
-const KRATOR: &str = env!("CARGO_BIN_EXE_krator-e2e");
-const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 // Not tests, but what tests need: a real API server, and watches of it.
 mod cluster;

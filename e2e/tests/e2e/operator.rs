@@ -2,7 +2,7 @@
 
 mod process;
 
-pub use crate::common::operator::*;
+pub use krator_tests::operator::*;
 pub use process::{OperatorProcess, PROBES, ShownOnPanic};
 
 use crate::cluster::Cluster;
@@ -10,30 +10,28 @@ use crate::yaml::documents;
 use serde_json::json;
 use std::fs;
 
-impl Crate {
-    /// Applies the files of `deploy/` to a cluster, and gives the user `operator` the rights of their ServiceAccount.
-    pub fn install(&self, cluster: &Cluster) {
-        let deploy = self.dir().join("deploy");
-        let deploy = deploy.to_str().expect("temporary folders have plain names");
-        cluster.kubectl(&[
-            "apply",
-            "--server-side",
-            "--validate=strict",
-            "--kustomize",
-            deploy,
-        ]);
-        let crd = format!("{deploy}/crd.yaml");
-        cluster.wait_established(&["-f", &crd]);
-        // The user `operator` is bound to the same roles as the ServiceAccount.
-        let rbac = fs::read(format!("{deploy}/rbac.yaml")).expect("generated");
-        let bindings = documents(&rbac)
-            .into_iter()
-            .filter(|object| object.get("roleRef").is_some());
-        for mut binding in bindings {
-            binding["metadata"]["name"] = "it-operator".into();
-            binding["subjects"] =
-                json!([{"kind": "User", "name": "operator", "apiGroup": "rbac.authorization.k8s.io"}]);
-            cluster.apply(&binding.to_string(), &[]);
-        }
+/// Applies the files of `deploy/` of a crate to a cluster, and gives the user `operator` the rights of their ServiceAccount.
+pub fn install(krate: &Crate, cluster: &Cluster) {
+    let deploy = krate.dir().join("deploy");
+    let deploy = deploy.to_str().expect("temporary folders have plain names");
+    cluster.kubectl(&[
+        "apply",
+        "--server-side",
+        "--validate=strict",
+        "--kustomize",
+        deploy,
+    ]);
+    let crd = format!("{deploy}/crd.yaml");
+    cluster.wait_established(&["-f", &crd]);
+    // The user `operator` is bound to the same roles as the ServiceAccount.
+    let rbac = fs::read(format!("{deploy}/rbac.yaml")).expect("generated");
+    let bindings = documents(&rbac)
+        .into_iter()
+        .filter(|object| object.get("roleRef").is_some());
+    for mut binding in bindings {
+        binding["metadata"]["name"] = "it-operator".into();
+        binding["subjects"] =
+            json!([{"kind": "User", "name": "operator", "apiGroup": "rbac.authorization.k8s.io"}]);
+        cluster.apply(&binding.to_string(), &[]);
     }
 }

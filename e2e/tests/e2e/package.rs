@@ -29,7 +29,7 @@ fn pack(selected: &[&str], names: &[&str], folder: &Path) {
         .arg("package")
         .args(selected)
         .args(["--no-verify", "--allow-dirty", "--quiet"])
-        .current_dir(crate::common::root())
+        .current_dir(krator_tests::root())
         .env("CARGO_TARGET_DIR", &packages));
     for name in names {
         let archive = packages.join(format!("package/{name}-{}.crate", env!("CARGO_PKG_VERSION")));
@@ -85,7 +85,9 @@ fn a_crate_may_take_the_runtime_from_a_registry() {
     assert_ne!(text, changed);
     fs::write(&manifest, &changed).expect("a folder of our own");
     for args in [&["gen"][..], &["gen", "--check"]] {
-        run(Command::new(crate::KRATOR).args(args).current_dir(&krate));
+        run(Command::new(krator_tests::program())
+            .args(args)
+            .current_dir(&krate));
         assert_eq!(fs::read_to_string(&manifest).expect("it is there"), changed);
     }
 }

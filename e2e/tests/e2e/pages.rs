@@ -56,7 +56,9 @@ fn the_crates_of_the_pages_pass_their_tests() {
                 .args(["metadata", "--offline", "--format-version=1"])
                 .current_dir(dir));
         });
-        run(Command::new(crate::KRATOR).arg("check").current_dir(krate.dir()));
+        run(Command::new(krator_tests::program())
+            .arg("check")
+            .current_dir(krate.dir()));
         krate.cargo(&[&["fmt", "--check"], &["test", "--locked", "--quiet"]]);
     }
 }

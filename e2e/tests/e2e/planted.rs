@@ -35,7 +35,7 @@ exclude = ["krator-machine", "krator-runtime"]
 "#;
 
 fn data() -> PathBuf {
-    crate::common::root().join("testdata/planted")
+    krator_tests::root().join("testdata/planted")
 }
 
 /// A case: a defect of the runtime.
@@ -124,7 +124,7 @@ impl PlantedCrate {
 /// The files of this repository below a folder, by their paths there.
 pub fn files_below(folder: &str) -> Vec<String> {
     let listed = Command::new("git")
-        .current_dir(crate::REPOSITORY)
+        .current_dir(krator_tests::root())
         .args([
             "ls-files",
             "-z",
@@ -139,7 +139,7 @@ pub fn files_below(folder: &str) -> Vec<String> {
     let listed = String::from_utf8(listed.stdout).expect("names of files are UTF-8");
     let files = listed.split_terminator('\0').map(str::to_owned);
     files
-        .filter(|path| Path::new(crate::REPOSITORY).join(path).exists())
+        .filter(|path| krator_tests::root().join(path).exists())
         .collect()
 }
 
@@ -153,7 +153,7 @@ pub fn write_changed(path: &Path, contents: &[u8]) {
 
 /// A file of this repository.
 pub fn repository(path: &str) -> String {
-    fs::read_to_string(Path::new(crate::REPOSITORY).join(path)).expect("a file of the repository")
+    fs::read_to_string(krator_tests::root().join(path)).expect("a file of the repository")
 }
 
 /// What `krator new` makes of a description of the folder: these files of its kind, and the versions of all dependencies.

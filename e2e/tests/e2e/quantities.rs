@@ -1,6 +1,5 @@
 //! Random quantities, read, written, compared and added by the runtime and by the library of Kubernetes: `tools/quantity`.
 
-use crate::REPOSITORY;
 use crate::cluster::say;
 use crate::dice::{Dice, number};
 use krator_runtime::Amount;
@@ -123,7 +122,7 @@ fn text(dice: &mut Dice) -> String {
 fn answers(texts: &[String]) -> Option<Vec<String>> {
     let go = Command::new("go")
         .args(["run", "./quantity"])
-        .current_dir(format!("{REPOSITORY}/tools"))
+        .current_dir(krator_tests::root().join("tools"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn();

@@ -4,7 +4,7 @@
 
 use crate::cluster::{self, Cluster, until, until_ok};
 use crate::metrics::scrape;
-use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
+use crate::operator::{Crate, OperatorProcess, ShownOnPanic, install};
 use crate::probes::logged_address;
 use crate::yaml::documents;
 use serde_json::{Value, json};
@@ -205,7 +205,7 @@ fn every_right_is_used_and_no_request_lacks_one() {
         }
     });
     let namespace = cluster.namespace("rights");
-    krate.install(cluster);
+    install(&krate, cluster);
     let binary = cluster.dir().join("grantee");
     krate.build_with_faults(&binary);
     let here = ["--namespace", namespace.as_str()];

@@ -4,7 +4,7 @@
 
 use crate::cluster::{self, Cluster, until};
 use crate::dice::number;
-use crate::operator::{Crate, OperatorProcess, PROBES, ShownOnPanic};
+use crate::operator::{Crate, OperatorProcess, PROBES, ShownOnPanic, install};
 use crate::probes::{get_as, logged_address};
 use crate::regenerate::generate;
 use serde_json::{Value, json};
@@ -230,7 +230,7 @@ fn a_rollout_to_another_description_and_back_loses_nothing() {
     let older = [("first", handler("First", seen, &[(2, "Last")]))];
     let krate = Crate::generate(OLDER, |_: &Path| ());
     let older = release(cluster, &krate, OLDER, "older", &older);
-    krate.install(cluster);
+    install(&krate, cluster);
     let newer = release(cluster, &krate, NEWER, "newer", &newer);
     // Back and forth again, as an author who takes the edit back. The newest release knows what the newer one stored.
     let back = release(cluster, &krate, OLDER, "older", &[]);

@@ -12,7 +12,7 @@ pub use route::{Action, Route, route};
 use crate::cluster::watch::Watch;
 use crate::cluster::{self, Cluster};
 use crate::joint::Joint;
-use crate::operator::{Crate, OperatorProcess};
+use crate::operator::{Crate, OperatorProcess, install};
 use crate::yaml::documents;
 use krator::model::{Description, Kind, ObjectKind, Scope, State};
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ pub fn prepared() -> Option<Arc<ScriptedOperator>> {
 impl Program {
     /// Generates the operator, and builds it in a folder.
     pub fn build(recipe: &Recipe, folder: &Path) -> (Program, Crate) {
-        let text = recipe.text.joined(crate::common::root());
+        let text = recipe.text.joined(krator_tests::root());
         let checked = krator::check("krator.yaml", text.as_bytes());
         let description = checked.description.expect("good descriptions are good together");
         let krate = Crate::generate(&text, |dir| handlers::replace(dir, &description, recipe.first));
@@ -84,7 +84,7 @@ impl Program {
 
     /// Installs the operator's kinds, the kinds that it owns or watches, and its rights.
     pub fn install(&self, krate: &Crate, cluster: &Cluster) {
-        krate.install(cluster);
+        install(&krate, cluster);
         for definition in foreign_kinds(&self.description) {
             cluster.apply(&definition.to_string(), &[]);
         }

@@ -7,7 +7,7 @@ mod rollout;
 
 use crate::cluster::{self, Cluster, until, until_ok};
 use crate::dice::{Dice, number};
-use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
+use crate::operator::{Crate, OperatorProcess, ShownOnPanic, install};
 use crate::probes::logged_address;
 use edits::{Shops, is_judged, object};
 use krator_runtime::versions::Direction;
@@ -127,7 +127,7 @@ fn what_is_written_in_one_version_is_read_in_all() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (binary, log) = (folder.path().join("shopkeeper"), folder.path().join("log"));
     krate.build(&binary);
-    krate.install(cluster);
+    install(&krate, cluster);
     cluster.kubectl(&["create", "namespace", "it-shops"]);
     let checked = krator::check("krator.yaml", DESCRIPTION.as_bytes());
     let description = checked.sound().expect("it is sound");
@@ -149,7 +149,9 @@ fn what_is_written_in_one_version_is_read_in_all() {
     };
     let _log = ShownOnPanic(&log);
     let mut operator = open(cluster, &binary, &log);
-    lists();
+    until("the API server converts objects", || {
+        runtime.block_on(shops.converts(&VERSIONS))
+    });
     let mut dice = Dice::new(number("KRATOR_SEED", 1));
     for at in 0..number("KRATOR_OBJECTS", 40) {
         let version = dice.among(&VERSIONS);

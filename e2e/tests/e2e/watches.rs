@@ -4,7 +4,7 @@
 mod shared;
 
 use crate::cluster;
-use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
+use crate::operator::{Crate, OperatorProcess, ShownOnPanic, install};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -85,7 +85,7 @@ fn every_form_of_watch_wakes_the_objects_that_it_concerns() {
     let krate = Crate::generate(DESCRIPTION, |dir: &Path| {
         fs::write(dir.join("src/lookout/states/looking.rs"), LOOKING).expect("a generated folder");
     });
-    krate.install(cluster);
+    install(&krate, cluster);
     let binary = cluster.dir().join("lookout");
     krate.build(&binary);
     let (namespace, elsewhere) = (

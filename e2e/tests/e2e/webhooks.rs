@@ -5,7 +5,7 @@ mod certificates;
 mod faults;
 
 use crate::cluster::{self, Cluster, until};
-use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
+use crate::operator::{Crate, OperatorProcess, ShownOnPanic, install};
 use crate::probes::logged_address;
 use serde_json::{Value, json};
 use std::fs;
@@ -78,7 +78,7 @@ struct Zoo<'a> {
 
 impl<'a> Zoo<'a> {
     fn new(cluster: &'a Cluster, krate: &Crate, binary: &Path) -> Self {
-        krate.install(cluster);
+        install(&krate, cluster);
         cluster.kubectl(&["create", "namespace", "it-zoo"]);
         // Somebody who may do everything with moose, but is no administrator.
         let role = [

@@ -1,7 +1,7 @@
 //! `krator why` and `krator graph --live` on a real API server, of objects that a running operator leads.
 
 use crate::cluster::{self, until};
-use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
+use crate::operator::{Crate, OperatorProcess, ShownOnPanic, install};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -43,7 +43,7 @@ fn what_an_operator_does_with_an_object_is_told() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let binary = folder.path().join("keeper");
     krate.build(&binary);
-    krate.install(cluster);
+    install(&krate, cluster);
     let namespace = cluster.namespace("why");
     let log = cluster.dir().join("keeper.log");
     let _shown = ShownOnPanic(&log);
@@ -59,7 +59,7 @@ fn what_an_operator_does_with_an_object_is_told() {
         cluster.apply(&elk, &["-n", &namespace]);
     }
     let krator = |args: &[&str]| {
-        let output = Command::new(crate::KRATOR)
+        let output = Command::new(krator_tests::program())
             .args(args)
             .current_dir(krate.dir())
             .env("KUBECONFIG", cluster.kubeconfig("admin"))

@@ -20,7 +20,7 @@ pub struct Client {
 impl Client {
     /// Starts a server and begins a session.
     pub fn start() -> Client {
-        let mut server = Command::new(crate::KRATOR)
+        let mut server = Command::new(krator_tests::program())
             .arg("lsp")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -89,7 +89,7 @@ fn the_tables_of_the_reference_are_those_of_krator() {
         assert_eq!(text.matches(&marker).count(), 1, "{REFERENCE} has one {marker}");
     }
     let rendered = rendered(&text, &tables);
-    let path = crate::common::root().join(REFERENCE);
+    let path = krator_tests::root().join(REFERENCE);
     if is_update(&path) {
         std::fs::write(path, rendered).expect("a file of the repository");
     } else {

@@ -86,7 +86,7 @@ fn a_folder_that_cannot_be_written_to_is_left_as_it_was() {
     let is_root = user_is_root();
     // A copy that another user may run, because the target folder may be below one that is closed to others.
     let krator = work.path().join("krator");
-    run(Command::new("cp").arg(crate::KRATOR).arg(&krator));
+    run(Command::new("cp").arg(krator_tests::program()).arg(&krator));
     // The superuser may write everywhere, so krator is run as the user `nobody` then.
     let generate_unprivileged = |dir: &Path| {
         let mut command = Command::new(&krator);
@@ -135,7 +135,7 @@ fn a_second_run_waits_and_says_so() {
         .open(dir.join(".krator/lock"))
         .expect("writable");
     lock.lock().expect("free");
-    let mut second = Command::new(crate::KRATOR)
+    let mut second = Command::new(krator_tests::program())
         .arg("gen")
         .current_dir(&dir)
         .env_clear()

@@ -4,7 +4,7 @@
 use super::get;
 use crate::cluster::{self, Cluster, until};
 use crate::joint::Joint;
-use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
+use crate::operator::{Crate, OperatorProcess, ShownOnPanic, install};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -75,7 +75,7 @@ fn installed() -> Arc<(Vec<Cluster>, PathBuf)> {
         let binary = clusters.first()?.dir().join("sites");
         let krate = Crate::generate(DESCRIPTION, edit);
         for cluster in &mut clusters {
-            krate.install(cluster);
+            install(&krate, cluster);
             cluster.start_controllers(&["garbage-collector-controller"]);
         }
         krate.build(&binary);

@@ -4,7 +4,7 @@
 use super::get;
 use crate::cluster::{Cluster, until};
 use crate::joint::Joint;
-use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
+use crate::operator::{Crate, OperatorProcess, ShownOnPanic, install};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -90,7 +90,7 @@ fn installed() -> Option<Arc<(Cluster, PathBuf)>> {
     let install = || {
         let mut cluster = Cluster::for_controllers()?;
         let krate = Crate::generate(DESCRIPTION, edit);
-        krate.install(&cluster);
+        install(&krate, &cluster);
         cluster.start_controllers(&["garbage-collector-controller"]);
         let binary = cluster.dir().join("herds");
         krate.build(&binary);

@@ -38,7 +38,7 @@ pub struct Step {
 
 /// All cases, those of each kind included.
 pub fn all() -> Vec<Case> {
-    let folder = crate::common::root().join("crates/krator-apiserver/testdata/conformance");
+    let folder = krator_tests::root().join("crates/krator-apiserver/testdata/conformance");
     let kinds = fs::read_to_string(folder.join("kinds.yaml")).expect("a file of the repository");
     let kinds: BTreeMap<String, BTreeMap<String, Json>> = serde_yaml::from_str(&kinds).expect("YAML");
     let mut files: Vec<_> = fs::read_dir(&folder)

@@ -73,7 +73,7 @@ fn generate(name: &str, text: &str) -> bool {
     let Some(description) = checked.description.filter(|_| !has_errors(&checked.findings)) else {
         return false;
     };
-    let runtime = format!("{}/crates/krator-runtime", crate::common::root().display());
+    let runtime = format!("{}/crates/krator-runtime", krator_tests::root().display());
     let plan = render::plan(&description, &checked.source, &Runtime::Path(runtime));
     let dir = folder().join(name);
     // After a crash it is for the handler of the state in `resume` to find out whether the effects have happened. These ones

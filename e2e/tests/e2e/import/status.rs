@@ -1,7 +1,7 @@
 //! An operator takes over objects whose status another one has left, with other types than its own.
 
 use crate::cluster;
-use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
+use crate::operator::{Crate, OperatorProcess, ShownOnPanic, install};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -86,7 +86,7 @@ fn a_status_of_other_types_is_written_over_once() {
     let krate = Crate::generate(DESCRIPTION, |dir: &Path| {
         fs::write(dir.join("src/disk/states/pending.rs"), PENDING).expect("a generated folder");
     });
-    krate.install(cluster);
+    install(&krate, cluster);
     let binary = cluster.dir().join("disks");
     krate.build(&binary);
     let log = cluster.dir().join("disks.log");

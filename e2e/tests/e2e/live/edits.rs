@@ -53,7 +53,7 @@ fn judge(desk: &Desk, dev: &mut Session, world: &World, place: &str) {
 
 /// The crate, its definition and its sample, the operator and its page agree with the description.
 fn agree(desk: &Desk, world: &World, place: &str) {
-    let checked = Command::new(crate::KRATOR)
+    let checked = Command::new(krator_tests::program())
         // Under `krator dev`, edits may break what was accepted for others.
         .args(["gen", "--check", "--allow-breaking"])
         .current_dir(desk.dir())

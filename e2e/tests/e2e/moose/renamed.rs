@@ -17,7 +17,7 @@ fn former(description: &str) -> String {
 
 /// Writes files into the crate that name the state in its handler, in a test, in comments and in strings.
 fn write(folder: &Path) {
-    let case = crate::common::root().join("testdata/rename/state");
+    let case = krator_tests::root().join("testdata/rename/state");
     for path in ["src/moose/states/roam.rs", "tests/moose.rs"] {
         fs::copy(case.join(path), folder.join(path)).expect("a file of the repository");
     }
@@ -26,7 +26,7 @@ fn write(folder: &Path) {
 /// Writes these files, then renames the state with `krator gen`.
 fn rename(folder: &Path) {
     write(folder);
-    let renamed = crate::common::root().join("testdata/rename/state/spec.yaml");
+    let renamed = krator_tests::root().join("testdata/rename/state/spec.yaml");
     fs::copy(renamed, folder.join("krator.yaml")).expect("a file of the repository");
     let output = generate(folder, &[]);
     let printed = String::from_utf8_lossy(&output.stderr);

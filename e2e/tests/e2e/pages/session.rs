@@ -57,7 +57,7 @@ pub fn follow(path: &str) {
         );
         let with = |text: &str| format!("```{}\n{text}```\n", block.info);
         page = page.replacen(&with(&block.text), &with(printed), 1);
-        fs::write(crate::common::root().join(path), &page).expect("the repository can be written");
+        fs::write(krator_tests::root().join(path), &page).expect("the repository can be written");
     }
 }
 
@@ -72,7 +72,7 @@ impl Session {
         let link = |target: &Path, name| {
             std::os::unix::fs::symlink(target, tools.join(name)).expect("a folder of our own");
         };
-        link(Path::new(crate::KRATOR), "krator");
+        link(krator_tests::program(), "krator");
         let assets = assets();
         if let Some(assets) = &assets {
             link(&assets.join("kubectl"), "kubectl");

@@ -15,7 +15,7 @@ use std::process::Command;
 fn a_crate_of_a_former_krator_is_upgraded_by_one_run() {
     let krate = Crate::of("moose-tracker", |dir| {
         let parent = dir.parent().expect("a temporary folder");
-        let archive = crate::common::root().join("testdata/upgrade/former.tar.gz");
+        let archive = krator_tests::root().join("testdata/upgrade/former.tar.gz");
         run(Command::new("tar")
             .arg("-xzmf")
             .arg(archive)

@@ -9,7 +9,7 @@ use crate::operator::cargo;
 use crate::planted::{Defect, files_below, repository, write_changed};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Output;
 
 /// The runtime asks this variable which defect it has.
@@ -59,7 +59,7 @@ fn copy(changed: &BTreeMap<String, String>) {
     for path in files_below(".") {
         let contents = match changed.get(&path) {
             Some(text) => text.clone().into_bytes(),
-            None => fs::read(Path::new(crate::REPOSITORY).join(&path)).expect("a file of the repository"),
+            None => fs::read(krator_tests::root().join(&path)).expect("a file of the repository"),
         };
         write_changed(&folder().join("repository").join(&path), &contents);
     }

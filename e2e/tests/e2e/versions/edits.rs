@@ -57,6 +57,20 @@ impl Shops {
         Ok(named.collect())
     }
 
+    /// Whether objects of these versions can be written, if one is not that in which objects are stored. To list no objects converts
+    /// none, and says nothing.
+    pub async fn converts(&self, versions: &[&str]) -> Option<()> {
+        let dry_run = PostParams {
+            dry_run: true,
+            ..PostParams::default()
+        };
+        for version in versions {
+            let probe = object(version, "probe", &spec(version, &mut Dice::new(1)));
+            self.api(version).create(&dry_run, &typed(&probe)).await.ok()?;
+        }
+        Some(())
+    }
+
     pub async fn create(&self, version: &str, written: &Value) {
         let written = typed(written);
         let created = self.api(version).create(&PostParams::default(), &written).await;

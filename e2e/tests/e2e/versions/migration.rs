@@ -4,7 +4,7 @@ use super::edits::{Shops, is_judged, object};
 use super::{DEFINITION, DESCRIPTION, open, patch_definition};
 use crate::cluster::{self, Cluster, until};
 use crate::dice::number;
-use crate::operator::{Crate, ShownOnPanic, run};
+use crate::operator::{Crate, ShownOnPanic, install, run};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use kube::{Client, Config};
@@ -71,7 +71,7 @@ fn objects_move_to_the_version_that_is_stored_now() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (binary, log) = (folder.path().join("shopkeeper"), folder.path().join("log"));
     krate.build(&binary);
-    krate.install(cluster);
+    install(&krate, cluster);
     cluster.kubectl(&["create", "namespace", "it-shops"]);
     let runtime = Runtime::new().expect("a runtime");
     let admin = cluster.kubeconfig("admin");
@@ -84,12 +84,14 @@ fn objects_move_to_the_version_that_is_stored_now() {
 
     let _log = ShownOnPanic(&log);
     let operator = open(cluster, &binary, &log);
+    until("the API server converts objects", || {
+        runtime.block_on(shops.converts(&["v1beta1", "v1"]))
+    });
     let list = |version| {
         until("the API server converts objects", || {
             runtime.block_on(shops.list(version))
         })
     };
-    list("v1beta1");
     let count = usize::try_from(number("KRATOR_OBJECTS", 200)).expect("a count");
     for at in 0..count {
         let name = format!("shop-{at}");

@@ -5,7 +5,7 @@ use super::edits::{Shops, is_judged, object};
 use super::{DEFINITION, DESCRIPTION, HELD};
 use crate::cluster::{self, Cluster, until, until_ok};
 use crate::dice::{Dice, number};
-use crate::operator::{Crate, OperatorProcess, ShownOnPanic, run};
+use crate::operator::{Crate, OperatorProcess, ShownOnPanic, install, run};
 use crate::probes::logged_address;
 use crate::yaml::documents;
 use serde_json::json;
@@ -246,7 +246,7 @@ fn a_second_version_comes_and_goes() {
     ));
     let _log = ShownOnPanic(&log);
 
-    former.krate.install(cluster);
+    install(&former.krate, cluster);
     cluster.kubectl(&["create", "namespace", "it-shops"]);
     let mut replicas = Vec::new();
     former.roll(cluster, &log, &service, &mut replicas);

@@ -1,7 +1,7 @@
 //! Kinds of one operator that own, watch and look after the same objects: they share their watches, as the audit log tells.
 
 use crate::cluster::{self, Cluster, until};
-use crate::operator::{Crate, OperatorProcess, ShownOnPanic};
+use crate::operator::{Crate, OperatorProcess, ShownOnPanic, install};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -116,7 +116,7 @@ fn kinds_of_a_process_share_one_watch_for_each_kind_and_namespace() {
             fs::write(dir.join(file), text).expect("a generated folder");
         }
     });
-    krate.install(cluster);
+    install(&krate, cluster);
     let binary = cluster.dir().join("sharer");
     krate.build(&binary);
     let namespace = cluster.namespace("sharer");

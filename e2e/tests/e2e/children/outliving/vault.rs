@@ -4,7 +4,7 @@
 use super::text;
 use crate::cluster::{Cluster, until};
 use crate::joint::Joint;
-use crate::operator::{Crate, OperatorProcess};
+use crate::operator::{Crate, OperatorProcess, install};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -170,7 +170,7 @@ pub fn installed() -> Option<Arc<Installed>> {
         for rotation in 0..KINDS.len() {
             let krate = Crate::generate(&description(rotation), edit);
             if rotation == 0 {
-                krate.install(&cluster);
+                install(&krate, &cluster);
             }
             let binary = cluster.dir().join(format!("vaults-{rotation}"));
             krate.build_with_faults(&binary);

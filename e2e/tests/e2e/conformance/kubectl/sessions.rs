@@ -13,7 +13,7 @@ pub struct Session {
 
 /// All sessions.
 pub fn all() -> Vec<Session> {
-    let folder = crate::common::root().join("crates/krator-apiserver/testdata/kubectl");
+    let folder = krator_tests::root().join("crates/krator-apiserver/testdata/kubectl");
     let mut files: Vec<_> = fs::read_dir(&folder)
         .expect("a folder of the repository")
         .map(|entry| entry.expect("a file of the repository").path())

@@ -25,7 +25,7 @@ struct Written {
 impl Differences {
     pub fn read() -> Differences {
         let file = "crates/krator-apiserver/testdata/conformance/differences.yaml";
-        let text = fs::read_to_string(crate::common::root().join(file)).expect("a file of the repository");
+        let text = fs::read_to_string(krator_tests::root().join(file)).expect("a file of the repository");
         let all: Vec<Written> = serde_yaml::from_str(&text).expect("the form that is described above");
         let pattern = |text: &str| Regex::new(&format!("(?s){text}")).expect("a pattern");
         let read = |it: &Written| {

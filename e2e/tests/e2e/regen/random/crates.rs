@@ -69,7 +69,7 @@ impl Workspace {
         let dir = self.dir.join(name);
         let spec = case.join("spec.yaml");
         // Six vendored runtimes in one workspace would be six crates of one name.
-        let runtime = format!("path={}/crates/krator-runtime", crate::common::root().display());
+        let runtime = format!("path={}/crates/krator-runtime", krator_tests::root().display());
         let new = [
             Path::new("new"),
             &spec,

@@ -72,7 +72,7 @@ fn edited(before: &[Json], dice: &mut Dice) -> (Vec<Json>, &'static str) {
 
 /// What a verb says of a description and of what it breaks: its exit code, and its findings.
 fn said(dir: &Path, args: &[&str]) -> (Option<i32>, Vec<String>) {
-    let output = Command::new(crate::KRATOR)
+    let output = Command::new(krator_tests::program())
         .args(args)
         .current_dir(dir)
         .env_clear()

@@ -1,6 +1,6 @@
 //! The cases of `testdata/code/` and `testdata/rename/`, which `tests/it/code.rs` describes.
 
-use crate::common::case_file::entries;
+use crate::case_file::entries;
 use krator::code::{self, Code, InFile, Renamed, Renames};
 use krator::finding::{Style, to_text};
 use krator::plan::{Ownership, Plan};
@@ -66,7 +66,7 @@ pub fn cases(folder: &str) -> Vec<(String, PathBuf)> {
 /// The Rust files of a case: those that are generated once, as somebody has edited them.
 pub fn written(case: &Path, seeded: BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut written = seeded;
-    for (path, contents) in crate::common::operator::files(case) {
+    for (path, contents) in crate::operator::files(case) {
         let path = path.to_string_lossy().replace('\\', "/");
         if path.ends_with(".rs") && !path.starts_with("after/") {
             written.insert(path, String::from_utf8(contents).expect("code is text"));

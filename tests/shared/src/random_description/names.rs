@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::dice::Dice;
+use crate::dice::Dice;
 
 /// Names of types, states, conditions and kinds.
 const PASCAL: &[&str] = &[
@@ -388,7 +388,7 @@ impl Names {
 /// A text for a place where any text is allowed.
 pub fn text(dice: &mut Dice) -> String {
     if dice.one_in(3) {
-        (*dice.among(crate::common::hostile_texts::VECTORS)).to_owned()
+        (*dice.among(crate::hostile_texts::VECTORS)).to_owned()
     } else {
         (*dice.among(TEXTS)).to_owned()
     }

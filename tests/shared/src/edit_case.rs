@@ -1,6 +1,6 @@
 //! The cases of `testdata/compare/`, which `tests/it/compare.rs` describes.
 
-use crate::common::case_file::{CaseFile, case_files};
+use crate::case_file::{CaseFile, case_files};
 use krator::compare::{Comparison, compare};
 use krator::finding::{Source, has_errors};
 use krator::model::Description;

@@ -6,7 +6,7 @@ mod values;
 use serde_json::{Map, Value, json};
 
 use super::Documents;
-use crate::common::dice::Dice;
+use crate::dice::Dice;
 use types::MUTATIONS;
 
 /// Changes the description in one place, and says how. `None` if the change that was drawn fits no place.

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::common::dice::Dice;
-use crate::common::random_description::{Documents, Size};
+use crate::dice::Dice;
+use crate::random_description::{Documents, Size};
 
 /// Names of fields that Rust cannot write, or that become the name of a field beside them.
 const NAMES: &[&str] = &[

@@ -106,7 +106,7 @@ impl Crate {
         folder.cargo(&["--version"]);
         let manifest = folder.crate_dir.join("Cargo.toml");
         let text = fs::read_to_string(&manifest).expect("generated");
-        let runtime = crate::common::root().join("crates/krator-runtime");
+        let runtime = crate::root().join("crates/krator-runtime");
         let path = |folder: &Path| format!("path = {:?}", folder.display().to_string());
         let vendored = path(Path::new("vendor/krator-runtime"));
         assert!(text.contains(&vendored), "{text}");
@@ -274,7 +274,7 @@ pub fn write_handlers(dir: &Path) {
 
 /// Copies an example of this repository into a folder that is there, with the runtime of this repository.
 pub fn copy_example(name: &str, dir: &Path) {
-    let root = crate::common::root();
+    let root = crate::root();
     let entries = fs::read_dir(root.join("examples").join(name)).expect("the example is there");
     let entries = entries.map(|entry| entry.expect("a folder of the repository").path());
     // What somebody has built there is no part of it.
@@ -309,7 +309,7 @@ pub fn cargo() -> Command {
 
 /// The folder in which generated crates are built.
 fn generated_folder() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("generated")
+    crate::profile_folder().with_file_name("generated")
 }
 
 /// The target folder of generated crates. They share it, so that their dependencies are compiled once. The crates

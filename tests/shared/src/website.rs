@@ -1,12 +1,12 @@
 //! A description with a foreign kind whose CustomResourceDefinition is in a file: `testdata/schemas/`.
 
-use crate::common::operator::krator;
+use crate::operator::krator;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-pub const SPEC: &str = include_str!("../../testdata/schemas/spec.yaml");
-pub const CRD: &str = include_str!("../../testdata/schemas/crds/certificate.yaml");
+pub const SPEC: &str = include_str!("../../../testdata/schemas/spec.yaml");
+pub const CRD: &str = include_str!("../../../testdata/schemas/crds/certificate.yaml");
 pub const CRD_PATH: &str = "crds/certificate.yaml";
 
 /// A folder with the description and its file, and the crate that `krator new` makes of them.

@@ -1,6 +1,6 @@
 //! Descriptions with names at the limits of what the language allows.
 
-use crate::common::hostile_texts::text_of;
+use crate::hostile_texts::text_of;
 use serde_json::{Map, Value, json};
 
 /// A kind with these states in a row.

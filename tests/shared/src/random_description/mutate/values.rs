@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::common::dice::Dice;
+use crate::dice::Dice;
 
 /// Patterns that are wrong for Go, for Rust, or for both; or that mean different things to them.
 pub const PATTERNS: &[&str] = &[

@@ -1,6 +1,6 @@
 //! `krator new` and `krator gen` in crates of tests.
 
-use crate::common::operator::{files, krator};
+use crate::operator::{files, krator};
 use krator::disk::Folder;
 use krator::drift::{Breaking, Options};
 use krator::workspace::Workspace;
@@ -11,7 +11,7 @@ use std::process::{Command, Output, Stdio};
 
 /// Runs `krator gen` in a crate.
 pub fn generate(dir: &Path, args: &[&str]) -> Output {
-    Command::new(crate::KRATOR)
+    Command::new(crate::program())
         .arg("gen")
         .args(args)
         .current_dir(dir)

@@ -52,7 +52,7 @@ struct Sections {
 
 /// The folders and files in a folder below `testdata/`, by name.
 pub fn entries(folder: &str) -> Vec<PathBuf> {
-    let root = crate::common::root().join("testdata").join(folder);
+    let root = crate::root().join("testdata").join(folder);
     let entries = fs::read_dir(&root).expect("a folder of the repository");
     let mut entries: Vec<PathBuf> = entries
         .map(|entry| entry.expect("a folder of the repository").path())

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::names::text;
 use super::rules;
 use super::schema::{Drawn, Shape};
-use crate::common::dice::Dice;
+use crate::dice::Dice;
 
 /// A field by its path from the top of the object.
 pub struct FieldAt {

@@ -1,6 +1,6 @@
 //! The good descriptions of `testdata/ok/`, and their crates.
 
-use crate::common::case_file::entries;
+use crate::case_file::entries;
 use krator::model::Extra;
 use krator::render::{self, Runtime};
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The description of the moose operator.
-pub const MOOSE: &str = include_str!("../../testdata/ok/moose/spec.yaml");
+pub const MOOSE: &str = include_str!("../../../testdata/ok/moose/spec.yaml");
 
 /// The folders of the good descriptions, by name.
 pub fn cases() -> BTreeMap<String, PathBuf> {

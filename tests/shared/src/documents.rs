@@ -1,7 +1,7 @@
 //! The documents of this repository, and the blocks of code in them.
 
-use crate::common::block::{Block, blocks};
-use crate::common::root;
+use crate::block::{Block, blocks};
+use crate::root;
 use std::fs;
 use std::path::Path;
 

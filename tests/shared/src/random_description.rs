@@ -15,8 +15,7 @@ use krator::model::Extra;
 use krator::names::{HANDLER_IMPORTS, TYPE_IMPORTS};
 use serde_json::{Map, Value, json};
 
-use crate::common::dice::Dice;
-#[allow(unused_imports, reason = "the crate of the tests uses a part")]
+use crate::dice::Dice;
 pub use leaves::KUBERNETES;
 pub use mutate::mutate;
 use names::Names;
@@ -200,5 +199,5 @@ fn document_text(document: &Value) -> String {
 
 /// A value as JSON, which is YAML, too.
 fn in_ascii(value: &Value) -> String {
-    crate::common::hostile_texts::text_of(value)
+    crate::hostile_texts::text_of(value)
 }

@@ -2,7 +2,6 @@
 
 mod build;
 
-#[allow(unused_imports, reason = "the crate of the tests uses a part")]
 pub use build::{Crate, OWN_CHECKS, build_folder, cargo, copy_example, write_handlers};
 
 use std::collections::BTreeMap;
@@ -27,7 +26,7 @@ pub fn run(command: &mut Command) {
 
 /// Runs the krator of this build with an empty environment, so that its output depends on nothing but its arguments.
 pub fn krator(args: &[&Path]) -> Output {
-    let mut krator = Command::new(crate::KRATOR);
+    let mut krator = Command::new(crate::program());
     krator
         .args(args)
         .env_clear()

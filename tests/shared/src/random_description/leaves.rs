@@ -1,8 +1,8 @@
 //! Random types without parts that are types themselves.
 
 use super::schema::{Drawn, Shape};
-use crate::common::dice::Dice;
-use crate::common::random_value::decimal;
+use crate::dice::Dice;
+use crate::random_value::decimal;
 use serde_json::{Value, json};
 
 const PATTERNS: &[(&str, &str)] = &[
@@ -157,7 +157,7 @@ pub fn enumeration(dice: &mut Dice) -> Drawn {
     let mut words: Vec<&str> = Vec::new();
     for _ in 0..1 + dice.below(8) {
         let word = if dice.one_in(8) {
-            *dice.among(crate::common::hostile_texts::VECTORS)
+            *dice.among(crate::hostile_texts::VECTORS)
         } else {
             *dice.among(WORDS)
         };

@@ -2,7 +2,7 @@
 //! no obstacle.
 
 use super::Documents;
-use crate::common::dice::Dice;
+use crate::dice::Dice;
 use serde_json::{Map, Value, json};
 
 const NAMES: &[&str] = &[

@@ -6,7 +6,7 @@ use super::Size;
 use super::leaves::{enumeration, free_form, int_or_string, integer, kubernetes, limited_string, number};
 use super::names::{Names, text};
 use super::rules::rules;
-use crate::common::dice::Dice;
+use crate::dice::Dice;
 
 /// What a type is, as far as paths and rules have to know.
 #[derive(Debug, Clone, PartialEq)]

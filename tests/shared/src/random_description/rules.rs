@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::schema::{Drawn, Shape};
-use crate::common::dice::Dice;
+use crate::dice::Dice;
 
 /// Whether a rule can name the field without an escape.
 pub fn is_plain(name: &str) -> bool {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::kind::Surroundings;
 use super::names::{Names, text};
-use crate::common::dice::Dice;
+use crate::dice::Dice;
 
 /// The parts of a machine: states of ordinary life, states of the deletion path, final states and legacy states.
 struct Layout {

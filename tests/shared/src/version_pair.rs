@@ -1,6 +1,6 @@
 //! Random edits that need a new version: a description with the version `v1beta1`, and one with `v1` that lacks the former.
 
-use crate::common::dice::Dice;
+use crate::dice::Dice;
 use serde_json::{Map, Value, json};
 
 /// Two descriptions, before and after an edit.

@@ -1,6 +1,6 @@
 //! What krator prints for programs.
 
-use crate::common::operator::krator;
+use crate::operator::krator;
 use serde_json::Value;
 use std::path::Path;
 

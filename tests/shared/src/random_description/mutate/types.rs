@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::mapping_of;
 use super::values::{FORMATS, PATTERNS, RULES, some_value};
-use crate::common::dice::Dice;
+use crate::dice::Dice;
 
 /// A change of one type of a description.
 pub struct Mutation {

@@ -8,7 +8,7 @@ use super::names::{Names, text};
 use super::resource::{FieldAt, collect, columns, resource};
 use super::rules;
 use super::schema::{Drawn, Place, Schemas, Shape, as_mapping};
-use crate::common::dice::Dice;
+use crate::dice::Dice;
 
 /// What the states of a kind may refer to.
 pub struct Surroundings {
