@@ -10,9 +10,9 @@ use krator::render::{self, Runtime};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// The description with a gate that is open for twenty seconds of each minute, and a schedule. On a real server they would only be
-/// waited for.
-fn by_the_calendar(text: &str) -> String {
+/// The description with a gate that is open for twenty seconds of each minute, a schedule, and limits. On a real server they would
+/// only be waited for.
+fn with_gates(text: &str) -> String {
     let (mut text, mut changed) = (text.to_owned(), 0);
     for (state, key) in [
         (
@@ -23,11 +23,19 @@ fn by_the_calendar(text: &str) -> String {
             "  Ready:\n    kind: ready\n    next: [{to: Preparing, when: interval passed",
             "  Ready:\n    kind: ready\n    timeout: {at: {schedule: '*/2 * * * *', startingDeadline: 50s}, to: Preparing}\n    next: [{to: Preparing, when: interval passed",
         ),
+        (
+            "states:\n  Tagged:",
+            "limits: [{name: trough, states: [Eat], atMost: 2}]\nstates:\n  Tagged:",
+        ),
+        (
+            "states:\n  New:\n    next: [{to: Queued",
+            "limits: [{name: slots, states: [InProgress, WaitingForPluginOperations, WaitingForPluginOperationsPartiallyFailed], atMost: 2, per: .metadata.namespace}]\nstates:\n  New:\n    next: [{to: Queued",
+        ),
     ] {
         changed += text.matches(state).count();
         text = text.replacen(state, key, 1);
     }
-    assert_eq!(changed, 2, "each of them stands in one state of a release");
+    assert_eq!(changed, 4, "each of them stands in one place");
     text
 }
 
@@ -36,7 +44,7 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=../tests/e2e/scripted_operator");
     println!("cargo::rerun-if-changed=../../testdata/ok");
-    let text = by_the_calendar(&recipe::CONTRACT.joined(&repository));
+    let text = with_gates(&recipe::CONTRACT.joined(&repository));
     let checked = krator::check("krator.yaml", text.as_bytes());
     let description = checked.sound().expect("good descriptions are good together");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));

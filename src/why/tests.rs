@@ -373,6 +373,7 @@ fn what_is_due_and_when_is_what_an_operator_decides() {
                     elapsed: Duration::try_from(time.duration_since(entered)).unwrap_or_default(),
                     time,
                     random: 0,
+                    leader: 0,
                 };
                 let values = crate::machine::field_values(kind, &facts.object);
                 let mut engine = Engine::new(graph, Some(&stored), 1, values, at(entered));

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use krator_machine::FieldValue;
 use krator_machine::engine::{When, opens, slot, when};
-use krator_machine::graph::{Effects, Graph, Policy, Timeout};
+use krator_machine::graph::{self, Effects, Graph, Policy, Timeout};
 use krator_machine::status::{Ask, TimeoutFired};
 use serde::Deserialize as _;
 
@@ -272,11 +272,13 @@ impl Waits<'_> {
             return;
         }
         let due = self.why.since.and_then(|since| from(when, since));
+        let is_limited = !self.limits(to).is_empty();
         let to = self.graph.state(to);
         let due = due.and_then(|due| {
             let at = due.max(self.facts.now);
             let open = opens(to, &self.field_values, at).ok().flatten()?;
-            Some(if open == at { due } else { open })
+            // With limits it only begins to wait then.
+            Some(if open == at || is_limited { due } else { open })
         });
         let to = to.name;
         let text = match when {
@@ -301,21 +303,47 @@ impl Waits<'_> {
         let Ok(ask) = Ask::deserialize(&self.facts.object["status"]["ask"]) else {
             return;
         };
-        let Some(to) = self.graph.find(&ask.to).map(|to| self.graph.state(to)) else {
+        let Some(id) = self.graph.find(&ask.to) else {
             return;
         };
+        let to = self.graph.state(id);
         let since = self.facts.now.duration_since(ask.since);
         let since = rounded(since.try_into().unwrap_or_default());
+        let limits = self.limits(id);
         let (says, due) = match opens(to, &self.field_values, self.facts.now) {
             Ok(due @ Some(_)) => (String::new(), due),
             Ok(None) => (", which does not open in the next years".to_owned(), None),
             Err(wrong) => (format!(", which is shut: {wrong}"), None),
+        };
+        let (says, due) = match limits.is_empty() {
+            true => (says, due),
+            // Which objects go in first depends on all of them.
+            false => (
+                format!(
+                    "{says}: {}; those that have been longest in their state go first",
+                    limits.join(", and ")
+                ),
+                due.filter(|due| *due > self.facts.now),
+            ),
         };
         self.add(
             "gate",
             format!("it has waited for the gate of {} for {since}{says}", to.name),
             due,
         );
+    }
+
+    /// The limits that have to have a place for the object before it enters a state, in words.
+    fn limits(&self, to: graph::StateId) -> Vec<String> {
+        let at = self.facts.object["status"]["state"].as_str();
+        let at = at.and_then(|at| self.graph.find(at));
+        let needed =
+            self.graph.limits.iter().filter(|limit| {
+                limit.states.contains(&to) && !at.is_some_and(|at| limit.states.contains(&at))
+            });
+        needed
+            .map(|limit| format!("the limit {} lets {} in", limit.name, limit.at_most))
+            .collect()
     }
 
     /// Whether the timeout of a state has led from it at this point in time already. It does so once.

@@ -186,6 +186,55 @@ fn objectives_agree_with_a_naive_reference() {
 }
 
 #[test]
+fn limits_agree_with_a_naive_reference() {
+    let mut dice = Dice::new(13);
+    let (mut circles, mut passed) = (0, 0);
+    for round in 0..2 * rounds() {
+        let machine = random(&mut dice);
+        let count = machine.states.len();
+        let limits: [BTreeSet<usize>; 2] =
+            [(); 2].map(|()| (0..1 + dice.below(2)).map(|_| dice.below(count)).collect());
+        let states = limits.each_ref().map(|limit| {
+            let names: Vec<String> = limit.iter().map(|at| format!("S{at}")).collect();
+            names.join(", ")
+        });
+        let [first, second] = states;
+        let limited = format!(
+            "limits:\n- {{name: first, states: [{first}], atMost: 1}}\n- {{name: second, states: [{second}], atMost: 1}}\n"
+        );
+        let text = format!("{}{limited}", text(&machine));
+        let checked = krator::check("random.yaml", text.as_bytes());
+        let found = |rule: &str| {
+            let of = checked
+                .findings
+                .iter()
+                .filter(|finding| finding.rule.name == rule);
+            of.count()
+        };
+        let reference = Reference::of(&machine);
+        let context = || format!("round {round}\n{text}");
+        assert_eq!(
+            found("limit-cycle") > 0,
+            reference.hold_up_each_other(&limits),
+            "{}",
+            context()
+        );
+        assert_eq!(
+            found("limit-passed-by") > 0,
+            reference.pass_by(&limits),
+            "{}",
+            context()
+        );
+        circles += found("limit-cycle");
+        passed += found("limit-passed-by");
+    }
+    assert!(
+        circles > 5 && passed > 50,
+        "{circles} circles, {passed} passed by"
+    );
+}
+
+#[test]
 fn properties_agree_with_a_naive_reference() {
     let mut dice = Dice::new(9);
     let (mut violated, mut held) = (BTreeSet::new(), BTreeSet::new());

@@ -11,6 +11,7 @@ mod census;
 mod change_kind;
 mod graph;
 mod json;
+mod limits;
 mod owned;
 mod pair;
 mod path;

@@ -2,7 +2,7 @@
 //! one is told what an operator decides.
 
 use krator_machine::FieldValue;
-use krator_machine::graph::{self as rt, Graph, Objective, Policy, Watch};
+use krator_machine::graph::{self as rt, Graph, Limit, Objective, Policy, Watch};
 use krator_machine::nearest;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
@@ -53,8 +53,14 @@ pub fn fields(kind: &Kind) -> Vec<(&FieldPath, bool)> {
         .collect()
 }
 
-fn fields_of(kind: &Kind) -> Vec<Field<'_>> {
-    let mut fields: Vec<Field<'_>> = Vec::new();
+fn fields_of<'a>(kind: &'a Kind) -> Vec<Field<'a>> {
+    let mut fields: Vec<Field<'a>> = Vec::new();
+    let limits = kind.limits.iter().filter_map(|limit| limit.per.as_ref());
+    let mut add = |field: Field<'a>| {
+        if fields.iter().all(|known| known.path != field.path) {
+            fields.push(field);
+        }
+    };
     for state in states(kind) {
         let poll = state.wait.as_ref().and_then(|wait| wait.poll.as_ref());
         let (after, slots) = match state.timeout.as_ref().map(|timeout| &timeout.when) {
@@ -92,12 +98,14 @@ fn fields_of(kind: &Kind) -> Vec<Field<'_>> {
                 }),
                 TextSource::Fixed(_) => None,
             });
-        for field in periods.chain(times).chain(texts) {
-            if fields.iter().all(|known| known.path != field.path) {
-                fields.push(field);
-            }
-        }
+        periods.chain(times).chain(texts).for_each(&mut add);
     }
+    limits.for_each(|path| {
+        add(Field {
+            path: &path.value,
+            holds: Holds::Text,
+        });
+    });
     fields
 }
 
@@ -293,11 +301,27 @@ pub fn with_graph<T>(kind: &Kind, does: impl FnOnce(&Graph<'_>) -> T) -> T {
         .iter()
         .map(|it| Objective::new(numbers.state(&it.from), numbers.state(&it.to), it.within.value))
         .collect();
+    let counted: Vec<Vec<_>> = kind
+        .limits
+        .iter()
+        .map(|limit| limit.states.iter().map(|state| numbers.state(state)).collect())
+        .collect();
+    let limits = kind.limits.iter().zip(&counted);
+    let limits: Vec<_> = limits
+        .map(|(limit, states)| {
+            let counts = Limit::new(&limit.name.value, states, limit.at_most.value);
+            match &limit.per {
+                Some(path) => counts.per_field(numbers.field(&path.value)),
+                None => counts,
+            }
+        })
+        .collect();
     let finalizer = finalizer(kind);
     let (initial, deletion) = (&kind.machine.initial, &kind.machine.deletion);
     let deletion = deletion.as_ref().map(|state| numbers.state(state));
     let graph = Graph::new(&policies, numbers.state(initial), deletion, &finalizer);
-    does(&graph.conditions(&conditions).objectives(&objectives))
+    let graph = graph.conditions(&conditions).objectives(&objectives);
+    does(&graph.limits(&limits))
 }
 
 fn policy<'a>(

@@ -37,7 +37,7 @@ mod status;
 mod version;
 mod webhooks;
 
-pub use calendar::{Gate, Recurrence, TextSource, Timeout, When, Window};
+pub use calendar::{Gate, Places, Recurrence, TextSource, Timeout, When, Window};
 pub use foreign::ForeignKind;
 pub use json_path::JsonPath;
 pub use lineage::{KindLineage, Lineage};
@@ -120,6 +120,8 @@ pub struct Kind {
     pub machine: Machine,
     /// How soon objects are to get from one state to another.
     pub objectives: Vec<Objective>,
+    /// How many objects may be in sets of states at once.
+    pub limits: Vec<Places>,
     /// The states, in the order of the text; never empty.
     pub states: Vec<State>,
     /// Kinds that the operator creates.

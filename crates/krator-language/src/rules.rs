@@ -30,6 +30,9 @@ mod invalid_rule;
 mod invalid_schema;
 mod legacy_dead_end;
 mod legacy_entered;
+mod limit_cycle;
+mod limit_passed_by;
+mod limit_without_timeout;
 mod map_of_objects;
 mod misplaced_immutable;
 mod misplaced_protection;
@@ -107,6 +110,9 @@ static CHECKS: &[Check] = &[
     invalid_schema::CHECK,
     legacy_dead_end::CHECK,
     legacy_entered::CHECK,
+    limit_cycle::CHECK,
+    limit_passed_by::CHECK,
+    limit_without_timeout::CHECK,
     map_of_objects::CHECK,
     misplaced_immutable::CHECK,
     misplaced_protection::CHECK,

@@ -53,6 +53,24 @@ pub fn paused(graph: &Graph<'_>, former: &MachineStatus, generation: i64, time: 
     })
 }
 
+/// An object gives up what it has asked for, as one does that is paused.
+pub fn give_up(graph: &Graph<'_>, status: &mut MachineStatus, time: Timestamp) {
+    if status.ask.take().is_none() {
+        return;
+    }
+    let (state, message) = (status.state.clone().unwrap_or_default(), status.message.clone());
+    let kind = graph.find(&state).map(|state| graph.state(state).kind);
+    let is_true = kind.is_some_and(|kind| holds(kind, RECONCILING));
+    let waits =
+        |condition: &&mut Condition| condition.kind == RECONCILING && condition.reason == WAITS_FOR_GATE;
+    if let Some(condition) = status.conditions.iter_mut().find(waits) {
+        if !is_true {
+            (condition.status, condition.last_transition_time) = ("False".into(), time);
+        }
+        (condition.reason, condition.message) = (state, message.unwrap_or_default());
+    }
+}
+
 /// The condition of an object whose stored state the machine does not know.
 pub fn unknown_state(stored: &MachineStatus, generation: i64, time: Timestamp) -> Condition {
     let state = stored.state.as_deref().unwrap_or_default();

@@ -8,6 +8,7 @@ mod failures;
 mod gates;
 mod limits;
 mod objectives;
+mod places;
 mod reason;
 mod render;
 mod spec;
@@ -26,6 +27,7 @@ use limits::Pace;
 pub use objectives::Ended;
 pub use objectives::Measured;
 use objectives::Measurement;
+pub use places::{Place, Standing, Wish};
 use reason::Reason;
 pub use reason::{Cause, Moved};
 use stay::Stay;
@@ -42,6 +44,8 @@ pub struct Now {
     pub time: Timestamp,
     /// A fresh random number.
     pub random: u64,
+    /// The random number of this process. It stands in each [`Ask`](crate::status::Ask) that the process may grant.
+    pub leader: u64,
 }
 
 /// The next step of a driver.
@@ -177,6 +181,8 @@ impl<'g> Engine<'g> {
 
     /// Reports the current values of the fields that the graph refers to.
     pub fn saw_field_values(&mut self, values: Vec<Option<FieldValue>>) {
+        // Places are granted for the values that the object had.
+        self.stay.is_granted &= self.field_values == values;
         self.field_values = values;
     }
 
@@ -351,31 +357,6 @@ impl<'g> Engine<'g> {
     pub fn set_conditions(&mut self, set: Vec<Condition>) {
         if !set.is_empty() {
             self.unstored.get_or_insert_default().set.extend(set);
-        }
-    }
-
-    /// Takes the entries that were not taken yet. They are certain as soon as the rendered status is stored: before that,
-    /// a status that is rejected, or another operator, may undo them.
-    pub fn take_moves(&mut self) -> Vec<Moved<'g>> {
-        let Some(mut unstored) = self.unstored.take() else {
-            return Vec::new();
-        };
-        let moves = std::mem::take(&mut unstored.moves);
-        if !unstored.set_before.is_empty() || !unstored.set.is_empty() {
-            self.unstored = Some(unstored);
-        }
-        moves
-    }
-
-    /// Takes over the entries of the engine that this one replaces, up to the one that turned out to be stored: the answer
-    /// to its write was lost.
-    pub fn keep_moves(&mut self, mut former: Vec<Moved<'g>>, stored: Option<EntryId>) {
-        let known = former.iter().rposition(|moved| Some(moved.entry) == stored);
-        former.truncate(known.map_or(0, |last| last + 1));
-        if !former.is_empty() {
-            let moves = &mut self.unstored.get_or_insert_default().moves;
-            former.append(moves);
-            *moves = former;
         }
     }
 

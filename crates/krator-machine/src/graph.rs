@@ -46,6 +46,37 @@ impl Objective {
     }
 }
 
+/// How many objects of the kind may be in a set of states at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit<'g> {
+    /// Its name, for people.
+    pub name: &'g str,
+    /// The states. Moves among them are free.
+    pub states: &'g [StateId],
+    /// How many objects may be in them.
+    pub at_most: u32,
+    /// The field whose values are counted apart: an index into the values that
+    /// [`Engine::saw_field_values`](crate::engine::Engine::saw_field_values) is given. `None` if all objects count together.
+    pub per: Option<u16>,
+}
+
+impl<'g> Limit<'g> {
+    /// At most so many objects are in these states.
+    pub const fn new(name: &'g str, states: &'g [StateId], at_most: u32) -> Self {
+        Self {
+            name,
+            states,
+            at_most,
+            per: None,
+        }
+    }
+    /// The objects with each value of a field are counted apart.
+    pub const fn per_field(mut self, field: u16) -> Self {
+        self.per = Some(field);
+        self
+    }
+}
+
 /// The states of a machine, and what applies to the machine as a whole.
 #[derive(Clone, Copy, Debug)]
 pub struct Graph<'g> {
@@ -61,6 +92,8 @@ pub struct Graph<'g> {
     pub conditions: &'g [&'g str],
     /// How soon objects are to get from one state to another.
     pub objectives: &'g [Objective],
+    /// How many objects may be in sets of states at once.
+    pub limits: &'g [Limit<'g>],
     /// Whether any state has a phase.
     names_phases: bool,
 }
@@ -86,6 +119,7 @@ impl<'g> Graph<'g> {
             finalizer,
             conditions: &[],
             objectives: &[],
+            limits: &[],
             names_phases,
         }
     }
@@ -97,6 +131,11 @@ impl<'g> Graph<'g> {
     /// How soon objects are to get from one state to another, which metrics count.
     pub const fn objectives(mut self, objectives: &'g [Objective]) -> Self {
         self.objectives = objectives;
+        self
+    }
+    /// How many objects may be in sets of states at once.
+    pub const fn limits(mut self, limits: &'g [Limit<'g>]) -> Self {
+        self.limits = limits;
         self
     }
     /// The name of an objective by its number: those of its states, which no other objective has.

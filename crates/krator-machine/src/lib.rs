@@ -16,6 +16,7 @@ pub mod versions;
 pub mod status;
 pub mod conditions;
 pub mod engine;
+pub mod ledger;
 
 pub use class::Class;
 pub use field_value::FieldValue;

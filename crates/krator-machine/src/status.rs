@@ -78,6 +78,9 @@ pub struct Ask {
     pub to: String,
     /// Since when, by the API server's clock.
     pub since: Timestamp,
+    /// The replica of the operator that may grant it, where a limit counts the objects in the state: a random number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leader: Option<String>,
 }
 
 /// A measurement of how long an object takes from one state to another.

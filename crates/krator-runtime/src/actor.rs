@@ -14,7 +14,7 @@ mod writes;
 use crate::graph::StateId;
 use crate::{
     applied::Applied,
-    engine::{Decision, Engine, Now},
+    engine::{Decision, Engine, Now, Place},
     graph::{Graph, Watch},
     machine::{Found, Machine, ManifestOf, Object as _, ObjectState as _, StatusOf},
     status::{EntryId, ObjectStatus as _},
@@ -236,6 +236,36 @@ impl<'g, M: Machine> Actor<'g, M> {
 
     /// Does the next thing that is due.
     pub async fn step<W: World<M>>(&mut self, world: &W, mailbox: &Mailbox<ManifestOf<M>>) -> Step {
+        if self.graph().limits.is_empty() {
+            return self.next(world, mailbox).await;
+        }
+        let had_turn = self.stand(world);
+        match self.next(world, mailbox).await {
+            Step::Over => Step::Over,
+            // There was no place before this step.
+            Step::Wait(_) if self.stand(world) && !had_turn => Step::Again,
+            step => step,
+        }
+    }
+
+    /// Says what the object takes of the limits of its kind, if that has any. Returns whether they have places for it in the state
+    /// that it asks for.
+    pub fn stand<W: World<M>>(&mut self, world: &W) -> bool {
+        if self.graph().limits.is_empty() {
+            return false;
+        }
+        let stored = self.manifest.status().map(|status| status.machine());
+        let is_stored = stored.is_some_and(|stored| stored.entry == Some(self.engine.entry()));
+        let mut standing = self.engine.standing(stored, world.now());
+        if self.annotations.paused || self.failures > 0 {
+            standing.wish = None;
+        }
+        let has_turn = world.stand(&self.manifest, standing, self.failures > 0 && !is_stored);
+        self.engine.grant(has_turn);
+        has_turn
+    }
+
+    async fn next<W: World<M>>(&mut self, world: &W, mailbox: &Mailbox<ManifestOf<M>>) -> Step {
         let mail = mailbox.take();
         let stop = mail.stop;
         if self.receive(mail, world.now()) == Step::Over {
@@ -303,6 +333,10 @@ impl<'g, M: Machine> Actor<'g, M> {
             interrupt |= self.absorb(object, now);
         }
         self.unjudged.extend(mail.changes);
+        #[cfg(feature = "kube")]
+        {
+            self.must_step |= mail.has_turn;
+        }
         #[cfg(feature = "dev")]
         if let Some(to) = mail.by_hand.filter(|_| !self.annotations.paused) {
             self.must_step |= self.engine.take_by_hand(to, now);
@@ -351,13 +385,25 @@ impl<'g, M: Machine> Actor<'g, M> {
         self.must_step |= deleted;
         self.manifest = observed;
         self.see_status(now);
+        let places = self.places();
         self.must_step |= self.look();
+        // What was granted for other values of its fields, or for another ask, is not granted for these.
+        let status = self.manifest.status();
+        let has_lost_grant =
+            || status.is_some_and(|status| self.engine.has_lost_grant(status.machine(), now));
+        let moved = moved || !is_this_stay && (self.places() != places || has_lost_grant());
         if changed {
             self.engine.saw_change(&[Watch::Itself], Duration::ZERO, now);
         }
         self.moved |= moved;
         self.dropped |= !Self::is_responsible_for(self.graph(), &self.manifest);
         moved | self.dropped | (deleted && self.engine.saw_deletion())
+    }
+
+    /// The places that the object takes in its state.
+    fn places(&self) -> Vec<Place> {
+        let at = self.engine.at();
+        at.map_or_else(Vec::new, |at| self.engine.places_in(at))
     }
 
     /// Takes notice of the stored status, if it is one of this stay.

@@ -28,11 +28,15 @@ pub use command::{About, main, main_with};
 pub use others::links::{Concerns, Grants, Link, Linked, LookIn, Owns, Watches};
 
 use self::admission::WebhookServer;
-use crate::{machine::ManifestOf, operator::Operator, resource::KubeObject};
+use crate::{
+    machine::{Machine as _, ManifestOf},
+    operator::Operator,
+    resource::KubeObject,
+};
 use kube::Config;
 use site::MetricsServer;
 use start::{Start, run_kind};
-use std::{path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 /// Runs the operators of one process. [`main`] makes one from the command line and passes it to your `main.rs`.
 ///
@@ -59,6 +63,9 @@ pub struct OperatorRuntime {
     version: &'static str,
     only_warnings: bool,
     handlers: Handlers,
+    limits: BTreeMap<String, u32>,
+    /// The limits of all kinds, and whether they count the values of a field apart.
+    known_limits: BTreeMap<&'static str, bool>,
     kinds: Vec<Start>,
     stored: Vec<migration::Kind>,
     migrates: bool,
@@ -98,6 +105,8 @@ impl OperatorRuntime {
             version: "",
             only_warnings: false,
             handlers: Handlers::default(),
+            limits: BTreeMap::new(),
+            known_limits: BTreeMap::new(),
             kinds: Vec::new(),
             stored: Vec::new(),
             migrates: false,
@@ -112,6 +121,9 @@ impl OperatorRuntime {
         ManifestOf<O::Machine>: KubeObject,
     {
         self.stored.push(migration::Kind::of::<O::Machine>());
+        let limits = O::Machine::GRAPH.limits.iter();
+        self.known_limits
+            .extend(limits.map(|limit| (limit.name, limit.per.is_some())));
         self.kinds
             .push(Box::new(|common, shared| run_kind(operator, common, shared)));
         self
@@ -120,6 +132,12 @@ impl OperatorRuntime {
     #[must_use]
     pub fn migrates(mut self, migrates: bool) -> Self {
         self.migrates = migrates;
+        self
+    }
+    /// How many objects a limit of the description lets into its states, in place of what the description says.
+    #[must_use]
+    pub fn limit(mut self, name: impl Into<String>, at_most: u32) -> Self {
+        self.limits.insert(name.into(), at_most);
         self
     }
     /// Which threads run handlers; [`Handlers::Pool`] by default.

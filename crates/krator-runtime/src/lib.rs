@@ -114,8 +114,8 @@ pub use cluster::{
 };
 pub use error::{Error, Fallible, Result};
 pub use krator_machine::graph::{
-    Exit, Graph, Objective, OnDelete, OnSpecChange, Period, Policy, Recurrence, Retry, SpecChange, StateId,
-    StateKind, Text, Watch, Window,
+    Exit, Graph, Limit, Objective, OnDelete, OnSpecChange, Period, Policy, Recurrence, Retry, SpecChange,
+    StateId, StateKind, Text, Watch, Window,
 };
 pub use krator_machine::{
     Amount, Class, FieldValue,

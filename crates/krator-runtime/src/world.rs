@@ -2,7 +2,7 @@
 //! notified through a [`Mailbox`].
 use crate::{
     applied::ChildKey,
-    engine::{Ended, Moved, Now},
+    engine::{Ended, Moved, Now, Standing},
     error::{Class, Error, Result},
     graph::{StateId, Watch},
     lock::Lock as _,
@@ -71,6 +71,11 @@ pub(crate) trait World<M: Machine>: Send + Sync {
     ) -> impl Future<Output = Result<Option<Arc<ManifestOf<M>>>>> + Send;
     /// The kind of the objects, for the log.
     fn kind(&self) -> &str;
+    /// Takes notice of what an object takes of the limits of its kind, and returns whether they have places for it in the state that
+    /// it asks for. `is_unsure` says that a write of its entry may have happened.
+    fn stand(&self, _: &ManifestOf<M>, standing: Standing, _is_unsure: bool) -> bool {
+        standing.wish.is_some()
+    }
     /// Takes notice of an entry into a state. Each is reported once: when it is stored, or with the next one that is, if
     /// its state has no checkpoint. An entry that was undone before it was stored is not reported.
     fn moved(&self, manifest: &ManifestOf<M>, moved: &Moved<'_>);
@@ -182,6 +187,9 @@ pub(crate) struct Mail<T> {
     pub gone: bool,
     /// The process is about to end, so no further run may start.
     pub stop: bool,
+    /// The limits have places for the object in the state that it asks for.
+    #[cfg(feature = "kube")]
+    pub has_turn: bool,
     /// The state to which somebody at the page leads the object, if its handler is not written.
     #[cfg(feature = "dev")]
     pub by_hand: Option<StateId>,
@@ -199,7 +207,7 @@ impl<T> Mail<T> {
             .object
             .as_ref()
             .is_some_and(|observed| observed.version <= version);
-        is_old && self.changes.is_empty() && !self.gone
+        is_old && self.changes.is_empty() && !self.gone && !self.has_turn
     }
 }
 
@@ -212,6 +220,8 @@ impl<T> Default for Mail<T> {
             changes: Vec::new(),
             gone: false,
             stop: false,
+            #[cfg(feature = "kube")]
+            has_turn: false,
             #[cfg(feature = "dev")]
             by_hand: None,
         }

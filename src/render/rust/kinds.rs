@@ -22,7 +22,7 @@ pub fn field_values(description: &Description, kind: &Kind) -> Option<TokenStrea
         ..
     } = KindNames::of(kind);
     let uses = |name: &str| paths.iter().any(|(path, _)| format!("{path}").starts_with(name));
-    let ignore_object = (!uses(".spec")).then(|| quote!(let _ = object;));
+    let ignore_object = (!uses(".spec") && !uses(".metadata")).then(|| quote!(let _ = object;));
     let ignore_status = (!uses(".status")).then(|| quote!(let _ = status;));
     let values = paths
         .iter()

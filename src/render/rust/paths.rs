@@ -35,6 +35,16 @@ pub fn strings(description: &Description, kind: &Kind, path: &FieldPath) -> Toke
 /// The value of a field from which a time, a limit or a text is read, given `object` and the `status` that is about to be
 /// written: an expression of type `Option<FieldValue>`.
 pub fn field_value(description: &Description, kind: &Kind, path: &FieldPath, is_text: bool) -> TokenStream {
+    if matches!(path.root, PathRoot::Metadata) {
+        // The namespace is the only one from which such a value is read.
+        return quote!(
+            object
+                .metadata
+                .namespace
+                .as_deref()
+                .and_then(rt::ReadField::read_field)
+        );
+    }
     let (values, end) = values(description, kind, path, &quote!(status));
     match end {
         PathEnd::Typed(schema) if is_text && !matches!(description.resolve(schema).shape, Shape::String) => {

@@ -45,6 +45,7 @@ impl<'a> Policies<'a> {
             finalizer,
             conditions,
             objectives,
+            limits,
             ..
         } = self.graph;
         let initial = self.id(*initial);
@@ -63,6 +64,16 @@ impl<'a> Policies<'a> {
                 quote!(rt::Objective::new(#from, #to, #within))
             });
             tokens.extend(quote!(.objectives(&[#(#objectives),*])));
+        }
+        if !limits.is_empty() {
+            let limits = limits.iter().map(|limit| {
+                let states = limit.states.iter().map(|state| self.id(*state));
+                let (name, most) = (limit.name, Literal::u32_unsuffixed(limit.at_most));
+                let per = limit.per.map(Literal::u16_unsuffixed);
+                let per = per.map(|field| quote!(.per_field(#field)));
+                quote!(rt::Limit::new(#name, &[#(#states),*], #most)#per)
+            });
+            tokens.extend(quote!(.limits(&[#(#limits),*])));
         }
         tokens
     }

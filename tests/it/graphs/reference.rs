@@ -284,6 +284,40 @@ impl<'m> Reference<'m> {
             .collect()
     }
 
+    /// Whether two objects may wait for each other forever, if each of two limits has one place: each has the place that the other
+    /// one needs, and no timeout leads it elsewhere.
+    pub fn hold_up_each_other(&self, limits: &[BTreeSet<usize>; 2]) -> bool {
+        let states = || 0..self.count;
+        let needs = |from: usize, to: usize, other: usize| {
+            limits
+                .iter()
+                .any(|limit| limit.contains(&to) && !limit.contains(&from) && limit.contains(&other))
+        };
+        let may_wait = |from: usize, other: usize| {
+            let state = &self.machine.states[from];
+            let mut wanted = state.next.iter().chain(&state.timeout);
+            wanted.any(|to| needs(from, *to, other)) && state.timeout.is_none_or(|to| needs(from, to, other))
+        };
+        let fit = |one: usize, other: usize| {
+            limits
+                .iter()
+                .all(|limit| !(limit.contains(&one) && limit.contains(&other)))
+        };
+        states()
+            .any(|one| states().any(|other| fit(one, other) && may_wait(one, other) && may_wait(other, one)))
+    }
+
+    /// Whether objects come into the states of a limit from outside although no handler and no timeout leads them there.
+    pub fn pass_by(&self, limits: &[BTreeSet<usize>; 2]) -> bool {
+        let edges = self.edges();
+        limits.iter().any(|limit| {
+            let is_entered = |(kind, from, to): &(&str, usize, usize)| {
+                !matches!(*kind, "next" | "timeout") && limit.contains(to) && !limit.contains(from)
+            };
+            limit.contains(&0) || edges.iter().any(is_entered)
+        })
+    }
+
     /// The states whose condition `stale-condition` names: from there an object comes to a ready state in which it can have
     /// been before with another status, as part of a round trip in which only that status is set.
     pub fn stale(&self) -> BTreeSet<usize> {

@@ -19,8 +19,8 @@ pub(crate) use document::{
     AccessKey, AdmissionKey, DocumentKey, NameKey, OwnedKey, ProtectKey, ResourceKey, ScaleKey, WatchKey,
 };
 pub(crate) use machine::{
-    EdgeKey, GateKey, LimitKey, MachineKey, ObjectiveKey, PropertyKey, RetryKey, SlotsKey, SpecChangeKey,
-    StateKey, TimeoutKey, WaitKey, WindowKey,
+    EdgeKey, GateKey, LimitKey, MachineKey, ObjectiveKey, PlacesKey, PropertyKey, RetryKey, SlotsKey,
+    SpecChangeKey, StateKey, TimeoutKey, WaitKey, WindowKey,
 };
 pub(crate) use schema::{SpecKey, TypeKey, ValidationKey};
 pub(crate) use versions::{ChangeKey, VersionKey};

@@ -38,6 +38,7 @@ pub enum ChangeKind {
     LimitChanged,
     /// The times in which a state may be entered.
     GateChanged,
+    LimitsChanged,
     ListTypeChanged,
     NameRuleAdded,
     NameRuleRemoved,

@@ -143,6 +143,7 @@ fn removed(pair: &Pair<'_>, id: StateId, changes: &mut FoundChanges<'_>) {
 }
 
 fn machine(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
+    super::limits::changes(pair, changes);
     let (old, new) = (&pair.old.machine, &pair.new.machine);
     let name = |id: StateId| &pair.new.state(id).name.value;
     let (before, now) = (&old.initial, &new.initial);

@@ -23,6 +23,13 @@ pub(super) fn schema(description: &Description, kind: &Kind) -> Json {
     for (field, _) in kept.into_iter().filter(|(_, is_kept)| *is_kept) {
         schema["properties"][field] = machine_status()["properties"][field].clone();
     }
+    if kind.limits.is_empty()
+        && let Some(ask) = schema
+            .pointer_mut("/properties/ask/properties")
+            .and_then(Json::as_object_mut)
+    {
+        ask.remove("leader");
+    }
     schema["default"] = new_status();
     schema.sort_all_objects();
     if let Json::Object(properties) = &mut schema["properties"] {

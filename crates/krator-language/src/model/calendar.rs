@@ -1,4 +1,4 @@
-//! When states are left and entered: after a time, and by the calendar.
+//! When states are left and entered: after a time, by the calendar, and while there are places.
 
 use std::fmt;
 
@@ -90,6 +90,28 @@ pub struct Gate {
     pub span: Span,
     /// The times in which it is open.
     pub during: Window,
+}
+
+/// How many objects may be in a set of states at once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Places {
+    /// The mapping.
+    pub span: Span,
+    /// Its name.
+    pub name: Spanned<String>,
+    /// The states; never empty.
+    pub states: Vec<Spanned<StateId>>,
+    /// How many objects.
+    pub at_most: Spanned<u32>,
+    /// The field whose values are counted apart.
+    pub per: Option<Spanned<FieldPath>>,
+}
+
+impl Places {
+    /// Whether the limit counts the objects in a state.
+    pub fn counts(&self, state: StateId) -> bool {
+        self.states.iter().any(|counted| counted.value == state)
+    }
 }
 
 /// Times that begin by a schedule.

@@ -300,6 +300,7 @@ fn kind<'a>(
     let state_entries = states_node.map(|node| entries(node, "states by name"));
     let properties_node = keys.get(DocumentKey::Properties);
     let slo_node = keys.get(DocumentKey::Slo);
+    let limits_node = keys.get(DocumentKey::Limits);
     let admission_node = keys.get(DocumentKey::Admission);
     let head = keys.head();
     keys.finish();
@@ -324,18 +325,20 @@ fn kind<'a>(
         has_watched,
     };
     let mut table = Table::of(&state_entries);
-    let (machine, states, properties, objectives, admission) = sink.beside_schema(|| {
+    let (machine, states, properties, objectives, limits, admission) = sink.beside_schema(|| {
         let mut machine = machine::machine(machine_node, head, &mut table, &context.fields);
         let written = states::states(&state_entries, &mut table, &context);
         let states = machine::resolve(&mut machine, written, sink);
         let properties = properties_node.map(|node| machine::properties(node, &mut table));
         let objectives = slo_node.map(|node| objectives::objectives(node, &states, &mut table));
+        let limits = limits_node.map(|node| gates::limits(node, &mut table, &context.fields));
         let admission = admission_node.and_then(|node| admission::admission(node, &mut table));
         (
             machine.machine,
             states,
             properties.unwrap_or_default(),
             objectives.unwrap_or_default(),
+            limits.unwrap_or_default(),
             admission.unwrap_or_default(),
         )
     });
@@ -357,6 +360,7 @@ fn kind<'a>(
         conditions,
         machine,
         objectives,
+        limits,
         states,
         owns,
         watches,

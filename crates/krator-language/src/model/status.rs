@@ -103,6 +103,11 @@ pub fn machine_status() -> &'static Json {
                         "format": "date-time",
                         "description": "Time at which the wait began.",
                     },
+                    "leader": {
+                        "type": "string",
+                        "maxLength": 63,
+                        "description": "Replica of the operator that may end the wait, where a limit counts objects.",
+                    },
                 },
             },
             "objectives": {

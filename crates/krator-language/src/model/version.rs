@@ -2,7 +2,7 @@
 
 use krator_machine::versions::Change;
 
-use super::{Column, Field, FieldPath, Kind, MomentUnit, Period, Scale, Schema, When};
+use super::{Column, Field, FieldPath, Kind, MomentUnit, Period, Scale, Schema, StateId, When};
 use crate::finding::{Span, Spanned};
 use crate::names::VersionName;
 
@@ -82,9 +82,18 @@ impl Kind {
         })
     }
 
-    /// Whether some states are not entered at any time.
+    /// Whether objects may have to wait before they enter some states.
     pub fn has_gates(&self) -> bool {
-        self.states.iter().any(|state| state.gate.is_some())
+        !self.limits.is_empty() || self.states.iter().any(|state| state.gate.is_some())
+    }
+
+    /// What an object may have to wait for that a handler or a timeout leads from one state to another: places of limits that do not
+    /// count it yet, and the window of the state.
+    pub fn gates_between(&self, from: StateId, to: StateId) -> impl Iterator<Item = Span> {
+        let limits = self.limits.iter();
+        let limits = limits.filter(move |limit| limit.counts(to) && !limit.counts(from));
+        let gate = self.state(to).gate.as_ref().map(|gate| gate.span);
+        limits.map(|limit| limit.span).chain(gate)
     }
 
     /// Whether functions of the author convert some of the values.

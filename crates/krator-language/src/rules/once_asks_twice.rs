@@ -28,8 +28,8 @@ pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     super::unstored_gate::asking(subject)
-        .filter(|(_, state, _)| state.effects.value == Effects::Once)
-        .map(|(id, state, next)| {
+        .filter(|(_, state, ..)| state.effects.value == Effects::Once)
+        .map(|(id, state, next, gate)| {
             let target = subject.kind.state(next.to.value);
             let message = format!(
                 "the handler of `{}` runs once, and `{}` has a gate",
@@ -37,7 +37,6 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             );
             let finding = Finding::new(&RULE, next.to.span, message)
                 .help("put a state between the two, whose handler may run again");
-            let gate = target.gate.as_ref().map_or(target.name.span, |gate| gate.span);
             RuleHit::of(id, finding.related(gate, "the gate"))
         })
         .collect()

@@ -2,7 +2,7 @@
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::{Rule, Severity};
-use crate::finding::Finding;
+use crate::finding::{Finding, Span};
 use crate::model::{Next, State, StateId};
 
 pub(super) static RULE: Rule = Rule {
@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     summary: "a state without a checkpoint leads to a state with a gate",
     explanation:
         "An object that comes to a shut gate waits in its state, which has to be stored for that. A state with
-`checkpoint: false` never is.
+`checkpoint: false` never is. For the same reason no limit of `limits` can count the objects in such a state.
 
 Bad:
 
@@ -26,20 +26,40 @@ Good:
 
 pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
-/// The edges that handlers take to states with a gate.
-pub(super) fn asking<'a>(subject: &'a Subject<'_>) -> impl Iterator<Item = (StateId, &'a State, &'a Next)> {
+/// The edges that handlers take to states for which objects may have to wait, each with what they wait for.
+pub(super) fn asking<'a>(
+    subject: &'a Subject<'_>,
+) -> impl Iterator<Item = (StateId, &'a State, &'a Next, Span)> {
     let kind = subject.kind;
     kind.state_ids().flat_map(move |(id, state)| {
         let next = state.next.iter();
-        next.filter(|next| kind.state(next.to.value).gate.is_some())
-            .map(move |next| (id, state, next))
+        next.filter_map(move |next| {
+            let gate = kind.gates_between(id, next.to.value).next()?;
+            Some((id, state, next, gate))
+        })
     })
 }
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
-    asking(subject)
-        .filter(|(_, state, _)| !state.checkpoint.value)
-        .map(|(id, state, next)| {
+    let kind = subject.kind;
+    let counted = kind.limits.iter().flat_map(|limit| {
+        let states = limit.states.iter().map(|state| (state, kind.state(state.value)));
+        states
+            .filter(|(_, state)| !state.checkpoint.value)
+            .map(|(counted, state)| {
+                let name = &state.name.value;
+                let message = format!(
+                    "the limit `{}` counts stored states, and `{name}` is not stored",
+                    limit.name.value
+                );
+                let finding = Finding::new(&RULE, counted.span, message);
+                let finding = finding.related(state.checkpoint.span, "not stored");
+                RuleHit::of(counted.value, finding.help("remove `checkpoint`"))
+            })
+    });
+    let waiting = asking(subject)
+        .filter(|(_, state, ..)| !state.checkpoint.value)
+        .map(|(id, state, next, _)| {
             let target = &subject.kind.state(next.to.value).name.value;
             let name = &state.name.value;
             let message = format!(
@@ -52,6 +72,6 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                     .related(state.checkpoint.span, "not stored")
                     .help("remove `checkpoint`"),
             )
-        })
-        .collect()
+        });
+    waiting.chain(counted).collect()
 }

@@ -91,6 +91,7 @@ impl<'g> Engine<'g> {
 
     pub(super) fn enter(&mut self, to: StateId, cause: Cause, reason: Reason, now: Now) {
         let (from, stayed) = (self.policy(), self.in_state_for(now));
+        let by_grant = self.stay.is_granted && matches!(cause, Cause::Handler | Cause::TimedOut);
         let is_deleted = cause == Cause::Deleted;
         let Diverted {
             to,
@@ -107,6 +108,7 @@ impl<'g> Engine<'g> {
         let policy = self.graph.state(to);
         self.at = Some(to);
         self.stay = Stay::new(EntryId::new(now.random), reason.beside(policy.message), now);
+        self.stay.by_grant = by_grant;
         let moved = Moved {
             from,
             to: policy,
@@ -123,6 +125,31 @@ impl<'g> Engine<'g> {
         self.finished = false;
         self.stay.due = Some(now.elapsed);
         self.stay.not_before = self.pace.next_entry().max(not_before);
+    }
+
+    /// Takes the entries that were not taken yet. They are certain as soon as the rendered status is stored: before that,
+    /// a status that is rejected, or another operator, may undo them.
+    pub fn take_moves(&mut self) -> Vec<Moved<'g>> {
+        let Some(mut unstored) = self.unstored.take() else {
+            return Vec::new();
+        };
+        let moves = std::mem::take(&mut unstored.moves);
+        if !unstored.set_before.is_empty() || !unstored.set.is_empty() {
+            self.unstored = Some(unstored);
+        }
+        moves
+    }
+
+    /// Takes over the entries of the engine that this one replaces, up to the one that turned out to be stored: the answer
+    /// to its write was lost.
+    pub fn keep_moves(&mut self, mut former: Vec<Moved<'g>>, stored: Option<EntryId>) {
+        let known = former.iter().rposition(|moved| Some(moved.entry) == stored);
+        former.truncate(known.map_or(0, |last| last + 1));
+        if !former.is_empty() {
+            let moves = &mut self.unstored.get_or_insert_default().moves;
+            former.append(moves);
+            *moves = former;
+        }
     }
 
     /// Carries the conditions of the current state into the write of the next one, if its handler ran and its status was

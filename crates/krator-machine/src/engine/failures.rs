@@ -121,6 +121,7 @@ mod tests {
             elapsed: Duration::from_secs(1),
             time: jiff::Timestamp::UNIX_EPOCH,
             random: 1,
+            leader: 0,
         }
     }
 

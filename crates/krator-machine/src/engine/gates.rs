@@ -1,7 +1,7 @@
 //! Gates: when objects may enter a state. An object waits for a gate in the state before it, whose handler goes on running. Such a
 //! wait is an ask: it begins when a handler or a timeout leads to the state, and ends when the object enters a state or no longer
 //! wants to.
-use super::{Engine, Now, Outcome, times};
+use super::{Engine, Now, Outcome, places::leader, times};
 use crate::{
     engine::times::When,
     field_value::FieldValue,
@@ -47,22 +47,29 @@ pub fn opens(
 impl Engine<'_> {
     /// The state whose gate the object waits for, and since when; `None` if it waits for none.
     pub fn asks(&self, now: Now) -> Option<(StateId, Timestamp)> {
-        let asking = self.stay.asking.or_else(|| {
-            let policy = self.policy()?;
-            let (_, to) = policy.timeout?;
-            let has_ended = self.timeout_end(now).is_some_and(|end| end <= now.elapsed);
-            let since = match self.timeout_when(policy, now)? {
-                // As exactly as it is stored: this must not change with the clock.
-                When::After(after) => self.stay.entered_at.checked_add(after).ok()?,
-                When::At(instant) => instant,
-            };
-            (has_ended && !self.is_open(to, now)).then_some(Asking { to, since })
-        })?;
+        let timed_out = || {
+            self.ended_timeout(now)
+                .filter(|asking| !self.is_open(asking.to, now))
+        };
+        let asking = self.stay.asking.or_else(timed_out)?;
         Some((asking.to, asking.since))
     }
 
-    /// The first time from a point in time on at which an object may enter a state, as its fields are now; `None` if there is none
-    /// in the next years.
+    /// The state that the timeout would lead to now if its gate were open, and since when.
+    pub(super) fn ended_timeout(&self, now: Now) -> Option<Asking> {
+        let policy = self.policy()?;
+        let (_, to) = policy.timeout?;
+        let has_ended = self.timeout_end(now).is_some_and(|end| end <= now.elapsed);
+        let since = match self.timeout_when(policy, now)? {
+            // As exactly as it is stored: this must not change with the clock.
+            When::After(after) => self.stay.entered_at.checked_add(after).ok()?,
+            When::At(instant) => instant,
+        };
+        has_ended.then_some(Asking { to, since })
+    }
+
+    /// The first time from a point in time on at which the window of a state lets an object enter, as its fields are now; `None` if
+    /// there is none in the next years. Whether limits have places for it then, nobody knows.
     ///
     /// # Errors
     ///
@@ -75,6 +82,10 @@ impl Engine<'_> {
     }
 
     fn is_open(&self, to: StateId, now: Now) -> bool {
+        self.has_places(to) && self.is_in_window(to, now)
+    }
+
+    pub(super) fn is_in_window(&self, to: StateId, now: Now) -> bool {
         self.opens(to, now.time) == Ok(Some(now.time))
     }
 
@@ -116,15 +127,31 @@ impl Engine<'_> {
         });
     }
 
-    /// When the handler is to run again because the gate that it waits for is open, as [`Now::elapsed`].
+    /// When the handler is to run again because the gate that it waits for is open, as [`Now::elapsed`]. While the limits have no
+    /// places for it, it has to ask them when the window opens.
     pub(super) fn gate_opens(&self, now: Now) -> Option<Duration> {
         let to = self.stay.asking?.to;
         let at = self.opens(to, now.time).ok()??;
-        Some(now.elapsed + times::until(at, now))
+        let is_due = at > now.time || self.has_places(to);
+        is_due.then(|| now.elapsed + times::until(at, now))
+    }
+
+    /// When a timeout that has ended has to ask the limits for places, because the window of its state opens.
+    pub(super) fn window_opens(&self, now: Now) -> Option<Duration> {
+        let (_, to) = self.policy()?.timeout?;
+        if self.has_places(to) {
+            return None;
+        }
+        self.ended_timeout(now)?;
+        let at = self.opens(to, now.time).ok()??;
+        (at > now.time).then(|| now.elapsed + times::until(at, now))
     }
 
     /// When a timeout that ends at this time leads to a state, as [`Now::elapsed`].
     pub(super) fn passes(&self, to: StateId, end: Duration, now: Now) -> Option<Duration> {
+        if !self.has_places(to) {
+            return None;
+        }
         let ahead = end.saturating_sub(now.elapsed);
         let at = now.time.checked_add(ahead).ok()?;
         match self.opens(to, at).ok()?? {
@@ -145,9 +172,12 @@ impl Engine<'_> {
 
     /// The ask as the status has it.
     pub(super) fn stored_ask(&self, now: Now) -> Option<Ask> {
-        self.asks(now).map(|(to, since)| Ask {
+        // Nobody grants anything to an object that is paused.
+        let asks = self.asks(now).filter(|_| !self.pausing);
+        asks.map(|(to, since)| Ask {
             to: self.graph.state(to).name.to_owned(),
             since,
+            leader: (self.needed(to).next().is_some()).then(|| leader(now)),
         })
     }
 }

@@ -215,6 +215,7 @@ mod tests {
             elapsed: Duration::from_secs(second.unsigned_abs()),
             time: Timestamp::from_second(second).expect("a time"),
             random: 1,
+            leader: 0,
         }
     }
 

@@ -205,6 +205,7 @@ mod tests {
             elapsed: Duration::from_secs(seconds),
             time: jiff::Timestamp::UNIX_EPOCH,
             random: seconds,
+            leader: 0,
         }
     }
 

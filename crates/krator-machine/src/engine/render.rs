@@ -87,15 +87,13 @@ impl Engine<'_> {
                 .map(|(_, status)| *status)
         };
 
-        let waits = self.asks(now).filter(|_| !retrying && not_written.is_none());
+        let waits = self
+            .asks(now)
+            .filter(|_| !retrying && not_written.is_none() && !self.pausing);
         let gate = waits.map(|(to, _)| {
             let name = self.graph.state(to).name;
             match self.opens(to, now.time) {
-                Ok(_) => (
-                    "Reconciling",
-                    conditions::WAITS_FOR_GATE,
-                    format!("waits for the gate of {name}"),
-                ),
+                Ok(_) => ("Reconciling", conditions::WAITS_FOR_GATE, self.waits_for(to)),
                 Err(wrong) => (
                     "Stalled",
                     conditions::INVALID_GATE,

@@ -34,6 +34,10 @@ pub(super) struct Stay {
     pub not_before: Duration,
     /// The gate that the handler waits for.
     pub asking: Option<Asking>,
+    /// Whether the limits have places for the object in the state that it asks for.
+    pub is_granted: bool,
+    /// Whether the object has come into its state because of that.
+    pub by_grant: bool,
     /// The timeout passed while no operator was running. It takes effect after the handler has run once and stayed.
     pub overdue: bool,
 }
@@ -56,6 +60,8 @@ impl Stay {
             due: None,
             not_before: Duration::ZERO,
             asking: None,
+            is_granted: false,
+            by_grant: false,
             overdue: false,
         }
     }

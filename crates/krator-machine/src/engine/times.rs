@@ -86,7 +86,8 @@ impl Engine<'_> {
     pub(super) fn by_the_clock(&self, now: Now) -> impl Iterator<Item = Option<Duration>> {
         let (end, lapse) = (self.timeout_end(now), self.lapse(now));
         let seen = [end, lapse].map(|end| end.filter(|end| *end > now.elapsed));
-        std::iter::once(self.leads_on(end, lapse, now)).chain(seen)
+        let leads_on = [self.leads_on(end, lapse, now), self.window_opens(now)];
+        leads_on.into_iter().chain(seen)
     }
 
     /// When the start of the schedule that the timeout goes by is too old to be made up for.

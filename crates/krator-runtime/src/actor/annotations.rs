@@ -94,7 +94,13 @@ impl<M: Machine> Actor<'_, M> {
     pub(super) fn rests_paused(&self) -> bool {
         self.annotations.paused
             && self.pause == Pause::Holds
-            && (self.engine.at().is_none() || self.says_paused())
+            && (self.engine.at().is_none() || self.says_paused() && !self.asks())
+    }
+
+    /// Whether the stored status asks for something, which nobody grants to an object that is paused.
+    fn asks(&self) -> bool {
+        let status = self.known_status().map(|status| status.machine());
+        status.is_some_and(|status| status.ask.is_some())
     }
 
     fn says_paused(&self) -> bool {
@@ -122,6 +128,7 @@ impl<M: Machine> Actor<'_, M> {
         let condition = conditions::paused(self.graph(), machine, generation, world.now().time);
         machine.conditions.retain(|known| known.kind != condition.kind);
         machine.conditions.push(condition);
+        conditions::give_up(self.graph(), machine, world.now().time);
         match world.write_status(&self.manifest, &status).await {
             Ok(stored) => self.wrote(status, stored, world),
             failed => self.written(failed, world).await,

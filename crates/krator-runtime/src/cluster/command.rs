@@ -88,6 +88,9 @@ struct RunArgs {
     /// The events to publish about objects
     #[arg(long, value_name = "WHICH", default_value = "all")]
     events: PublishedEvents,
+    /// How many objects a limit of the description lets in, for example `rollout=5`; may be given more than once
+    #[arg(long, value_name = "NAME=NUMBER", value_parser = limit)]
+    limit: Vec<(String, u32)>,
     /// Format of the log; RUST_LOG filters it
     #[arg(long, value_name = "FORMAT", default_value = "pretty")]
     log_format: LogFormat,
@@ -301,6 +304,9 @@ pub fn main_with<A: Args>(
     if let Some(selector) = run.selector {
         runtime = runtime.labels(selector.as_str());
     }
+    for (name, at_most) in run.limit {
+        runtime = runtime.limit(name, at_most);
+    }
     if run.events == PublishedEvents::Warnings {
         runtime = runtime.only_warnings();
     }
@@ -361,6 +367,13 @@ fn migrate(
         }
         runtime.migrate(arguments.rate).await
     })
+}
+
+/// The name of a limit, and how many objects it lets in.
+fn limit(text: &str) -> Result<(String, u32), String> {
+    let wrong = || "this is no name of a limit with a number, such as rollout=5".to_owned();
+    let (name, number) = text.split_once('=').ok_or_else(wrong)?;
+    Ok((name.to_owned(), number.parse().map_err(|_| wrong())?))
 }
 
 /// A time such as `2160h` that is long enough for a certificate to be renewed.

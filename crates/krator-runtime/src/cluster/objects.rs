@@ -3,6 +3,7 @@ pub(super) mod conversion;
 mod decoding;
 pub(super) mod dispatch;
 mod misfit;
+pub(super) mod places;
 pub(super) mod remote;
 mod skew;
 mod status_patch;

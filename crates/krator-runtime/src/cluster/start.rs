@@ -11,6 +11,7 @@ use crate::{
         objects::{
             Skew,
             dispatch::Dispatcher,
+            places::{self, Places},
             remote::{RUN, Remote},
         },
         others::{
@@ -40,7 +41,7 @@ use crate::{
 use connect::{connect, identify};
 use futures::future::{BoxFuture, join_all};
 use kube::{Api, Client, Config, Resource};
-use std::{pin::pin, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, pin::pin, sync::Arc, time::Duration};
 use tokio::{sync::watch, task::JoinSet};
 
 /// How long the process may take after its last handler to publish the events that wait.
@@ -65,6 +66,9 @@ pub(in crate::cluster) struct Common {
     events: Arc<Recorder>,
     namespaces: Vec<String>,
     handlers: Handlers,
+    /// The random number of this process.
+    number: u64,
+    limits: Arc<BTreeMap<String, u32>>,
     health: Health,
     metrics: Metrics,
     /// The view of the objects that the server of the metrics shows, if there is such a server.
@@ -83,7 +87,7 @@ impl OperatorRuntime {
     /// # Errors
     ///
     /// If there is no configuration of a cluster, or it is invalid, or the label selector is, or nothing can listen at an
-    /// address, or the metrics would be served without TLS to other machines, or their certificate is unusable. A cluster
+    /// address, or no kind has a limit of a name that [`limit`](Self::limit) gives, or the metrics would be served without TLS to other machines, or their certificate is unusable. A cluster
     /// that does not answer is no error: its watches are retried. With [`leader_election`](Self::leader_election), if this
     /// replica has led and no longer may: the process has to end then, because another replica may act already.
     pub async fn start(self) -> Result<()> {
@@ -93,8 +97,10 @@ impl OperatorRuntime {
         let selector = selector.map_err(Error::permanent)?;
         let probes = serve::bind(&self.health_probe_bind_address)?;
         let mut config = configured(self.config).await?;
-        let identity = lease::identity();
+        let number = host::random();
+        let identity = lease::identity(number);
         identify(&mut config, self.name, self.version, &identity);
+        places::check(&self.limits, &self.known_limits)?;
         let (metrics, clock, health) = (Metrics::new(), Arc::new(Clock::new()), Health::default());
         let (leading, leads) = watch::channel(self.election.is_none());
         let (stopping, stop) = watch::channel(false);
@@ -124,6 +130,8 @@ impl OperatorRuntime {
             events: Arc::new(Recorder::new(self.only_warnings, metrics.events_dropped())),
             namespaces: self.namespaces,
             handlers: self.handlers,
+            number,
+            limits: Arc::new(self.limits),
             health,
             metrics,
             inspection: metrics_server.is_some().then_some(inspection),
@@ -402,6 +410,8 @@ where
             },
             leadership: common.leadership,
             events: common.events,
+            leader: common.number,
+            places: Places::of(graph, &common.limits),
             older: super::objects::conversion::older::<O::Machine>(&endpoint),
             endpoint,
             metrics,
@@ -412,8 +422,6 @@ where
             failures,
         };
         let dispatcher = Dispatcher::new(world, heartbeat, questions);
-        dispatcher
-            .run(objects, others, common.leads, common.stop, GRACE)
-            .await;
+        dispatcher.run(objects, others, common.stop, GRACE).await;
     })
 }

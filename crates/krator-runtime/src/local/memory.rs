@@ -201,6 +201,7 @@ impl<M: Machine, H: Hooks<M>> World<M> for Memory<M, H> {
             elapsed,
             time: self.began + elapsed,
             random: mixed(*drawn),
+            leader: 0,
         }
     }
     fn instant(&self, elapsed: Duration) -> Instant {

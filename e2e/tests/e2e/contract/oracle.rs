@@ -109,6 +109,11 @@ impl<'a> View<'a> {
             .and_then(|entered| entered["count"].as_i64())
             .unwrap_or_default()
     }
+    /// The state that it is in, and the one for which it waits.
+    fn asked_in(self, kind: &Kind) -> Option<(StateId, StateId)> {
+        let state = |pointer| kind.state_named(self.text(pointer));
+        Some((state("/status/state")?, state("/status/ask/to")?))
+    }
     fn attempts(self) -> i64 {
         self.number("/status/attempts").unwrap_or_default()
     }
@@ -177,6 +182,7 @@ impl Oracle {
             self.judge_finalizer(before, now, &mut problems);
         }
         if let Some(at) = self.state(now, &mut problems) {
+            self.judge_limits(before, now, at, &mut problems);
             self.judge_entry(before, now, at, &mut problems);
             if !event.deleted {
                 self.judged += usize::from(before.judged() > 0 && now.judged() > before.judged());
@@ -432,6 +438,39 @@ impl Oracle {
         }
         if let Err(why) = self.judge_move(before, now, at) {
             problems.push(why);
+        }
+    }
+
+    /// An object that has asked comes into the states of a limit only while there is a place. Those that come by another way are
+    /// counted, too. Several operators that know nothing of each other count apart.
+    fn judge_limits(&self, before: View, now: View, at: StateId, problems: &mut Vec<String>) {
+        let Some((from, asked)) = before.asked_in(&self.kind).filter(|_| !self.contested) else {
+            return;
+        };
+        let entered = before.entry() != now.entry() && asked == at;
+        let limits = self.kind.limits.iter();
+        for limit in limits.filter(|limit| entered && limit.counts(at) && !limit.counts(from)) {
+            let pointer = limit
+                .per
+                .as_ref()
+                .map(|path| path.value.to_string().replace('.', "/"));
+            let value = |object: View| pointer.as_ref().map(|pointer| object.text(pointer).to_owned());
+            let others = self
+                .objects
+                .values()
+                .filter(|past| !past.gone)
+                .map(|past| View(&past.last));
+            let there = others.filter(|other| {
+                let state = self.kind.state_named(other.text("/status/state"));
+                // The machine of one whose finalizer is gone has ended.
+                let has_ended = other.is_deleted() && !other.has_finalizer(&self.finalizer);
+                state.is_some_and(|state| limit.counts(state)) && !has_ended && value(*other) == value(now)
+            });
+            let names: Vec<&str> = there.map(View::name).collect();
+            if names.len() >= limit.at_most.value as usize {
+                let name = &limit.name.value;
+                problems.push(format!("the limit {name} let it in beside {}", names.join(", ")));
+            }
         }
     }
 

@@ -103,6 +103,9 @@ pub fn machine(most: usize, names: &mut Names, around: &Surroundings, dice: &mut
     }
 
     let mut document = Map::new();
+    if special == Special::Gated && layout.ordinary.len() > 1 && dice.one_in(2) {
+        document.insert("limits".into(), limits(&layout, dice));
+    }
     document.insert("machine".into(), whole(&layout, around, dice));
     document.insert("states".into(), Value::Object(states.into_iter().collect()));
     if dice.one_in(3) {
@@ -112,6 +115,26 @@ pub fn machine(most: usize, names: &mut Names, around: &Surroundings, dice: &mut
         document.insert("slo".into(), slo(&layout, dice));
     }
     document
+}
+
+/// Limits of which each counts what the one before it counts, so that no objects with places of one wait for another and the reverse.
+fn limits(layout: &Layout, dice: &mut Dice) -> Value {
+    let states = &layout.ordinary;
+    let most = 1 + dice.below(states.len() - 1);
+    let limit = |name: &str, counted: usize, dice: &mut Dice| {
+        let mut limit = json!({
+            "name": name, "states": states[states.len() - counted..], "atMost": 1 + dice.below(5),
+        });
+        if dice.one_in(2) {
+            limit["per"] = json!(".metadata.namespace");
+        }
+        limit
+    };
+    if dice.one_in(2) {
+        return json!([limit("rollout", most, dice)]);
+    }
+    let fewer = 1 + dice.below(most);
+    json!([limit("rollout", most, dice), limit("one-by-one", fewer, dice)])
 }
 
 /// Objectives that can be met: the first state leads to all others, and the last but one to the last.

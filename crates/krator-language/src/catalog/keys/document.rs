@@ -5,7 +5,7 @@ use super::Type::{
 };
 use super::columns::COLUMN;
 use super::deploy::DEPLOY;
-use super::machine::{MACHINE, OBJECTIVE, PROPERTY, STATE};
+use super::machine::{MACHINE, OBJECTIVE, PLACES, PROPERTY, STATE};
 use super::schema::SPEC;
 use super::versions::VERSION;
 use super::webhooks::WEBHOOKS;
@@ -52,6 +52,9 @@ section! {
     Slo = optional("slo", Either(&[Mapping(&OBJECTIVE), List { of: &Mapping(&OBJECTIVE), min: 1, max: Some(8) }]),
         "How soon objects are to get from one state to another, and what share of them. The operator counts how many do.",
         "slo: {from: Tagged, to: Roam, within: 5m, objective: 99.9}");
+    Limits = optional("limits", List { of: &Mapping(&PLACES), min: 1, max: Some(16) },
+        "How many objects may be in some states at once. Those that a handler or a timeout leads there wait in the state before it.",
+        "limits: [{name: hungry, states: [Roam], atMost: 3}]");
     States = required("states", Map { by: NameOf::State, of: &Mapping(&STATE) },
         "The state graph: each state with its outgoing edges.",
         "states: {Roam: {wait: {poll: 1m}, next: [Lost]}, Lost: {kind: failed}}");

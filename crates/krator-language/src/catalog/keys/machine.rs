@@ -4,7 +4,7 @@ use super::Type::{
     Boolean, Duration, Either, Integer, Kind, List, Map, Mapping, Name, Number, Path, State, String, Word,
 };
 use super::{NameOf, Type, optional, required, section};
-use crate::names::{Form, StateName};
+use crate::names::{Form, ResourceName, StateName};
 
 /// A number of retries or entries.
 const AT_LEAST_0: Type = Integer {
@@ -266,6 +266,23 @@ section! {
     Then = optional("then", State,
         "The state that the object goes to past the limit.",
         "machine: {retry: {limit: 5, then: Lost}}");
+}
+
+section! {
+    /// An item of `limits`.
+    PlacesKey in PLACES, "a limit":
+    Name = required("name", Name(ResourceName::FORM),
+        "The name of the limit, by which `--limit` of the operator gives another number.",
+        "limits: [{name: hungry, states: [Roam], atMost: 3}]");
+    States = required("states", List { of: &State, min: 1, max: None },
+        "The states. An object that goes from one of them to another one keeps its place.",
+        "limits: [{name: hungry, states: [Roam, Lost], atMost: 3}]");
+    AtMost = required("atMost", Integer { min: 1, max: 4_294_967_295 },
+        "How many objects may be in these states.",
+        "limits: [{name: hungry, states: [Roam], atMost: 3}]");
+    Per = optional("per", Path,
+        "A string field of the spec, or `.metadata.namespace`: the objects with each of its values are counted apart.",
+        "limits: [{name: herd, states: [Roam], atMost: 1, per: .metadata.namespace}]");
 }
 
 section! {

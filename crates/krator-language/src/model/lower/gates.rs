@@ -1,15 +1,18 @@
-//! Reads what goes by the calendar: `gate`, and a timeout's `at`.
+//! Reads what objects wait for before they enter states: `gate`, a timeout's `at`, and `limits`.
 
 use krator_machine::Schedule;
 
 use super::keys::Keys;
-use super::nodes::{Input, text};
-use super::paths::Leaf;
-use super::table::BuildContext;
-use crate::catalog::keys::{GateKey, SlotsKey, WindowKey};
-use crate::catalog::{INVALID_DURATION, INVALID_SCHEDULE};
+use super::nodes::{Input, is_empty_list, list, name_of, text};
+use super::paths::{Fields, Leaf};
+use super::table::{BuildContext, Table};
+use crate::catalog::keys::{GateKey, PlacesKey, SlotsKey, WindowKey};
+use crate::catalog::{INVALID_DURATION, INVALID_SCHEDULE, NAME_COLLISION, UNKNOWN_FIELD, WRONG_TYPE};
 use crate::finding::{Finding, Spanned};
-use crate::model::{Gate, MomentUnit, Period, Recurrence, TextSource, When, Window};
+use crate::model::{
+    FieldPath, Gate, MomentUnit, PathRoot, Period, Places, Recurrence, Segment, TextSource, When, Window,
+};
+use crate::names::ResourceName;
 use crate::text::shown;
 
 /// Reads `gate`.
@@ -34,6 +37,83 @@ pub(super) fn slots(node: Input<'_>, context: &BuildContext<'_, '_>) -> Option<W
         let schedule = schedule?;
         Some(When::At(Recurrence { schedule, time_zone }, deadline))
     })
+}
+
+/// The most limits of a kind: each is a time series of every operator.
+const MOST_LIMITS: usize = 16;
+
+/// Reads `limits`.
+pub(super) fn limits(node: Input<'_>, table: &mut Table<'_>, fields: &Fields<'_, '_>) -> Vec<Places> {
+    // A limit with an unknown state does not mean that an edge is missing.
+    let lacks_edges = table.lacks_edges;
+    if is_empty_list(node) {
+        node.error(&WRONG_TYPE, "`limits` needs at least one limit");
+    }
+    let mut items = list(node, "a list of limits");
+    if items.len() > MOST_LIMITS {
+        node.error(&WRONG_TYPE, format!("`limits` has at most {MOST_LIMITS} items"));
+        items.truncate(MOST_LIMITS);
+    }
+    let mut limits: Vec<Places> = Vec::new();
+    for item in items {
+        let Some(limit) = Keys::mapping(item, |keys| limit(item, keys, table, fields)) else {
+            continue;
+        };
+        match limits.iter().find(|known| known.name.value == limit.name.value) {
+            Some(first) => {
+                let message = format!("there are two limits `{}`", limit.name.value);
+                let finding = Finding::new(&NAME_COLLISION, limit.name.span, message);
+                item.sink
+                    .report(finding.related(first.name.span, "the first one"));
+            }
+            None => limits.push(limit),
+        }
+    }
+    table.lacks_edges = lacks_edges;
+    limits
+}
+
+fn limit(
+    node: Input<'_>,
+    keys: &mut Keys<'_, PlacesKey>,
+    table: &mut Table<'_>,
+    fields: &Fields<'_, '_>,
+) -> Option<Places> {
+    let name = keys.read(PlacesKey::Name, name_of("limit", ResourceName::parse));
+    let states = keys.read_all(PlacesKey::States, |node| {
+        if is_empty_list(node) {
+            node.error(&WRONG_TYPE, "a limit counts the objects in at least one state");
+        }
+        let items = list(node, "a list of states");
+        items.into_iter().filter_map(|item| table.state(item)).collect()
+    });
+    let at_most = keys.integer(PlacesKey::AtMost);
+    let per = keys.read(PlacesKey::Per, |node| counted_apart(node, fields));
+    let name = name?;
+    Some(Places {
+        span: node.span,
+        name: Spanned::new(name.value.to_string(), name.span),
+        states: (!states.is_empty()).then_some(states)?,
+        at_most: at_most?,
+        per,
+    })
+}
+
+/// A string field that does not change while an object goes on: of the spec, or its namespace.
+fn counted_apart(node: Input<'_>, fields: &Fields<'_, '_>) -> Option<Spanned<FieldPath>> {
+    let path = fields.path(node, &[Leaf::String])?;
+    let is_namespace = |segment: &Segment| matches!(segment, Segment::Field(name) if name == "namespace");
+    let is_fit = match path.value.root {
+        PathRoot::Spec => !path.value.is_plural(),
+        PathRoot::Metadata => path.value.segments.iter().all(is_namespace),
+        PathRoot::Status | PathRoot::Label(_) => false,
+    };
+    if is_fit {
+        return Some(path);
+    }
+    let message = format!("`{}` is no field by which objects are counted apart", path.value);
+    let finding = Finding::new(&UNKNOWN_FIELD, path.span, message);
+    node.refuse(finding.help("it is one string field of `.spec`, or `.metadata.namespace`"))
 }
 
 fn window(node: Input<'_>, context: &BuildContext<'_, '_>) -> Option<Window> {

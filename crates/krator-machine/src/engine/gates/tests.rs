@@ -37,6 +37,7 @@ fn after(elapsed: Duration) -> Now {
         elapsed,
         time: noon + elapsed,
         random: 7,
+        leader: 0,
     }
 }
 

@@ -198,6 +198,7 @@ fn no_object_spins() {
             elapsed,
             time: began + jiff::SignedDuration::try_from(elapsed).expect("a short time"),
             random: dice.roll(),
+            leader: 0,
         };
         let mut log = Log {
             entered: elapsed,
@@ -265,6 +266,7 @@ fn a_timeout_at_a_point_in_time_fires_once_for_each_value() {
         elapsed: Duration::from_secs(seconds),
         time: at(i64::try_from(seconds).expect("a short time")),
         random: seconds,
+        leader: 0,
     };
     let value = |seconds| vec![Some(FieldValue::At(at(seconds)))];
     // Runs until the object rests, and says how often the timeout has fired.

@@ -2,8 +2,9 @@
 //! has a task only while it has something to do.
 mod backlog;
 mod tasks;
+mod turns;
 
-use super::remote::Remote;
+use super::{remote::Remote, undecodable};
 use crate::{
     actor::{Actor, Step},
     cluster::{
@@ -13,7 +14,7 @@ use crate::{
         others::{
             links::{Link, Linked},
             watch_index::{Uid, WatchIndex},
-            watches::{LinkEvent, ObservedChange, OwnObjects},
+            watches::{LinkEvent, ObservedChange, OwnObjects, OwnSeen},
         },
         packed::Packer,
         process::health::{self, Heartbeat},
@@ -166,18 +167,16 @@ where
         }
     }
 
-    /// Looks after the objects from when this replica `leads` until `stop` is true. Handlers that are running then have
+    /// Looks after the objects from when this replica leads until `stop` is true. Handlers that are running then have
     /// the time `grace` to end. Before it leads, a replica only watches, so that its caches are filled and it is known
-    /// whether it has the rights for that; `objects` are listed once more when it leads.
+    /// whether it has the rights for that; `objects` begin with a listing that begins when it leads.
     pub async fn run(
         mut self,
         mut objects: OwnObjects,
         others: Vec<BoxStream<'static, LinkEvent>>,
-        mut leads: watch::Receiver<bool>,
         mut stop: watch::Receiver<bool>,
         grace: Duration,
     ) {
-        let mut acts = *leads.borrow();
         // Handlers start when the caches of other kinds are filled. A kind that cannot be listed does not delay them.
         let mut unlisted: BTreeSet<usize> = (0..others.len()).collect();
         let others = others
@@ -196,19 +195,25 @@ where
             tokio::select! {
                 biased;
                 _ = stop.wait_for(|stop| *stop) => break,
-                _ = beat.tick() => self.heartbeat.beats(),
+                _ = beat.tick() => {
+                    self.heartbeat.beats();
+                    self.take_turns();
+                },
+                served = turns::served(&world), if world.places.is_some() => {
+                    for uid in served {
+                        self.notify(&uid, |mail| mail.has_turn = true);
+                    }
+                },
                 Some(question) = self.questions.recv() => self.show(question),
-                Ok(_) = leads.wait_for(|leads| *leads), if !acts => {
-                    acts = true;
-                }
                 Some(ended) = self.tasks.join_next_with_id() => self.ended(ended),
                 Some(timer) = self.timers.next() => self.due(&timer.into_inner()),
                 () = &mut dated, if !is_dated => is_dated = true,
                 () = turns.room(), if !self.backlog.is_empty() => self.begin(),
                 // Before those of other kinds: where the deletions of an object and of its children have both arrived, its
                 // handler must not apply the children again.
-                Some((source, seen)) = objects.next(), if is_dated && unlisted.is_empty() => if acts {
-                    self.saw(source, seen);
+                Some(seen) = objects.next(), if is_dated && unlisted.is_empty() => match seen {
+                    OwnSeen::Of(source, seen) => self.saw(source, seen),
+                    OwnSeen::Listed => self.listed(),
                 },
                 Some((at, seen)) = others.next() => match seen {
                     LinkEvent::Listed => {
@@ -253,16 +258,25 @@ where
                 for uid in unlisted.map(|(uid, _)| Arc::clone(uid)).collect::<Vec<_>>() {
                     self.notify(&uid, |mail| mail.gone = true);
                 }
-                self.listed = true;
                 self.settle_all();
             }
             watcher::Event::Delete(object) => {
                 self.notify(object.uid(), |mail| mail.gone = true);
                 // Of one that is looked after, children may still arrive until that has ended.
                 if !self.slots.contains_key(object.uid()) {
+                    self.forget_places(&object.uid().into());
                     self.settle(self.world.cluster.left_by(object.uid()));
                 }
             }
+        }
+    }
+
+    /// All objects are known as they were when this replica already led.
+    fn listed(&mut self) {
+        self.listed = true;
+        self.settle_all();
+        if let Some(places) = &self.world.places {
+            places.complete();
         }
     }
 
@@ -310,6 +324,9 @@ where
             });
         }
         let Some(object) = self.world.decode(&raw) else {
+            if let Some(places) = &self.world.places {
+                places.unreadable(&raw, &undecodable::machine_status(&raw));
+            }
             return;
         };
         if !Actor::<O::Machine>::is_responsible_for(O::Machine::GRAPH, &object) {
@@ -317,7 +334,9 @@ where
         }
         self.index.update(&uid, &*object, &self.world.cluster.links);
         let graph = O::Machine::GRAPH;
-        let actor = Actor::<O::Machine>::new(graph, Arc::clone(&object), None, self.world.now());
+        let mut actor = Actor::<O::Machine>::new(graph, Arc::clone(&object), None, self.world.now());
+        // Before any object is let in, all are counted.
+        actor.stand(&*self.world);
         let counted = Counted::new(Arc::clone(&self.world.metrics), actor.at());
         let tracked = Tracked { actor, counted };
         let life = self.start(&uid, tracked, Mail::default());

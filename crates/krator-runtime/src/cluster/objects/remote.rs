@@ -1,10 +1,5 @@
 //! The world of a cluster: reads and writes the objects of one kind, and publishes events about them.
-use super::{
-    misfit,
-    skew::Skew,
-    status_patch::{StatusPatch, former_managers},
-    undecodable::stored,
-};
+use super::{misfit, places::Places, skew::Skew, undecodable::stored};
 #[cfg(feature = "dev")]
 use crate::cluster::shown::development::{Failures, Target};
 use crate::{
@@ -20,7 +15,7 @@ use crate::{
         process::{clock::Clock, leadership::Leadership},
         shown::{inspect::History, metrics::KindMetrics, recorder::Recorder},
     },
-    engine::{Ended, Moved, Now},
+    engine::{Ended, Moved, Now, Standing},
     error::{Error, Result},
     graph::{Retry, StateId},
     machine::{Event, Found, Machine, ManifestOf, Object as _, SharedOf, StatusOf},
@@ -64,6 +59,10 @@ pub(in crate::cluster) struct Remote<O: Operator> {
     pub watching: Client,
     /// The versions to which objects are converted.
     pub older: Vec<Endpoint>,
+    /// The random number of this process.
+    pub leader: u64,
+    /// Who has the places of limits, if the kind has limits.
+    pub places: Option<Places>,
     /// The last transitions, if somebody can look at them.
     pub history: Option<Arc<History>>,
     /// The failures that people have planned.
@@ -117,7 +116,7 @@ where
     }
 
     /// Applies what a field manager says of an object's status.
-    async fn apply_status(
+    pub(super) async fn apply_status(
         &self,
         meta: &ObjectMeta,
         patch: &(impl Serialize + Sync),
@@ -220,49 +219,6 @@ where
         }
     }
 
-    /// Applies the whole status, without the fields that it is refused for because the definition in the cluster lacks them.
-    async fn apply_whole(
-        &self,
-        object: &ManifestOf<O::Machine>,
-        status: &StatusOf<O::Machine>,
-    ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
-        let _turn = self.turn().await;
-        let mut answer = self
-            .apply_own(object.meta(), &StatusPatch::of(object, status))
-            .await;
-        if answer.is_ok() {
-            self.skew.stored(status);
-        }
-        let mut kept = None;
-        while let Err(WriteError::Other(error)) = &answer {
-            let kept = kept.get_or_insert_with(|| serde_json::to_value(status).unwrap_or_default());
-            if !self.skew.prune(error, kept) {
-                break;
-            }
-            answer = self
-                .apply_own(object.meta(), &StatusPatch::of(object, &*kept))
-                .await;
-        }
-        answer
-    }
-
-    /// Applies the whole status. What is left of one that the operator applied under a former name goes.
-    async fn apply_own(
-        &self,
-        meta: &ObjectMeta,
-        patch: &(impl Serialize + Sync),
-    ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
-        let manager = self.cluster.manager;
-        let mut answer = self.apply_status(meta, patch, manager).await?;
-        for former in former_managers(answer.meta(), manager) {
-            let version = json!({"resourceVersion": answer.meta().resource_version});
-            let (api_version, kind) = (&self.cluster.api_version, &self.cluster.kind);
-            let nothing = json!({"apiVersion": api_version, "kind": kind, "metadata": version});
-            answer = self.apply_status(meta, &nothing, &former).await?;
-        }
-        stored(&answer)
-    }
-
     /// Waits until a request may be made. Requests are built after this, so those that wait take no memory.
     pub(super) async fn turn(&self) -> Turn<'_> {
         self.cluster.turns.take().await
@@ -299,6 +255,7 @@ where
             elapsed: self.clock.elapsed(),
             time: self.clock.time(),
             random: host::random(),
+            leader: self.leader,
         }
     }
     fn instant(&self, elapsed: Duration) -> Instant {
@@ -408,6 +365,11 @@ where
 
     fn kind(&self) -> &str {
         &self.cluster.kind
+    }
+
+    fn stand(&self, manifest: &ManifestOf<O::Machine>, standing: Standing, is_unsure: bool) -> bool {
+        let places = self.places.as_ref();
+        places.is_some_and(|places| places.stand(manifest, standing, is_unsure))
     }
 
     fn moved(&self, manifest: &ManifestOf<O::Machine>, moved: &Moved<'_>) {

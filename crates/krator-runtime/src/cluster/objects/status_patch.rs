@@ -1,8 +1,16 @@
 //! The patch by which the machine of an object writes its status.
-use crate::resource::KubeObject;
+use super::{remote::Remote, undecodable::stored};
+use crate::{
+    machine::{ManifestOf, StatusOf},
+    operator::Operator,
+    resource::KubeObject,
+    world::WriteError,
+};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
+use kube::Resource as _;
 use serde::Serialize;
-use std::borrow::Cow;
+use serde_json::json;
+use std::{borrow::Cow, sync::Arc};
 
 /// A patch that applies a status. It has a type of its own because most writes are of this kind: serializing it
 /// does not build a tree of JSON values.
@@ -36,9 +44,57 @@ struct PatchMetadata<'a> {
     resource_version: Option<&'a str>,
 }
 
+impl<O: Operator> Remote<O>
+where
+    ManifestOf<O::Machine>: KubeObject,
+{
+    /// Applies the whole status, without the fields that it is refused for because the definition in the cluster lacks them.
+    pub(super) async fn apply_whole(
+        &self,
+        object: &ManifestOf<O::Machine>,
+        status: &StatusOf<O::Machine>,
+    ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
+        let _turn = self.turn().await;
+        let mut answer = self
+            .apply_own(object.meta(), &StatusPatch::of(object, status))
+            .await;
+        if answer.is_ok() {
+            self.skew.stored(status);
+        }
+        let mut kept = None;
+        while let Err(WriteError::Other(error)) = &answer {
+            let kept = kept.get_or_insert_with(|| serde_json::to_value(status).unwrap_or_default());
+            if !self.skew.prune(error, kept) {
+                break;
+            }
+            answer = self
+                .apply_own(object.meta(), &StatusPatch::of(object, &*kept))
+                .await;
+        }
+        answer
+    }
+
+    /// Applies the whole status. What is left of one that the operator applied under a former name goes.
+    async fn apply_own(
+        &self,
+        meta: &ObjectMeta,
+        patch: &(impl Serialize + Sync),
+    ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
+        let manager = self.cluster.manager;
+        let mut answer = self.apply_status(meta, patch, manager).await?;
+        for former in former_managers(answer.meta(), manager) {
+            let version = json!({"resourceVersion": answer.meta().resource_version});
+            let (api_version, kind) = (&self.cluster.api_version, &self.cluster.kind);
+            let nothing = json!({"apiVersion": api_version, "kind": kind, "metadata": version});
+            answer = self.apply_status(meta, &nothing, &former).await?;
+        }
+        stored(&answer)
+    }
+}
+
 /// The managers other than `present` that have applied the whole status of an object: the operator under its former names, since
 /// nobody else applies the entry of a state.
-pub(super) fn former_managers(meta: &ObjectMeta, present: &str) -> Vec<String> {
+fn former_managers(meta: &ObjectMeta, present: &str) -> Vec<String> {
     let has_applied = |entry: &&ManagedFieldsEntry| {
         let fields = entry.fields_v1.as_ref().map(|fields| &fields.0["f:status"]);
         entry.operation.as_deref() == Some("Apply")

@@ -1,10 +1,11 @@
 //! The watches of the process. All its kinds, links and namespaces share them: there is one for each kind and namespace,
 //! which serves the widest need. All namespaces include a single one, and whole objects include their metadata.
 mod cache;
+mod events;
 mod listings;
-mod stream;
 
 pub(in crate::cluster) use cache::{Cache, KindCache, drop_managed_fields};
+pub(in crate::cluster) use events::OwnSeen;
 pub(in crate::cluster) use listings::Need;
 
 use crate::{
@@ -15,21 +16,24 @@ use crate::{
     },
     resource::{Child, Place, Selector},
 };
-use futures::{FutureExt as _, StreamExt as _, future, stream::BoxStream};
+use events::{OwnEvents, Seen, Watch};
+use futures::{
+    FutureExt as _, StreamExt as _,
+    stream::{self, BoxStream},
+};
 use kube::{Client, Resource, runtime::watcher};
 use std::{
     any::TypeId,
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
-use stream::{Seen, Watch};
 use tokio::{
     sync::{mpsc, oneshot, watch},
     task::JoinSet,
 };
 
 /// The events of the operator's own objects. Each has the number of its watch.
-pub(in crate::cluster) type OwnObjects = BoxStream<'static, (usize, watcher::Event<Arc<Raw>>)>;
+pub(in crate::cluster) type OwnObjects = BoxStream<'static, OwnSeen>;
 
 /// An event of a watch of another kind.
 #[derive(Clone)]
@@ -92,7 +96,7 @@ impl SharedWatches {
             namespaces: namespaces.iter().cloned().collect(),
             objects,
         });
-        let started = started.map(|objects| objects.unwrap_or_else(|_| futures::stream::empty().boxed()));
+        let started = started.map(|objects| objects.unwrap_or_else(|_| stream::empty().boxed()));
         started.flatten_stream().boxed()
     }
 
@@ -171,9 +175,9 @@ impl Kind {
                 listing: common.health.waits_for_listing(&self.endpoint, namespace),
             };
             let events = place.run(self.whole.subscribe(), leads.clone());
-            events.map(move |seen| (number, seen)).boxed()
+            events.map(move |(leads, seen)| (number, leads, seen)).boxed()
         });
-        let seen = futures::stream::select_all(places);
+        let seen = stream::select_all(places);
         for (_, cache) in &self.caches {
             cache.begin(self.namespaces.len());
         }
@@ -182,7 +186,9 @@ impl Kind {
             && let Some(own) = self.owns.pop()
         {
             // Nobody else needs the events, so the loop of the kind takes them where they arrive.
-            let own_objects = seen.filter_map(|(number, seen)| future::ready(seen.own(number)));
+            let mut events = OwnEvents::of(self.namespaces.len());
+            let own_objects =
+                seen.flat_map(move |(number, leads, seen)| stream::iter(events.take(number, leads, seen)));
             return drop(own.objects.send(own_objects.boxed()));
         }
         let sinks = self
@@ -190,7 +196,8 @@ impl Kind {
             .into_iter()
             .map(|own| Sink::new(own, here.clone()))
             .collect();
-        tasks.spawn(host::own(share(seen, self.caches, sinks)));
+        let events = OwnEvents::of(self.namespaces.len());
+        tasks.spawn(host::own(share(seen, events, self.caches, sinks)));
     }
 }
 
@@ -200,23 +207,24 @@ impl Kind {
 /// One listing at most waits in it, and each loop only sorts its events.
 fn channel<T: Send + 'static>() -> (mpsc::UnboundedSender<T>, BoxStream<'static, T>) {
     let (sender, mut receiver) = mpsc::unbounded_channel();
-    let events = futures::stream::poll_fn(move |cx| receiver.poll_recv(cx));
+    let events = stream::poll_fn(move |cx| receiver.poll_recv(cx));
     (sender, events.boxed())
 }
 
 /// Passes the events of a kind on to everybody who needs them.
 async fn share(
-    mut seen: impl futures::Stream<Item = (usize, Seen)> + Unpin,
+    mut seen: impl futures::Stream<Item = (usize, bool, Seen)> + Unpin,
+    mut events: OwnEvents,
     caches: Vec<(TypeId, Arc<dyn Cache>)>,
     sinks: Vec<Sink>,
 ) {
-    while let Some((number, seen)) = seen.next().await {
+    while let Some((number, leads, seen)) = seen.next().await {
         for (_, cache) in &caches {
             cache.see(number, &seen);
         }
-        if let Some((number, event)) = seen.own(number) {
+        for event in events.take(number, leads, seen) {
             for sink in &sinks {
-                sink.pass(number, &event);
+                sink.pass(&event);
             }
         }
     }
@@ -226,7 +234,7 @@ async fn share(
 struct Sink {
     namespaces: BTreeSet<String>,
     selector: Option<Selector>,
-    events: mpsc::UnboundedSender<(usize, watcher::Event<Arc<Raw>>)>,
+    events: mpsc::UnboundedSender<OwnSeen>,
 }
 
 impl Sink {
@@ -241,16 +249,16 @@ impl Sink {
         }
     }
 
-    fn pass(&self, number: usize, event: &watcher::Event<Arc<Raw>>) {
-        let event = match event {
-            watcher::Event::InitApply(object) if !self.selects(object) => return,
+    fn pass(&self, seen: &OwnSeen) {
+        let seen = match seen {
+            OwnSeen::Of(_, watcher::Event::InitApply(object)) if !self.selects(object) => return,
             // It may have been one of the operator's own before.
-            watcher::Event::Apply(object) if !self.selects(object) => {
-                watcher::Event::Delete(Arc::clone(object))
+            OwnSeen::Of(number, watcher::Event::Apply(object)) if !self.selects(object) => {
+                OwnSeen::Of(*number, watcher::Event::Delete(Arc::clone(object)))
             }
-            event => event.clone(),
+            seen => seen.clone(),
         };
-        drop(self.events.send((number, event)));
+        drop(self.events.send(seen));
     }
 
     fn selects(&self, object: &Raw) -> bool {

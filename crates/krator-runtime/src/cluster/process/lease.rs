@@ -34,9 +34,9 @@ const POLL: Duration = Duration::from_secs(2);
 /// The delay after a failed request.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// A name for this replica that no other one has: that of its host, which is its pod, with a random number.
-pub(in crate::cluster) fn identity() -> String {
-    format!("{}_{:016x}", host::name(), host::random())
+/// A name for this replica that no other one has: that of its host, which is its pod, with its random number.
+pub(in crate::cluster) fn identity(number: u64) -> String {
+    format!("{}_{number:016x}", host::name())
 }
 
 /// A replica that wants to hold the Lease of its operator, in a namespace.

@@ -119,7 +119,7 @@ impl Oracle {
         {
             to.push(timeout.to.value);
         }
-        to.retain(|to| self.may_be_open(*to, now));
+        to.retain(|to| self.may_be_open(*to, now) && self.was_asked_for(id, *to, before));
         if let Some(retry) = &state.retry
             && let Some(then) = retry.then
         {
@@ -154,6 +154,13 @@ impl Oracle {
             to.push(resume.value);
         }
         to
+    }
+
+    /// Only a stored ask is granted, so an object that comes into the states of a limit asked for that in the state of its last write.
+    fn was_asked_for(&self, from: StateId, to: StateId, before: View) -> bool {
+        let mut limits = self.kind.limits.iter();
+        let is_limited = limits.any(|limit| limit.counts(to) && !limit.counts(from));
+        !is_limited || before.asked_in(&self.kind) == Some((from, to))
     }
 
     /// Whether the gate of a state can have been open when the object was written.

@@ -59,7 +59,9 @@ impl Oracle {
         };
         let ask = asked(now);
         let gated = ask.and_then(|to| self.kind.state_named(to));
-        if ask.is_some() && gated.is_none_or(|to| self.kind.state(to).gate.is_none()) {
+        let at = self.kind.state_named(now.text("/status/state"));
+        let waits_for = |to| at.is_some_and(|at| self.kind.gates_between(at, to).next().is_some());
+        if ask.is_some() && !gated.is_some_and(waits_for) {
             problems.push(format!("it asks for {ask:?}, which has no gate"));
         }
         let core = [
@@ -73,14 +75,25 @@ impl Oracle {
                 problems.push(format!("the condition {kind} is missing"));
                 continue;
             };
-            let waits = ask.filter(|_| kind == "Reconciling");
+            // That a handler fails is worth more than that the object waits.
+            let waits = ask.filter(|_| kind == "Reconciling" && !retrying);
             let reason = waits.map_or(reason, |_| "WaitsForGate");
             if found["status"] != status || found["reason"] != reason {
                 problems.push(format!(
                     "the condition {kind} should be {status} for {reason}: {found}"
                 ));
             }
-            let message = waits.map(|to| format!("waits for the gate of {to}"));
+            let message = waits.map(|to| {
+                let gated = self.kind.limits.iter().filter(|limit| {
+                    let counts = |state: Option<StateId>| state.is_some_and(|state| limit.counts(state));
+                    counts(gated) && !counts(at)
+                });
+                let limits: Vec<&str> = gated.map(|limit| limit.name.value.as_str()).collect();
+                match limits[..] {
+                    [] => format!("waits for the gate of {to}"),
+                    _ => format!("waits for the gate of {to}: the limit {}", limits.join(" and ")),
+                }
+            });
             if found["message"] != message.as_deref().unwrap_or(now.text("/status/message")) {
                 problems.push(format!(
                     "the condition {kind} has another message than the status: {found}"

@@ -25,10 +25,14 @@ where
     ) -> Option<Life<O>> {
         let left = Mail {
             gone: mail.gone,
+            has_turn: mail.has_turn,
             ..Mail::default()
         };
         let received = self.unpack(idle).map(|mut tracked| {
             let step = tracked.actor.receive(mail, self.world.now());
+            if matches!(step, Step::Wait(_)) {
+                tracked.actor.stand(&*self.world);
+            }
             (step, tracked)
         });
         let due = match received {

@@ -170,13 +170,14 @@ where
                 let is_led = left.by_hand.is_some();
                 #[cfg(not(feature = "dev"))]
                 let is_led = false;
-                if left.gone || left.object.is_some() || !left.changes.is_empty() || is_led {
+                if left.gone || left.object.is_some() || !left.changes.is_empty() || left.has_turn || is_led {
                     self.receive(&uid, left);
                 }
             }
             Step::Over => {
                 self.slots.remove(&uid);
                 self.index.forget(&uid);
+                self.forget_places(&uid);
                 self.settle(self.world.cluster.left_by(&uid));
             }
         }

@@ -3,8 +3,8 @@
 //! one by one, and kept as long as somebody has them.
 use super::{
     LinkEvent,
+    events::Seen,
     listings::{Entry, Listings, Need, names},
-    stream::Seen,
 };
 use crate::{
     cluster::{

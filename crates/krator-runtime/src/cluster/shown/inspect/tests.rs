@@ -230,6 +230,7 @@ async fn texts_of_objects_stay_texts_and_the_spec_stays_hidden() {
         elapsed: Duration::ZERO,
         time: Timestamp::UNIX_EPOCH,
         random: 0,
+        leader: 0,
     };
     for moved in Engine::new(&GRAPH, None, 1, Vec::new(), now).take_moves() {
         history.record(&*moose("a", stored("Roam")), &moved, now.time);
@@ -270,6 +271,7 @@ async fn only_so_many_transitions_are_kept() {
         elapsed: Duration::ZERO,
         time: Timestamp::UNIX_EPOCH,
         random: 0,
+        leader: 0,
     };
     let moves = Engine::new(&GRAPH, None, 1, Vec::new(), now).take_moves();
     for number in 0..600 {

@@ -16,7 +16,7 @@ use kube::{
     core::PartialObjectMeta,
     runtime::{WatchStreamExt as _, watcher},
 };
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 use tokio::sync::watch;
 
 /// An event of a watch.
@@ -27,13 +27,43 @@ pub(in crate::cluster) enum Seen {
     Failed,
 }
 
-impl Seen {
-    /// The event of an object of the operator's own. Those are always whole.
-    pub fn own(self, number: usize) -> Option<(usize, watcher::Event<Arc<Raw>>)> {
-        match self {
-            Self::Whole(event) => Some((number, event)),
-            Self::Metadata(_) | Self::Failed => None,
+/// An event of a watch that goes to the loop of the kind.
+#[derive(Clone)]
+pub(in crate::cluster) enum OwnSeen {
+    /// An event of the watch with this number.
+    Of(usize, watcher::Event<Arc<Raw>>),
+    /// All watches have listed all objects, since this replica leads.
+    Listed,
+}
+
+/// Chooses the events for the loop of a kind.
+pub(super) struct OwnEvents {
+    /// The watches that have not listed all objects since this replica leads.
+    unlisted: BTreeSet<usize>,
+}
+
+impl OwnEvents {
+    /// The events of so many watches.
+    pub fn of(watches: usize) -> Self {
+        Self {
+            unlisted: (0..watches).collect(),
         }
+    }
+
+    /// What the loop has to know of an event. Those from before this replica leads say nothing of the last writes of the former
+    /// leader, and those of metadata alone are of other kinds.
+    pub fn take(&mut self, number: usize, leads: bool, seen: Seen) -> Vec<OwnSeen> {
+        let Seen::Whole(event) = seen else {
+            return Vec::new();
+        };
+        if !leads {
+            return Vec::new();
+        }
+        let ends_listing = matches!(event, watcher::Event::InitDone);
+        let is_last = ends_listing && self.unlisted.remove(&number) && self.unlisted.is_empty();
+        let mut own = vec![OwnSeen::Of(number, event)];
+        own.extend(is_last.then_some(OwnSeen::Listed));
+        own
     }
 }
 
@@ -50,14 +80,15 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Watches metadata until whole objects are `wanted`, and lists everything again when this replica `leads`.
+    /// Watches metadata until whole objects are `wanted`, and lists everything again when this replica `leads`. Each event comes with
+    /// whether it is of such a listing, or of what follows it.
     pub fn run(
         self,
         wanted: watch::Receiver<bool>,
         leads: Option<watch::Receiver<bool>>,
-    ) -> BoxStream<'static, Seen> {
+    ) -> BoxStream<'static, (bool, Seen)> {
         let standby = leads.filter(|leads| !*leads.borrow()).map(is_true);
-        let mut events = if *wanted.borrow() {
+        let events = if *wanted.borrow() {
             self.whole()
         } else {
             self.metadata()
@@ -65,11 +96,15 @@ impl Watch {
                 .chain(self.whole())
                 .boxed()
         };
-        if let Some(leads) = standby {
-            events = events.take_until(leads).chain(self.whole()).boxed();
-        }
+        let events = match standby {
+            Some(leads) => {
+                let before = events.take_until(leads).map(|event| (false, event));
+                before.chain(self.whole().map(|event| (true, event))).boxed()
+            }
+            None => events.map(|event| (true, event)).boxed(),
+        };
         let (endpoint, namespace, mut listing) = (self.endpoint, self.namespace, Some(self.listing));
-        let seen = events.map(move |event| match event {
+        let mut note = move |event| match event {
             Ok(seen) => {
                 if let Seen::Whole(watcher::Event::InitDone) | Seen::Metadata(watcher::Event::InitDone) = seen
                     && let Some(listing) = listing.take()
@@ -86,8 +121,8 @@ impl Watch {
                 }
                 Seen::Failed
             }
-        });
-        seen.boxed()
+        };
+        events.map(move |(leads, event)| (leads, note(event))).boxed()
     }
 
     fn config(&self) -> watcher::Config {

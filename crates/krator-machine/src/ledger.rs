@@ -1,0 +1,215 @@
+//! Who has the places of limits, and who is next. One process counts all objects of a kind: those in the states of a limit, and those
+//! that it has let go there.
+//!
+//! The object that has waited longest in its state goes first, then the one whose name comes first. What one object needs may be
+//! places of several limits; one that waits for a place of its zone holds up nobody else.
+use crate::engine::{Place, Standing, Wish};
+use jiff::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The places of the limits of a kind. `K` identifies an object.
+#[derive(Debug)]
+pub struct Ledger<K> {
+    /// How many objects each limit lets in.
+    most: Vec<u32>,
+    /// Until all objects are known, nothing is granted.
+    is_complete: bool,
+    objects: BTreeMap<K, Known>,
+    taken: BTreeMap<Place, u32>,
+    /// Those who wait, by what they need, the first one first.
+    waiting: BTreeMap<Vec<Place>, BTreeSet<(Timestamp, String, K)>>,
+}
+
+/// What is known of an object that has places, or waits for some.
+#[derive(Debug, Default)]
+struct Known {
+    name: String,
+    holds: Vec<Place>,
+    wish: Option<Wish>,
+    /// The places that are kept for it until its next run has ended.
+    turn: Option<Vec<Place>>,
+    /// The places that a write may still give it, which was made to this version of it: nobody knows how that ended.
+    unsure: Option<(u64, Vec<Place>)>,
+}
+
+impl Known {
+    fn takes(&self) -> BTreeSet<Place> {
+        let turn = self.turn.iter().flatten();
+        let unsure = self.unsure.iter().flat_map(|(_, places)| places);
+        self.holds.iter().chain(turn).chain(unsure).cloned().collect()
+    }
+
+    fn place_in_line<K: Clone>(&self, key: &K) -> Option<(&[Place], (Timestamp, String, K))> {
+        let wish = self.wish.as_ref().filter(|_| self.turn.is_none())?;
+        Some((&wish.places, (wish.since, self.name.clone(), key.clone())))
+    }
+}
+
+/// An object as its process knows it.
+#[derive(Clone, Debug)]
+pub struct Report<'a> {
+    /// Its name and its namespace, which decide between objects that have waited equally long.
+    pub name: &'a str,
+    /// Its latest version that is known.
+    pub version: u64,
+    /// What it takes of the limits, and what it waits for.
+    pub standing: Standing,
+    /// Whether a write of its entry was made to this version, and nobody knows how that ended.
+    pub is_unsure: bool,
+}
+
+impl<K: Clone + Ord> Ledger<K> {
+    /// A ledger of limits that let in so many objects each.
+    pub fn new(most: Vec<u32>) -> Self {
+        Self {
+            most,
+            is_complete: false,
+            objects: BTreeMap::new(),
+            taken: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+        }
+    }
+
+    /// Takes notice that all objects have been reported once. Returns those whose turn it is.
+    pub fn complete(&mut self) -> Vec<K> {
+        self.is_complete = true;
+        self.serve()
+    }
+
+    /// Takes notice of an object. Returns those whose turn it is now, this one perhaps among them.
+    pub fn report(&mut self, key: &K, report: Report<'_>) -> Vec<K> {
+        let mut known = self.take(key).unwrap_or_default();
+        let Report {
+            name,
+            version,
+            standing: Standing { holds, wish },
+            is_unsure,
+        } = report;
+        known.unsure = known.unsure.filter(|(of, _)| *of >= version);
+        if is_unsure {
+            let places = known.unsure.take().map(|(_, places)| places);
+            let mut places = places.unwrap_or_default();
+            places.extend(holds.iter().cloned());
+            known.unsure = Some((version, places));
+        }
+        // It has a turn for what it wishes, and no longer.
+        known.turn = known
+            .turn
+            .filter(|turn| wish.as_ref().is_some_and(|wish| wish.places == *turn));
+        if known.name != name {
+            name.clone_into(&mut known.name);
+        }
+        (known.holds, known.wish) = (holds, wish);
+        self.put(key, known);
+        self.serve()
+    }
+
+    /// Takes notice that an object is gone, or that its machine has ended. Returns those whose turn it is now.
+    pub fn forget(&mut self, key: &K) -> Vec<K> {
+        match self.take(key) {
+            Some(_) => self.serve(),
+            None => Vec::new(),
+        }
+    }
+
+    /// Whether places are kept for an object.
+    pub fn has_turn(&self, key: &K) -> bool {
+        self.objects.get(key).is_some_and(|known| known.turn.is_some())
+    }
+
+    /// The objects for which places are kept until their next run has ended.
+    pub fn turns(&self) -> impl Iterator<Item = &K> {
+        let with_turn = self.objects.iter().filter(|(_, known)| known.turn.is_some());
+        with_turn.map(|(key, _)| key)
+    }
+
+    /// How many objects have a place of each limit, and how many wait for one.
+    pub fn counts(&self) -> Vec<(u32, u32)> {
+        let mut counts = vec![(0, 0); self.most.len()];
+        for (place, taken) in &self.taken {
+            if let Some((held, _)) = counts.get_mut(usize::from(place.limit)) {
+                *held += taken;
+            }
+        }
+        for (places, waiting) in &self.waiting {
+            let many = u32::try_from(waiting.len()).unwrap_or(u32::MAX);
+            for place in places {
+                if let Some((_, waits)) = counts.get_mut(usize::from(place.limit)) {
+                    *waits += many;
+                }
+            }
+        }
+        counts
+    }
+
+    fn take(&mut self, key: &K) -> Option<Known> {
+        let known = self.objects.remove(key)?;
+        for place in known.takes() {
+            if let Some(taken) = self.taken.get_mut(&place) {
+                *taken -= 1;
+                if *taken == 0 {
+                    self.taken.remove(&place);
+                }
+            }
+        }
+        if let Some((places, line)) = known.place_in_line(key)
+            && let Some(waiting) = self.waiting.get_mut(places)
+        {
+            waiting.remove(&line);
+            if waiting.is_empty() {
+                self.waiting.remove(places);
+            }
+        }
+        Some(known)
+    }
+
+    fn put(&mut self, key: &K, known: Known) {
+        let takes = known.takes();
+        if takes.is_empty() && known.wish.is_none() {
+            return;
+        }
+        for place in takes {
+            *self.taken.entry(place).or_default() += 1;
+        }
+        if let Some((places, line)) = known.place_in_line(key) {
+            self.waiting.entry(places.to_vec()).or_default().insert(line);
+        }
+        self.objects.insert(key.clone(), known);
+    }
+
+    /// Gives places to those who wait, as long as there are any.
+    fn serve(&mut self) -> Vec<K> {
+        let mut served = Vec::new();
+        while self.is_complete {
+            let free = self
+                .waiting
+                .iter()
+                .filter(|(places, _)| places.iter().all(|place| self.is_free(place)));
+            let Some((_, _, key)) = free.filter_map(|(_, line)| line.first()).min().cloned() else {
+                break;
+            };
+            let Some(mut known) = self.take(&key) else { break };
+            known.turn = known.wish.as_ref().map(|wish| wish.places.clone());
+            self.put(&key, known);
+            served.push(key);
+        }
+        served
+    }
+
+    fn is_free(&self, place: &Place) -> bool {
+        let most = self
+            .most
+            .get(usize::from(place.limit))
+            .copied()
+            .unwrap_or_default();
+        let unknown = Place {
+            limit: place.limit,
+            of: None,
+        };
+        let taken = [place, &unknown].map(|place| self.taken.get(place).copied().unwrap_or_default());
+        taken.iter().sum::<u32>() < most
+    }
+}
+
+#[cfg(test)]
+mod tests;
