@@ -17,8 +17,11 @@ pub struct Ledger<K> {
     objects: BTreeMap<K, Known>,
     taken: BTreeMap<Place, u32>,
     /// Those who wait, by what they need, the first one first.
-    waiting: BTreeMap<Vec<Place>, BTreeSet<(Timestamp, String, K)>>,
+    waiting: BTreeMap<Vec<Place>, BTreeSet<Rank<K>>>,
 }
+
+/// Since when an object has been in its state, and its name: the smallest one is first.
+type Rank<K> = (Timestamp, String, K);
 
 /// What is known of an object that has places, or waits for some.
 #[derive(Debug, Default)]
@@ -39,7 +42,8 @@ impl Known {
         self.holds.iter().chain(turn).chain(unsure).cloned().collect()
     }
 
-    fn place_in_line<K: Clone>(&self, key: &K) -> Option<(&[Place], (Timestamp, String, K))> {
+    /// What it waits for, and its rank among those who do.
+    fn waits<K: Clone>(&self, key: &K) -> Option<(&[Place], Rank<K>)> {
         let wish = self.wish.as_ref().filter(|_| self.turn.is_none())?;
         Some((&wish.places, (wish.since, self.name.clone(), key.clone())))
     }
@@ -152,10 +156,10 @@ impl<K: Clone + Ord> Ledger<K> {
                 }
             }
         }
-        if let Some((places, line)) = known.place_in_line(key)
+        if let Some((places, rank)) = known.waits(key)
             && let Some(waiting) = self.waiting.get_mut(places)
         {
-            waiting.remove(&line);
+            waiting.remove(&rank);
             if waiting.is_empty() {
                 self.waiting.remove(places);
             }
@@ -171,8 +175,8 @@ impl<K: Clone + Ord> Ledger<K> {
         for place in takes {
             *self.taken.entry(place).or_default() += 1;
         }
-        if let Some((places, line)) = known.place_in_line(key) {
-            self.waiting.entry(places.to_vec()).or_default().insert(line);
+        if let Some((places, rank)) = known.waits(key) {
+            self.waiting.entry(places.to_vec()).or_default().insert(rank);
         }
         self.objects.insert(key.clone(), known);
     }

@@ -73,9 +73,7 @@ pub(crate) trait World<M: Machine>: Send + Sync {
     fn kind(&self) -> &str;
     /// Takes notice of what an object takes of the limits of its kind, and returns whether they have places for it in the state that
     /// it asks for. `is_unsure` says that a write of its entry may have happened.
-    fn stand(&self, _: &ManifestOf<M>, standing: Standing, _is_unsure: bool) -> bool {
-        standing.wish.is_some()
-    }
+    fn stand(&self, manifest: &ManifestOf<M>, standing: Standing, is_unsure: bool) -> bool;
     /// Takes notice of an entry into a state. Each is reported once: when it is stored, or with the next one that is, if
     /// its state has no checkpoint. An entry that was undone before it was stored is not reported.
     fn moved(&self, manifest: &ManifestOf<M>, moved: &Moved<'_>);

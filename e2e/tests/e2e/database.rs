@@ -56,7 +56,7 @@ fn a_database_lives_on_a_real_api_server() {
         return;
     };
     let (krate, program) = built();
-    install(&krate, &cluster);
+    install(krate, &cluster);
     // The garbage collector has to know the kinds at its start.
     cluster.start_controllers(&[
         "garbage-collector-controller",

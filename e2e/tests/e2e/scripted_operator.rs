@@ -84,7 +84,7 @@ impl Program {
 
     /// Installs the operator's kinds, the kinds that it owns or watches, and its rights.
     pub fn install(&self, krate: &Crate, cluster: &Cluster) {
-        install(&krate, cluster);
+        install(krate, cluster);
         for definition in foreign_kinds(&self.description) {
             cluster.apply(&definition.to_string(), &[]);
         }

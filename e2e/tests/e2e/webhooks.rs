@@ -78,7 +78,7 @@ struct Zoo<'a> {
 
 impl<'a> Zoo<'a> {
     fn new(cluster: &'a Cluster, krate: &Crate, binary: &Path) -> Self {
-        install(&krate, cluster);
+        install(krate, cluster);
         cluster.kubectl(&["create", "namespace", "it-zoo"]);
         // Somebody who may do everything with moose, but is no administrator.
         let role = [

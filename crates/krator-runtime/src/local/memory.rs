@@ -1,7 +1,7 @@
 //! The world of one object in memory, and the handle with which a test acts on it from outside.
 use super::InMemoryApi;
 use crate::{
-    engine::{Moved, Now},
+    engine::{Moved, Now, Place, Standing},
     error::Result,
     graph::{StateId, Watch},
     lock::Lock as _,
@@ -13,6 +13,7 @@ use crate::{
 use jiff::Timestamp;
 use std::{
     any::{Any, type_name},
+    collections::BTreeSet,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -44,6 +45,8 @@ pub(crate) struct Outside<M: Machine> {
     finalizer: String,
     pub mailbox: Mailbox<ManifestOf<M>>,
     pub others: Arc<InMemoryApi>,
+    /// The limits that have no place left.
+    full: Mutex<BTreeSet<String>>,
 }
 
 impl<M: Machine> Clone for Handle<M> {
@@ -59,6 +62,7 @@ impl<M: Machine> Handle<M> {
             finalizer: finalizer.to_owned(),
             mailbox: Mailbox::default(),
             others,
+            full: Mutex::default(),
         }))
     }
     /// Changes the object as another client would, for example its labels or its status. To change the spec use
@@ -100,6 +104,24 @@ impl<M: Machine> Handle<M> {
         if self.stored().is_none() {
             self.0.mailbox.post(|mail| mail.gone = true);
         }
+    }
+    /// Others take all places of a limit, until [`free`](Self::free) is called: the object waits before it enters a state of it.
+    ///
+    /// # Panics
+    ///
+    /// If the machine has no such limit.
+    pub fn fill(&self, limit: &str) {
+        let limits: Vec<&str> = M::GRAPH.limits.iter().map(|limit| limit.name).collect();
+        assert!(
+            limits.contains(&limit),
+            "there is no limit `{limit}`, only {limits:?}"
+        );
+        self.0.full.locked().insert(limit.to_owned());
+    }
+    /// A limit has places again.
+    pub fn free(&self, limit: &str) {
+        self.0.full.locked().remove(limit);
+        self.0.mailbox.post(|_| ());
     }
     /// Notifies the machine that an owned or a watched object has changed. A state that waits for `what` runs again.
     pub fn changed(&self, what: Watch) {
@@ -269,6 +291,14 @@ impl<M: Machine, H: Hooks<M>> World<M> for Memory<M, H> {
     fn kind(&self) -> &str {
         let path = type_name::<ManifestOf<M>>();
         path.rsplit("::").next().unwrap_or(path)
+    }
+    fn stand(&self, _: &ManifestOf<M>, standing: Standing, _: bool) -> bool {
+        let full = self.handle.0.full.locked();
+        let is_free = |place: &Place| {
+            let limit = M::GRAPH.limits.get(usize::from(place.limit));
+            limit.is_none_or(|limit| !full.contains(limit.name))
+        };
+        standing.wish.is_some_and(|wish| wish.places.iter().all(is_free))
     }
     fn moved(&self, _: &ManifestOf<M>, moved: &Moved<'_>) {
         self.hooks.moved(moved);

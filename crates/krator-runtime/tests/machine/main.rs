@@ -10,6 +10,7 @@ mod order;
 mod others;
 #[cfg(feature = "kube")]
 mod outliving;
+mod places;
 mod ready_kept;
 mod reasons;
 mod stuck;

@@ -153,6 +153,11 @@ impl Places {
         std::mem::take(&mut self.known.locked().unnoticed)
     }
 
+    /// How many places of each limit are taken, and how many objects wait for one.
+    pub fn counts(&self) -> Vec<(u32, u32)> {
+        self.known.locked().ledger.counts()
+    }
+
     /// All objects whose turn it is.
     pub fn turns(&self) -> Vec<Uid> {
         self.known.locked().ledger.turns().cloned().collect()

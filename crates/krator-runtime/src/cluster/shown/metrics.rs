@@ -10,7 +10,7 @@ pub(in crate::cluster) use requests::count_requests;
 use crate::{
     engine::{Cause, Ended, Measured, Moved},
     error::Class,
-    graph::{Graph, StateId},
+    graph::{Graph, Limit, StateId},
     world::RunEnd,
 };
 use certificates::Certificates;
@@ -45,6 +45,8 @@ struct Families {
     slow_polls: Family<Labels<3>, Counter>,
     retries_exhausted: Family<Labels<3>, Counter>,
     objectives: Family<Labels<4>, Counter>,
+    limit_taken: Family<Labels<3>, Gauge>,
+    limit_waiting: Family<Labels<3>, Gauge>,
     events_dropped: Counter,
     reconciles: Family<Labels<2>, Counter>,
     reconcile_errors: Family<Labels<1>, Counter>,
@@ -97,6 +99,8 @@ impl Metrics {
         let missing =
             "Fields and values of the status that the CustomResourceDefinition in the cluster lacks";
         let ran = "How long runs of handlers took";
+        let taken = "Objects that a limit counts, with those that it has just let in";
+        let waiting = "Objects that wait for a place of a limit";
         let results = "Runs of handlers by result: success, error, or requeue for one that was interrupted";
         Self(Arc::new(Families {
             objects: add(r, "krator_objects", "Objects in each state", Family::default()),
@@ -129,6 +133,8 @@ impl Metrics {
                 "Transitions after the last retry in a state",
                 Family::default(),
             ),
+            limit_taken: add(r, "krator_limit_taken", taken, Family::default()),
+            limit_waiting: add(r, "krator_limit_waiting", waiting, Family::default()),
             objectives: add(
                 r,
                 "krator_objective",
@@ -210,8 +216,14 @@ impl Metrics {
             })
         };
         let objectives = (0..graph.objectives.len()).map(of_objective).collect();
+        let of_limit = |limit: &Limit<'static>| {
+            let [group, kind] = of_kind.clone();
+            let labels = [group, kind, ("limit", limit.name.into())];
+            [&families.limit_taken, &families.limit_waiting].map(|family| family.get_or_create_owned(&labels))
+        };
         Arc::new(KindMetrics {
             objectives,
+            limits: graph.limits.iter().map(of_limit).collect(),
             objects: objects.collect(),
             graph,
             parked: families.parked.get_or_create_owned(&of_kind),
@@ -264,6 +276,8 @@ pub(in crate::cluster) struct KindMetrics {
     objects: Vec<Gauge>,
     /// By the number of the objective and the result.
     objectives: Vec<[Counter; 3]>,
+    /// By the number of the limit: the places that are taken, and the objects that wait.
+    limits: Vec<[Gauge; 2]>,
     parked: Gauge,
     missing: Gauge,
     reconcile_errors: Counter,
@@ -328,6 +342,14 @@ impl KindMetrics {
     pub fn polled_slowly(&self, state: StateId) {
         let labels = of_state(self.of_kind.clone(), self.graph.state(state).name);
         self.metrics.0.slow_polls.get_or_create(&labels).inc();
+    }
+
+    /// So many places of each limit are taken, and so many objects wait for one.
+    pub fn limited(&self, counts: &[(u32, u32)]) {
+        for ([taken, waiting], counts) in self.limits.iter().zip(counts) {
+            taken.set(counts.0.into());
+            waiting.set(counts.1.into());
+        }
     }
 
     /// So many objects have something to do.

@@ -2,7 +2,7 @@
 use super::{Dispatcher, Life};
 use crate::{
     cluster::{
-        objects::{places::Places, remote::Remote},
+        objects::remote::Remote,
         others::{links::Linked, watch_index::Uid},
     },
     machine::ManifestOf,
@@ -15,10 +15,13 @@ impl<O: Operator<Machine: Linked>> Dispatcher<O>
 where
     ManifestOf<O::Machine>: KubeObject,
 {
-    /// Wakes the objects at rest whose turn it is: they may not have noticed.
+    /// Wakes the objects at rest whose turn it is: they may not have noticed. Metrics show the counts of now.
     pub(super) fn take_turns(&mut self) {
-        let turns = self.world.places.as_ref().map(Places::turns);
-        for uid in turns.unwrap_or_default() {
+        let Some(places) = &self.world.places else {
+            return;
+        };
+        self.world.metrics.limited(&places.counts());
+        for uid in places.turns() {
             if matches!(
                 self.slots.get(&uid).map(|slot| &slot.life),
                 Some(Life::Resting { .. })
