@@ -13,6 +13,8 @@ pub mod field_value;
 pub mod schedule;
 pub mod graph;
 pub mod versions;
+#[cfg(test)]
+mod dice;
 pub mod status;
 pub mod conditions;
 pub mod engine;

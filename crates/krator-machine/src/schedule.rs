@@ -255,11 +255,8 @@ mod tests {
     /// The latest start is the last one of all, found one after the other.
     #[test]
     fn the_latest_start_is_the_last_one() {
-        let mut seed = 0;
-        let mut below = |bound: u64| {
-            seed = crate::spec_digest::STEP.wrapping_add(seed);
-            crate::spec_digest::mixed(seed) % bound
-        };
+        let mut dice = crate::dice::Dice(0);
+        let mut below = |bound: u64| dice.roll() % bound;
         let (mut some, mut none) = (0, 0);
         for _ in 0..300 {
             let minute = ["*", "*/7", "13", "0,59"][below(4) as usize];

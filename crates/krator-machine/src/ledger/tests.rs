@@ -1,4 +1,5 @@
 use super::*;
+use crate::dice::Dice;
 
 fn place(limit: u16, of: &str) -> Place {
     Place {
@@ -84,26 +85,20 @@ fn a_full_zone_holds_up_nobody_else_and_an_unknown_one_counts_everywhere() {
 /// What is counted as it changes is what a count of all objects says.
 #[test]
 fn the_counts_are_those_of_all_objects() {
-    let mut random: u64 = 1;
-    let mut roll = |end: u64| {
-        random = random
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (random >> 33) % end
-    };
+    let mut dice = Dice(1);
     let mut ledger = Ledger::new(vec![2, 1]);
     ledger.complete();
     for version in 0..20_000 {
-        let key = u32::try_from(roll(8)).expect("small");
-        let zone = if roll(2) == 0 { "a" } else { "b" };
+        let key = u32::try_from(dice.below(8)).expect("small");
+        let zone = if dice.one_in(2) { "a" } else { "b" };
         let places = [place(0, ""), place(1, zone)];
-        let standing = match roll(4) {
+        let standing = match dice.below(4) {
             0 => Standing::default(),
             1 if ledger.has_turn(&key) => holds(&places),
-            _ => wishes(&places, i64::try_from(roll(50)).expect("small")),
+            _ => wishes(&places, i64::try_from(dice.below(50)).expect("small")),
         };
-        let is_unsure = roll(9) == 0;
-        if roll(20) == 0 {
+        let is_unsure = dice.one_in(9);
+        if dice.one_in(20) {
             ledger.forget(&key);
         } else {
             report(&mut ledger, key, version / 3, standing, is_unsure);

@@ -364,11 +364,8 @@ fn each_start_leads_on_at_most_once() {
     let mut states = states(scheduled(Recurrence::new(Text::FromField(0)), hour()), WINDOW);
     states[1].during = None;
     let graph = graph(&states);
-    let mut seed = 0;
-    let mut below = |bound: u64| {
-        seed = crate::spec_digest::STEP.wrapping_add(seed);
-        crate::spec_digest::mixed(seed) % bound
-    };
+    let mut dice = crate::dice::Dice(0);
+    let mut below = |bound: u64| dice.roll() % bound;
     let (mut kills, mut starts) = (0, 0);
     for _ in 0..40 {
         let fields = ["*/7 * * * *", "0 * * * *", "13,14 1-23/3 * * *", "* * * * *"][below(4) as usize];

@@ -9,6 +9,7 @@
 use super::{REST, UNSLOWED_ENTRIES};
 use crate::{
     class::Class,
+    dice::Dice,
     engine::{Cause, Decision, Engine, Moved, Now, Outcome},
     field_value::FieldValue,
     graph::{Exit, Graph, OnSpecChange, Policy, Retry, StateId, StateKind},
@@ -16,29 +17,6 @@ use crate::{
 };
 use jiff::Timestamp;
 use std::{collections::BTreeMap, time::Duration};
-
-/// A sequence of numbers that looks random, as SplitMix64 has it.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-    fn below(&mut self, bound: usize) -> usize {
-        // Both fit into each other on every machine that runs tests.
-        (self.roll() % bound as u64) as usize
-    }
-    fn one_in(&mut self, bound: usize) -> bool {
-        self.below(bound) == 0
-    }
-    fn state(&mut self, count: usize) -> StateId {
-        StateId(self.below(count) as u16)
-    }
-}
 
 /// The fields of each object: none, 0, 1, 2, an instant in the past, and ones that come soon.
 const FIELDS: usize = 7;

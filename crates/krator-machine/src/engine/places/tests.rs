@@ -2,6 +2,7 @@
 //! twice, or with an answer that is lost.
 use crate::{
     class::Class,
+    dice::Dice,
     engine::{Decision, Engine, Now, Outcome},
     field_value::FieldValue,
     graph::{Exit, Graph, Limit, Policy, StateId, StateKind},
@@ -36,24 +37,6 @@ const LIMITS: [Limit<'_>; 2] = [
     Limit::new("rollout", &LIMITED, MOST),
     Limit::new("zone", &LIMITED, 1).per_field(0),
 ];
-
-/// SplitMix64.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-    fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.roll() % u64::try_from(end).expect("small")).expect("small")
-    }
-    fn one_in(&mut self, many: usize) -> bool {
-        self.below(many) == 0
-    }
-}
 
 /// An object as it is stored.
 #[derive(Clone, Default)]

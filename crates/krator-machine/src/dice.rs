@@ -1,0 +1,25 @@
+//! Random numbers for tests.
+use crate::{
+    graph::StateId,
+    spec_digest::{STEP, mixed},
+};
+
+/// A sequence of numbers that looks random, as SplitMix64 has it, from a seed.
+pub(crate) struct Dice(pub u64);
+
+impl Dice {
+    pub fn roll(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(STEP);
+        mixed(self.0)
+    }
+    pub fn below(&mut self, bound: usize) -> usize {
+        // Both fit into each other on every machine that runs tests.
+        (self.roll() % bound as u64) as usize
+    }
+    pub fn one_in(&mut self, bound: usize) -> bool {
+        self.below(bound) == 0
+    }
+    pub fn state(&mut self, count: usize) -> StateId {
+        StateId(self.below(count) as u16)
+    }
+}
