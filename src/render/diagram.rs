@@ -117,14 +117,20 @@ fn drawn(graph: &StateGraph) -> DrawnEdges {
 
 /// The label of an edge: that of the description, or what makes the runtime take it.
 pub(super) fn label(kind: &Kind, step: Step) -> Option<String> {
-    let reason = reason(kind, step);
-    let gate = kind.state(step.to).gate.as_ref();
     let waits = matches!(step.edge.kind, EdgeKind::Next | EdgeKind::Timeout);
-    let gate = gate.filter(|_| waits).map(|gate| gate.during.to_string());
-    match (reason, gate) {
-        (Some(reason), Some(gate)) => Some(format!("{reason}, {gate}")),
-        (reason, gate) => reason.or(gate),
-    }
+    let gate = kind.state(step.to).gate.as_ref().filter(|_| waits);
+    let limits = kind.limits.iter();
+    let limits = limits.filter(|limit| waits && limit.counts(step.to) && !limit.counts(step.from));
+    let limits = limits.map(|limit| {
+        let per = limit.per.as_ref().map(|path| format!(" per {}", path.value));
+        format!("at most {}{}", limit.at_most.value, per.unwrap_or_default())
+    });
+    let reason = reason(kind, step).into_iter();
+    let parts = reason
+        .chain(gate.map(|gate| gate.during.to_string()))
+        .chain(limits);
+    let parts: Vec<String> = parts.collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// Why an object takes an edge, if that is said.
