@@ -163,3 +163,24 @@ impl Places {
         self.known.locked().ledger.turns().cloned().collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_that_cannot_be_given_are_named() {
+        let known = BTreeMap::from([("rollout", false), ("zone", true)]);
+        let given = |name: &str| check(&BTreeMap::from([(name.to_owned(), 5)]), &known);
+        assert!(given("rollout").is_ok());
+        let said = |name: &str| given(name).expect_err("it cannot be given").to_string();
+        assert_eq!(
+            said("zone"),
+            "the limit `zone` cannot be given: it counts the values of a field apart, and this number is for one count"
+        );
+        assert_eq!(
+            said("zones"),
+            "there is no limit `zones`: the limits are rollout, zone"
+        );
+    }
+}
