@@ -7,6 +7,7 @@
 //!
 //! The oracle of the contract judges what was written.
 
+mod fleet;
 mod network;
 mod planted;
 mod play;

@@ -16,8 +16,9 @@ use std::process::Output;
 const WHICH: &str = "KRATOR_PLANTED";
 
 /// The tests that are to find defects, from the fastest on. None of the others is needed when one of them has found it.
-const SCENARIOS: [&str; 6] = [
+const SCENARIOS: [&str; 7] = [
     "sim::a_kill_before_or_after",
+    "sim::fleet",
     "sim::objects_live_through",
     "sim::an_operator_that_was_frozen",
     "sim::of_several_replicas",

@@ -1,0 +1,71 @@
+//! Objects of one kind that all want into the states of a limit, while leaders come and go.
+
+use super::network::Faults;
+use super::run::Deployment;
+use super::world::{Judged, World, description, simulate};
+use super::{last_requests, seeds};
+use crate::dice::Dice;
+use std::time::Duration;
+
+/// As many as want to eat at a trough for two.
+const OBJECTS: usize = 12;
+/// For so long, replicas are killed, cut off and frozen.
+const DISTURBED: Duration = Duration::from_secs(200);
+/// How long objects may take to come to rest when nothing disturbs them any more.
+const REST: Duration = Duration::from_secs(300);
+/// The loop that all of them go round.
+const HUNGRY: &str = "Tagged>Roam,Roam>Eat,Eat>Sleep,Sleep>stay,";
+
+async fn fleet(seed: u64) -> Judged {
+    let mut dice = Dice::new(seed);
+    let mut world = World::begin(seed, Deployment::Elected(3), &[0, 90, -90]).await;
+    let mut kinds = description().kinds.iter();
+    let moose = kinds.find(|kind| !kind.limits.is_empty() && kind.resource.kind.as_str() == "Moose");
+    let moose = moose.expect("its states have a limit");
+    for number in 0..OBJECTS {
+        world.create(moose, &format!("it-{number}"), Some(HUNGRY)).await;
+    }
+    world.network.set(Faults {
+        slow: 200,
+        lost: 20,
+        unanswered: 20,
+        failed: 20,
+        late: 150,
+        ..Faults::default()
+    });
+    let mut at = Duration::ZERO;
+    while at < DISTURBED {
+        let millis = |dice: &mut Dice, most: usize| Duration::from_millis(dice.below(most) as u64);
+        at += Duration::from_secs(2) + millis(&mut dice, 8000);
+        world.wait_until(at).await;
+        let (replica, length) = (dice.below(3), millis(&mut dice, 25_000));
+        match dice.below(4) {
+            0 => world.kill(replica, length),
+            1 | 2 => world.cut_off(replica, length),
+            _ => world.freeze(replica, length),
+        }
+    }
+    world.network.set(Faults::default());
+    if !world.wait_for(REST, |world| world.restless().is_empty()).await {
+        let restless = world.restless();
+        world.find(format!("these have not come to rest: {restless:?}"));
+    }
+    world.end().await
+}
+
+#[test]
+fn limits_hold_while_leaders_come_and_go() {
+    let (mut requests, mut entries) = (0, 0);
+    for seed in seeds("KRATOR_SEEDS", 3) {
+        let judged = simulate(fleet(seed));
+        if let Some(first) = judged.findings.first() {
+            let requests = last_requests(&judged.log, first).join("\n");
+            panic!("seed {seed}: {first}\nits last requests about the object:\n{requests}");
+        }
+        requests += judged.log.len();
+        entries += judged.entries;
+    }
+    crate::cluster::say(&format!(
+        "a fleet: {requests} requests, {entries} entries of states"
+    ));
+}
