@@ -2,7 +2,7 @@
 //!
 //! `testdata/simulated/<defect>.txt` names a file below `crates/` in its first line. Its sections are what is `right` in that file,
 //! what is `planted` instead, and what the finding says (`red`). All defects are planted in one copy of the repository, which is
-//! compiled once: `PLANTED` in the text of a defect is whether that one is to be found now.
+//! compiled once: `PLANTED` in the text of a defect is whether that one is to be found now. `KRATOR_DEFECTS` names some of them.
 
 use crate::dice::number;
 use crate::operator::cargo;
