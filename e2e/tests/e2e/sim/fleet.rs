@@ -7,23 +7,25 @@ use super::{last_requests, seeds};
 use crate::dice::Dice;
 use std::time::Duration;
 
-/// As many as want to eat at a trough for two.
+/// Two of them may be repaired at once.
 const OBJECTS: usize = 12;
 /// For so long, replicas are killed, cut off and frozen.
 const DISTURBED: Duration = Duration::from_secs(200);
 /// How long objects may take to come to rest when nothing disturbs them any more.
 const REST: Duration = Duration::from_secs(300);
 /// The loop that all of them go round.
-const HUNGRY: &str = "Tagged>Roam,Roam>Eat,Eat>Sleep,Sleep>stay,";
+const DRIFTING: &str = "Preparing>Determining,Determining>CorrectingDrift,CorrectingDrift>Ready,Ready>Preparing,RetryWait>Determining,";
 
 async fn fleet(seed: u64) -> Judged {
     let mut dice = Dice::new(seed);
     let mut world = World::begin(seed, Deployment::Elected(3), &[0, 90, -90]).await;
     let mut kinds = description().kinds.iter();
-    let moose = kinds.find(|kind| !kind.limits.is_empty() && kind.resource.kind.as_str() == "Moose");
-    let moose = moose.expect("its states have a limit");
+    let releases = kinds.find(|kind| !kind.limits.is_empty());
+    let releases = releases.expect("releases have a limit");
     for number in 0..OBJECTS {
-        world.create(moose, &format!("it-{number}"), Some(HUNGRY)).await;
+        world
+            .create(releases, &format!("it-{number}"), Some(DRIFTING))
+            .await;
     }
     world.network.set(Faults {
         slow: 200,
