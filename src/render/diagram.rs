@@ -120,7 +120,7 @@ pub(super) fn label(kind: &Kind, step: Step) -> Option<String> {
     let waits = matches!(step.edge.kind, EdgeKind::Next | EdgeKind::Timeout);
     let gate = kind.state(step.to).gate.as_ref().filter(|_| waits);
     let limits = kind.limits.iter();
-    let limits = limits.filter(|limit| waits && limit.counts(step.to) && !limit.counts(step.from));
+    let limits = limits.filter(|limit| waits && limit.is_entered(step.from, step.to));
     let limits = limits.map(|limit| {
         let per = limit.per.as_ref().map(|path| format!(" per {}", path.value));
         format!("at most {}{}", limit.at_most.value, per.unwrap_or_default())

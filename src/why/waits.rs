@@ -337,10 +337,7 @@ impl Waits<'_> {
     fn limits(&self, to: graph::StateId) -> Vec<String> {
         let at = self.facts.object["status"]["state"].as_str();
         let at = at.and_then(|at| self.graph.find(at));
-        let needed =
-            self.graph.limits.iter().filter(|limit| {
-                limit.states.contains(&to) && !at.is_some_and(|at| limit.states.contains(&at))
-            });
+        let needed = self.graph.limits.iter().filter(|limit| limit.is_entered(at, to));
         needed
             .map(|limit| format!("the limit {} lets {} in", limit.name, limit.at_most))
             .collect()

@@ -182,7 +182,7 @@ impl<'g> Engine<'g> {
     /// Reports the current values of the fields that the graph refers to.
     pub fn saw_field_values(&mut self, values: Vec<Option<FieldValue>>) {
         // Places are granted for the values that the object had.
-        self.stay.is_granted &= self.field_values == values;
+        self.stay.is_granted = self.stay.is_granted && self.field_values == values;
         self.field_values = values;
     }
 

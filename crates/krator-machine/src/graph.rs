@@ -75,6 +75,10 @@ impl<'g> Limit<'g> {
         self.per = Some(field);
         self
     }
+    /// Whether an object needs a place of the limit to go from one state to another; one that is in none comes from outside.
+    pub fn is_entered(&self, from: Option<StateId>, to: StateId) -> bool {
+        self.states.contains(&to) && !from.is_some_and(|from| self.states.contains(&from))
+    }
 }
 
 /// The states of a machine, and what applies to the machine as a whole.

@@ -112,6 +112,11 @@ impl Places {
     pub fn counts(&self, state: StateId) -> bool {
         self.states.iter().any(|counted| counted.value == state)
     }
+
+    /// Whether an object that goes from one state to another needs a place for that.
+    pub fn is_entered(&self, from: StateId, to: StateId) -> bool {
+        self.counts(to) && !self.counts(from)
+    }
 }
 
 /// Times that begin by a schedule.

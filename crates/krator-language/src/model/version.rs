@@ -91,7 +91,7 @@ impl Kind {
     /// count it yet, and the window of the state.
     pub fn gates_between(&self, from: StateId, to: StateId) -> impl Iterator<Item = Span> {
         let limits = self.limits.iter();
-        let limits = limits.filter(move |limit| limit.counts(to) && !limit.counts(from));
+        let limits = limits.filter(move |limit| limit.is_entered(from, to));
         let gate = self.state(to).gate.as_ref().map(|gate| gate.span);
         limits.map(|limit| limit.span).chain(gate)
     }

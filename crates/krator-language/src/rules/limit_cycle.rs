@@ -53,7 +53,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     for step in subject.graph.steps().filter(|step| is_held_up(subject, step)) {
         for (held, of) in limits.iter().enumerate() {
             let wanted = limits.iter().enumerate();
-            let wanted = wanted.filter(|(_, limit)| limit.counts(step.to) && !limit.counts(step.from));
+            let wanted = wanted.filter(|(_, limit)| limit.is_entered(step.from, step.to));
             // A place that the object gives back as soon as it goes on holds up others as well as one that it keeps.
             for (wanted, _) in wanted.filter(|_| of.counts(step.from)) {
                 waits.add_edge(NodeIndex::new(held), NodeIndex::new(wanted), step);
@@ -89,11 +89,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
 fn is_held_up(subject: &Subject<'_>, step: &Step) -> bool {
     let waits = matches!(step.edge.kind, EdgeKind::Next | EdgeKind::Timeout);
     let limits: &[Places] = &subject.kind.limits;
-    let is_limited = |to: StateId| {
-        limits
-            .iter()
-            .any(|limit| limit.counts(to) && !limit.counts(step.from))
-    };
+    let is_limited = |to: StateId| limits.iter().any(|limit| limit.is_entered(step.from, to));
     let timeout = subject.kind.state(step.from).timeout.as_ref();
     waits && is_limited(step.to) && timeout.is_none_or(|timeout| is_limited(timeout.to.value))
 }

@@ -51,7 +51,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         let mut named = BTreeSet::new();
         let passing = subject.graph.steps().filter(|step| {
             let waits = matches!(step.edge.kind, EdgeKind::Next | EdgeKind::Timeout);
-            !waits && limit.counts(step.to) && !limit.counts(step.from) && named.insert(step.edge.span)
+            !waits && limit.is_entered(step.from, step.to) && named.insert(step.edge.span)
         });
         for step in passing {
             let message = format!(

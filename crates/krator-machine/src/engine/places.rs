@@ -49,9 +49,8 @@ impl Engine<'_> {
 
     /// The limits that count objects in this state, and not in that of the object.
     pub(super) fn needed(&self, to: StateId) -> impl Iterator<Item = (usize, &Limit<'_>)> {
-        let is_in = |limit: &Limit<'_>, at: StateId| limit.states.contains(&at);
         let limits = self.graph.limits.iter().enumerate();
-        limits.filter(move |(_, limit)| is_in(limit, to) && !self.at.is_some_and(|at| is_in(limit, at)))
+        limits.filter(move |(_, limit)| limit.is_entered(self.at, to))
     }
 
     /// What an object waits for, for people. It says nothing of who has the places: all who wait would be written at each change.
