@@ -1,6 +1,8 @@
 //! The command line. Each verb is one small file, which parses its arguments, makes one call, and returns an exit code.
 //! A new verb is a file with `Args` and `run`, and a line in `Verb` and in `run`.
 
+#[cfg(feature = "cluster")]
+mod approve;
 mod against;
 mod artifact;
 mod check;
@@ -66,6 +68,8 @@ enum Verb {
     Doctor(doctor::Args),
     #[cfg(feature = "cluster")]
     Why(why::Args),
+    #[cfg(feature = "cluster")]
+    Approve(approve::Args),
     Explain(explain::Args),
     #[cfg(feature = "dev")]
     Demo(demo::Args),
@@ -120,6 +124,8 @@ pub fn run() -> ExitCode {
         Verb::Doctor(args) => doctor::run(&args),
         #[cfg(feature = "cluster")]
         Verb::Why(args) => why::run(&args),
+        #[cfg(feature = "cluster")]
+        Verb::Approve(args) => approve::run(&args),
         Verb::Explain(args) => explain::run(&args),
         #[cfg(feature = "dev")]
         Verb::Demo(args) => demo::run(&args),

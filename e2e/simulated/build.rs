@@ -10,8 +10,8 @@ use krator::render::{self, Runtime};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// The description with a gate that is open for twenty seconds of each minute, a schedule, and a limit. On a real server they would
-/// only be waited for. All are in releases, because other kinds have the same history there.
+/// The description with a gate that is open for twenty seconds of each minute, one that needs an approval, a schedule, and a limit. On
+/// a real server they would only be waited for. All are in releases, because other kinds have the same history there.
 fn with_gates(text: &str) -> String {
     let (mut text, mut changed) = (text.to_owned(), 0);
     for (state, key) in [
@@ -24,6 +24,10 @@ fn with_gates(text: &str) -> String {
             "  Ready:\n    kind: ready\n    timeout: {at: {schedule: '*/2 * * * *', startingDeadline: 50s}, to: Preparing}\n    next: [{to: Preparing, when: interval passed",
         ),
         (
+            "  Unlocking: {next:",
+            "  Unlocking: {gate: {approval: required}, next:",
+        ),
+        (
             "states:\n  Preparing:",
             "limits: [{name: repairs, states: [CorrectingDrift], atMost: 2}]\nstates:\n  Preparing:",
         ),
@@ -31,7 +35,7 @@ fn with_gates(text: &str) -> String {
         changed += text.matches(state).count();
         text = text.replacen(state, key, 1);
     }
-    assert_eq!(changed, 3, "each of them stands in one place");
+    assert_eq!(changed, 4, "each of them stands in one place");
     text
 }
 

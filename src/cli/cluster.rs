@@ -1,15 +1,17 @@
 //! What the verbs read that look into a cluster: requests to its API server, whose answers are JSON, and the facts that other
-//! rooms judge. Nothing here writes to a cluster.
+//! rooms judge. Only an approval is written to a cluster.
 
 mod client;
 mod examine;
 mod lease;
 mod survey;
+mod target;
 
 pub use client::{Answer, Cluster, NoKubeconfig, Request};
 pub use examine::examine;
 pub use lease::{acts, look_at_lease};
 pub use survey::survey;
+pub use target::{Named, Target};
 
 use std::path::{Path, PathBuf};
 

@@ -126,9 +126,7 @@ pub(super) fn label(kind: &Kind, step: Step) -> Option<String> {
         format!("at most {}{}", limit.at_most.value, per.unwrap_or_default())
     });
     let reason = reason(kind, step).into_iter();
-    let parts = reason
-        .chain(gate.map(|gate| gate.during.to_string()))
-        .chain(limits);
+    let parts = reason.chain(gate.map(|gate| gate.to_string())).chain(limits);
     let parts: Vec<String> = parts.collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }

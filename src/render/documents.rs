@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use super::deploy::FIRST_VERSION;
 use super::diagram::mermaid;
 use super::templates::Template;
-use crate::model::{Admission, Certificates, Description, Extra, Kind};
+use crate::model::{Certificates, Description, Extra, Kind};
 use markdown::paragraph;
 
 /// The version of Rust that generated crates are tested with, which their CI and their image are built with.
@@ -31,9 +31,7 @@ pub(crate) fn values(description: &Description) -> Json {
         "namespace": description.namespace,
         "deletes": kinds.iter().any(|kind| kind.machine.deletion.is_some()),
         "scales": kinds.iter().any(|kind| kind.resource.scale.is_some()),
-        "has_policies": kinds
-            .iter()
-            .any(|kind| kind.admission != Admission::default() || kind.converts()),
+        "has_policies": kinds.iter().any(Kind::has_policies),
         "doc": description.doc.as_ref().map(|doc| paragraph(&doc.value)).unwrap_or_default(),
         "version": FIRST_VERSION,
         "rust": RUST,

@@ -6,6 +6,7 @@ use serde_json::{Value as Json, json};
 
 use crate::model::Description;
 use crate::names::VERBS;
+use crate::policies::APPROVE;
 use rights::Permissions;
 
 const API_VERSION: &str = "rbac.authorization.k8s.io/v1";
@@ -32,6 +33,7 @@ pub fn rbac(description: &Description) -> Vec<Json> {
         documents.extend(granted("Role", (operator, home), namespace, rules.policy()));
     }
     documents.extend(of_users(description));
+    documents.extend(approver(description));
     // The role to bind to whoever scrapes the metrics, such as Prometheus.
     documents.push(reader(&format!("{operator}-metrics-reader"), &["/metrics"]));
     // The role to bind to people who look at the objects: `/state` is what the page at `/` shows.
@@ -66,6 +68,31 @@ fn of_users(description: &Description) -> [Json; 3] {
         role("edit", &VERBS[..7], &scaled),
         role("admin", &VERBS, &scaled),
     ]
+}
+
+/// The role to bind to people who approve that objects enter states. No other role takes it up: who edits an object does not approve
+/// it by that.
+fn approver(description: &Description) -> Option<Json> {
+    let kinds = description.kinds.iter().filter(|kind| kind.needs_approvals());
+    let rules: Vec<Json> = kinds
+        .map(|kind| {
+            let resource = &kind.resource;
+            json!({
+                "apiGroups": [resource.group.as_str()],
+                "resources": [resource.plural.as_str()],
+                "verbs": ["get", "list", "watch", "patch", APPROVE],
+            })
+        })
+        .collect();
+    let name = format!("{}-approver", description.operator.as_str());
+    (!rules.is_empty()).then(|| {
+        json!({
+            "apiVersion": API_VERSION,
+            "kind": "ClusterRole",
+            "metadata": named(&name, None),
+            "rules": rules,
+        })
+    })
 }
 
 /// A role for those who read paths of the operator's own server. It is bound to nobody.

@@ -15,6 +15,7 @@ use crate::machine;
 use crate::model::{Description, Kind, State, StateId, StateKind, format_duration};
 use crate::observed::lease::{Leader, leader};
 use crate::observed::{Found, condition, items, rounded, text, time};
+use crate::policies::approval_annotation;
 use crate::render::rust::handlers::handler_file;
 
 /// Collects what an object waits for.
@@ -315,6 +316,13 @@ impl Waits<'_> {
             Ok(None) => (", which does not open in the next years".to_owned(), None),
             Err(wrong) => (format!(", which is shut: {wrong}"), None),
         };
+        let (says, due) = match to.needs_approval && !self.is_approved(&ask) {
+            true => (
+                format!("{says}: somebody has to approve it, as `krator approve` shows"),
+                due.filter(|due| *due > self.facts.now),
+            ),
+            false => (says, due),
+        };
         let (says, due) = match limits.is_empty() {
             true => (says, due),
             // Which objects go in first depends on all of them.
@@ -331,6 +339,14 @@ impl Waits<'_> {
             format!("it has waited for the gate of {} for {since}{says}", to.name),
             due,
         );
+    }
+
+    /// Whether the object has the approval of what it asks for.
+    fn is_approved(&self, ask: &Ask) -> bool {
+        let annotations = &self.facts.object["metadata"]["annotations"];
+        let approval = annotations[approval_annotation(self.kind)].as_str();
+        let id = approval.and_then(|approval| approval.split(' ').next());
+        id.is_some() && id == ask.id.as_deref()
     }
 
     /// The limits that have to have a place for the object before it enters a state, in words.

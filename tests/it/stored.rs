@@ -93,6 +93,7 @@ fn what_the_runtime_writes_is_what_the_schema_says() {
         ask: Some(Ask {
             to: "Eat".to_owned(),
             since: "2026-01-01T00:00:00Z".parse().expect("a time"),
+            id: Some("00000000000000ff".to_owned()),
             leader: Some("00000000000000ff".to_owned()),
         }),
         fired_timeouts: vec![TimeoutFired {

@@ -1,33 +1,19 @@
 //! The machine of a kind, as the engine of the runtime reads it. Generated code has the same graph as constants, so whoever asks this
 //! one is told what an operator decides.
 
-use krator_machine::FieldValue;
+mod fields;
+
+pub use fields::{field_values, fields, values_at};
+
+use fields::fields_of;
 use krator_machine::graph::{self as rt, Graph, Limit, Objective, Policy, Watch};
-use krator_machine::nearest;
-use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
 use crate::finding::Spanned;
 use crate::model::{
-    Effects, FieldPath, Kind, MomentUnit, ObjectKind, OnSpecChange, PathRoot, Period, Ready, Recurrence,
-    Retry, RetryLimit, Segment, State, StateId, StateKind, TextSource, Times, WatchSource, When, Window,
+    Effects, FieldPath, Kind, ObjectKind, OnSpecChange, Period, Ready, Recurrence, Retry, RetryLimit, State,
+    StateId, StateKind, TextSource, Times, WatchSource, When, Window,
 };
-
-/// A field that times, limits or gates are read from.
-#[derive(Debug, Clone, Copy)]
-struct Field<'k> {
-    path: &'k FieldPath,
-    holds: Holds,
-}
-
-/// What is read from a field.
-#[derive(Debug, Clone, Copy)]
-enum Holds {
-    /// A time, written so.
-    Moment(MomentUnit),
-    Number,
-    Text,
-}
 
 /// The states of a kind in the order of their numbers.
 pub fn states(kind: &Kind) -> Vec<&State> {
@@ -43,120 +29,6 @@ fn in_order(kind: &Kind) -> Vec<(StateId, &State)> {
 /// The finalizer of the objects of a kind, and the label of their children that have no owner reference.
 pub fn finalizer(kind: &Kind) -> String {
     format!("{}/{}", kind.resource.group.value, kind.resource.plural.value)
-}
-
-/// The fields that times, limits and gates are read from, in the order of their numbers, and whether that is a text.
-pub fn fields(kind: &Kind) -> Vec<(&FieldPath, bool)> {
-    let fields = fields_of(kind).into_iter();
-    fields
-        .map(|field| (field.path, matches!(field.holds, Holds::Text)))
-        .collect()
-}
-
-fn fields_of<'a>(kind: &'a Kind) -> Vec<Field<'a>> {
-    let mut fields: Vec<Field<'a>> = Vec::new();
-    let limits = kind.limits.iter().filter_map(|limit| limit.per.as_ref());
-    let mut add = |field: Field<'a>| {
-        if fields.iter().all(|known| known.path != field.path) {
-            fields.push(field);
-        }
-    };
-    for state in states(kind) {
-        let poll = state.wait.as_ref().and_then(|wait| wait.poll.as_ref());
-        let (after, slots) = match state.timeout.as_ref().map(|timeout| &timeout.when) {
-            Some(When::After(after)) => (Some(after), None),
-            Some(When::At(starts, deadline)) => (deadline.as_ref(), Some(starts)),
-            None => (None, None),
-        };
-        let window = state.gate.as_ref().map(|gate| &gate.during);
-        let periods = poll
-            .into_iter()
-            .chain(after)
-            .chain(window.map(|window| &window.duration))
-            .filter_map(|period| match &period.value {
-                Period::Field(field) => Some(Field {
-                    path: &field.path,
-                    holds: Holds::Moment(field.unit),
-                }),
-                Period::Fixed(_) => None,
-            });
-        let times = state.limit.as_ref().and_then(|limit| match &limit.times.value {
-            Times::Field(path) => Some(Field {
-                path,
-                holds: Holds::Number,
-            }),
-            Times::Number(_) => None,
-        });
-        let texts = slots
-            .into_iter()
-            .chain(window.map(|window| &window.starts))
-            .flat_map(Recurrence::texts)
-            .filter_map(|text| match &text.value {
-                TextSource::Field(path) => Some(Field {
-                    path,
-                    holds: Holds::Text,
-                }),
-                TextSource::Fixed(_) => None,
-            });
-        periods.chain(times).chain(texts).for_each(&mut add);
-    }
-    limits.for_each(|path| {
-        add(Field {
-            path: &path.value,
-            holds: Holds::Text,
-        });
-    });
-    fields
-}
-
-/// The values at a path of an object. A path leads to several where it leads through lists.
-pub fn values_at<'a>(object: &'a Json, path: &FieldPath) -> Vec<&'a Json> {
-    let root = match &path.root {
-        PathRoot::Spec => &object["spec"],
-        PathRoot::Status => &object["status"],
-        PathRoot::Metadata => &object["metadata"],
-        PathRoot::Label(key) => return object["metadata"]["labels"].get(key).into_iter().collect(),
-    };
-    let step = |values: Vec<&'a Json>, segment: &Segment| -> Vec<&'a Json> {
-        let below = |value: &'a Json| -> Vec<&'a Json> {
-            let items = || value.as_array().into_iter().flatten();
-            match segment {
-                Segment::Field(name) => value.get(name).into_iter().collect(),
-                Segment::Each => items().collect(),
-                Segment::Where { field, value } => items().filter(|item| item[field] == **value).collect(),
-            }
-        };
-        values.into_iter().flat_map(below).collect()
-    };
-    path.segments.iter().fold(vec![root], step)
-}
-
-/// The values of these fields in an object, as an operator reads them from its type.
-pub fn field_values(kind: &Kind, object: &Json) -> Vec<Option<FieldValue>> {
-    fields_of(kind)
-        .into_iter()
-        .map(|field| field.value(object))
-        .collect()
-}
-
-impl Field<'_> {
-    fn value(&self, object: &Json) -> Option<FieldValue> {
-        let value = values_at(object, self.path).into_iter().next()?;
-        match self.holds {
-            Holds::Text => match value.as_str()? {
-                "" => None,
-                text => Some(FieldValue::Text(text.into())),
-            },
-            Holds::Moment(MomentUnit::Instant) => nearest::time(value.as_str()?).map(FieldValue::At),
-            Holds::Moment(MomentUnit::Duration) => {
-                let duration = nearest::duration(value.as_str()?)?;
-                (!duration.is_zero()).then_some(FieldValue::For(duration))
-            }
-            Holds::Moment(MomentUnit::Seconds) | Holds::Number => {
-                u32::try_from(value.as_i64()?).ok().map(FieldValue::Number)
-            }
-        }
-    }
 }
 
 /// The numbers of the states and of the fields of a kind.
@@ -320,8 +192,12 @@ pub fn with_graph<T>(kind: &Kind, does: impl FnOnce(&Graph<'_>) -> T) -> T {
     let (initial, deletion) = (&kind.machine.initial, &kind.machine.deletion);
     let deletion = deletion.as_ref().map(|state| numbers.state(state));
     let graph = Graph::new(&policies, numbers.state(initial), deletion, &finalizer);
-    let graph = graph.conditions(&conditions).objectives(&objectives);
-    does(&graph.limits(&limits))
+    does(
+        &graph
+            .conditions(&conditions)
+            .objectives(&objectives)
+            .limits(&limits),
+    )
 }
 
 fn policy<'a>(
@@ -411,10 +287,12 @@ fn policy<'a>(
             Times::Field(path) => policy.limit_from_field(numbers.field(path), then),
         };
     }
-    if let Some(gate) = gate {
-        let Window { starts, duration } = &gate.during;
+    if let Some(Window { starts, duration }) = gate.as_ref().and_then(|gate| gate.during.as_ref()) {
         let window = rt::Window::new(numbers.recurrence(starts), numbers.period(&duration.value));
         policy = policy.during(window);
+    }
+    if state.needs_approval() {
+        policy = policy.needs_approval();
     }
     if effects.value == Effects::Once {
         policy = policy.once();

@@ -22,6 +22,9 @@ pub const MANIFEST: &str = "deploy/policies.yaml";
 /// The verb of those who write the status.
 pub const OPERATE: &str = "operate";
 
+/// The verb of those who approve that objects enter states.
+pub const APPROVE: &str = "approve";
+
 /// The most characters of a name, and of an expression in CEL.
 pub(crate) const LONGEST_NAME: usize = 253;
 pub(crate) const LONGEST_EXPRESSION: usize = 100_000;
@@ -45,6 +48,9 @@ pub fn policies(description: &Description, former: &FormerMoves) -> Vec<Json> {
         }
         if kind.admission.transitions.is_some() {
             all.extend(transitions(kind, former));
+        }
+        if kind.needs_approvals() {
+            all.extend(approvals(kind));
         }
         if let Some(versions) = crate::versions::of(description, kind) {
             all.extend(held(kind, &versions.annotation()));
@@ -226,6 +232,60 @@ fn held(kind: &Kind, annotation: &str) -> [Json; 2] {
         "validations": [{"expression": check, "message": message, "reason": "Forbidden"}],
     });
     policy(kind, "held", ("UPDATE", ""), more)
+}
+
+/// Only who may `approve` the resource says which ask is approved: the one that is stored, in their own name, and not together with
+/// an edit of the spec. Whoever creates an object may bring an approval along, as a backup does, which is none for any later ask; and
+/// whoever removes one only withdraws it.
+fn approvals(kind: &Kind) -> [Json; 2] {
+    let resource = &kind.resource;
+    let annotation = approval_annotation(kind);
+    let value = |object: &str| {
+        let annotations = format!("{object}.metadata.annotations");
+        format!(
+            "has({annotations}) && {0} in {annotations} ? {annotations}[{0}] : \"\"",
+            quoted(&annotation)
+        )
+    };
+    let ask = "has(oldObject.status) && has(oldObject.status.ask) && has(oldObject.status.ask.id) ? \
+               oldObject.status.ask.id + \" by \" + request.userInfo.username : \"\"";
+    let given = "variables.given == variables.before || variables.given == \"\"";
+    let what = format!("a {}", resource.kind.value);
+    let refused = |check: &str, message: String| json!({"expression": format!("{given} || {check}"), "message": message, "reason": "Forbidden"});
+    let more = json!({
+        "variables": [
+            {"name": "before", "expression": value("oldObject")},
+            {"name": "given", "expression": value("object")},
+            {"name": "approves", "expression": ask},
+        ],
+        "validations": [
+            refused(
+                &format!("authorizer.requestResource.check({}).allowed()", quoted(APPROVE)),
+                format!(
+                    "to approve what {what} waits for needs the verb {APPROVE} on {}.{}",
+                    resource.plural.value, resource.group.value
+                ),
+            ),
+            refused(
+                "object.metadata.generation == oldObject.metadata.generation",
+                format!("{what} is not approved together with an edit of its spec"),
+            ),
+            refused(
+                "variables.approves != \"\" && (variables.given == variables.approves || \
+                 variables.given.startsWith(variables.approves + \": \"))",
+                format!(
+                    "the annotation {annotation} is `ID by USER` or `ID by USER: REASON`, with the .status.ask.id of the \
+                     object and your own name; krator approve writes it"
+                ),
+            ),
+        ],
+    });
+    policy(kind, "approvals", ("UPDATE", ""), more)
+}
+
+/// The annotation by which an ask is approved.
+pub fn approval_annotation(kind: &Kind) -> String {
+    format!("{}/approve", kind.resource.group.value)
 }
 
 /// The stored state moves along edges.

@@ -65,6 +65,7 @@ mod unsafe_webhook;
 mod unstored_gate;
 mod unused_allow;
 mod version_lacks_rule;
+mod voided_approval;
 
 // Shared by several rules.
 mod deletion_path;
@@ -143,6 +144,7 @@ static CHECKS: &[Check] = &[
     unstored_gate::CHECK,
     unused_allow::CHECK,
     version_lacks_rule::CHECK,
+    voided_approval::CHECK,
 ];
 
 /// Every rule: first those that are reported while a description is read or compared, then those with a check that are not,

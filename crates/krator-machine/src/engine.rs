@@ -97,6 +97,8 @@ pub struct Engine<'g> {
     pinned_request: Option<Box<str>>,
     /// The last request that was dealt with.
     handled: Option<Box<str>>,
+    /// The ask that the annotation approves; 0 if there is none.
+    approved: u64,
     /// Whether the status is to say that the object is paused.
     pausing: bool,
     /// The values of the fields that the graph refers to by number.
@@ -191,6 +193,12 @@ impl<'g> Engine<'g> {
         if self.requested.as_deref() != request {
             self.requested = request.map(Into::into);
         }
+    }
+
+    /// Reports the annotation with the ask that somebody approves, and whatever follows it after a space.
+    pub fn saw_approval(&mut self, approval: Option<&str>) {
+        let id = approval.and_then(|text| text.split(' ').next());
+        self.approved = id.and_then(|id| u64::from_str_radix(id, 16).ok()).unwrap_or(0);
     }
 
     /// Whether there is a request that no run has dealt with.

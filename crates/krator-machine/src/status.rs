@@ -78,6 +78,10 @@ pub struct Ask {
     pub to: String,
     /// Since when, by the API server's clock.
     pub since: Timestamp,
+    /// What an approval names, where the state needs one. It is another one for each ask and each spec, so nobody approves anything
+    /// but what was looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// The replica of the operator that may grant it, where a limit counts the objects in the state: a random number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leader: Option<String>,

@@ -146,6 +146,10 @@ where
                     finalizers.push(name.to_owned());
                 }
             }
+            Edit::Annotation(name, value) => {
+                let annotations = meta.annotations.get_or_insert_default();
+                annotations.insert(name.to_owned(), value.to_owned());
+            }
             Edit::Status(status) => *self.status_mut() = Some(status),
         }
     }

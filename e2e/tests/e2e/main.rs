@@ -37,6 +37,8 @@ mod webhooks;
 mod doctor;
 // What `krator why` and `krator graph --live` say of objects that an operator leads.
 mod why;
+// Who approves that an object enters a state, and what.
+mod approvals;
 // A rollout to another description and back.
 mod rollout;
 // Which rights an operator uses, and which it has.

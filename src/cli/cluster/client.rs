@@ -239,10 +239,14 @@ async fn answer(client: Client, request: Request) -> anyhow::Result<Answer> {
         .body
         .map(|body| body.to_string().into_bytes())
         .unwrap_or_default();
+    let content = match request.method {
+        Method::PATCH => "application/merge-patch+json",
+        _ => "application/json",
+    };
     let request = http::Request::builder()
         .method(request.method)
         .uri(&request.path)
-        .header(http::header::CONTENT_TYPE, "application/json")
+        .header(http::header::CONTENT_TYPE, content)
         .body(Body::from(body))
         .with_context(|| format!("`{}` is no path", printable(&request.path)))?;
     let answer = client.send(request).await?;

@@ -1,48 +1,23 @@
 //! Gathers the facts of `krator why`.
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use serde_json::Value as Json;
 
-use super::{Cluster, Request, look_at_lease, resource_path, unserved};
+use super::{Cluster, Named, look_at_lease, resource_path};
 use crate::machine::values_at;
 use crate::model::{Description, Kind, LookIn, ObjectKind, Scope, WatchBy};
 use crate::observed::development::Development;
 use crate::observed::{Found, text};
-use crate::text::printable;
 use crate::why::Facts;
 
-/// What a cluster says about an object of a kind, whose operator runs in the namespace `home`.
+/// What a cluster says about an object, whose operator runs in the namespace `home`.
 ///
 /// # Errors
 ///
 /// If there is no such object, or if it cannot be read.
-pub fn examine(
-    cluster: &Cluster,
-    description: &Description,
-    kind: &Kind,
-    namespace: Option<&str>,
-    name: &str,
-    home: &str,
-) -> anyhow::Result<Facts> {
-    let resource = &kind.resource;
-    let (group, version, plural) = (
-        resource.group.as_str(),
-        resource.version.as_str(),
-        resource.plural.as_str(),
-    );
-    let path = format!("{}/{name}", resource_path(group, version, plural, namespace));
-    let answer = cluster
-        .ask(Request::get(path))
-        .context("the cluster does not answer")?;
-    let place = namespace.map_or(String::new(), |namespace| {
-        format!(" in the namespace `{namespace}`")
-    });
-    let called = format!("{plural}.{group} `{}`{place}", printable(name));
-    match answer.code {
-        200..300 => {}
-        404 => bail!(unserved(cluster, kind).unwrap_or_else(|| format!("there is no {called}"))),
-        _ => bail!("{called} cannot be read: {}", answer.message()),
-    }
+pub fn examine(named: &Named<'_>, description: &Description, home: &str) -> anyhow::Result<Facts> {
+    let (cluster, kind, namespace) = (&named.cluster, named.kind, named.namespace.as_deref());
+    let answer = named.read()?;
     let now = answer
         .time
         .context("the API server does not say what time it is")?;

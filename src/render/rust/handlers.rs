@@ -182,7 +182,7 @@ pub(crate) fn machine_test(description: &Description, kind: &Kind) -> String {
         kind,
         sample: &sample,
     };
-    let path = run.path(kind.machine.initial.value);
+    let path = run.path(kind.machine.initial.value, false);
     // The path has at least the initial state.
     let ignored = path.iter().any(|state| state.has_work());
     let (rests, deletion) = (

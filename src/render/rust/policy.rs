@@ -100,6 +100,7 @@ impl<'a> Policies<'a> {
             retry,
             limit,
             during,
+            needs_approval,
             effects,
             resume,
             on_spec_change,
@@ -195,6 +196,9 @@ impl<'a> Policies<'a> {
         if let Some(window) = during {
             let (starts, length) = (recurrence(&window.starts), period(window.duration));
             add(quote!(during(rt::Window::new(#starts, #length))));
+        }
+        if *needs_approval {
+            add(quote!(needs_approval()));
         }
         if *effects == Effects::Once {
             add(quote!(once()));

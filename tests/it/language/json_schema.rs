@@ -75,12 +75,13 @@ const OF_SHAPE: [&str; 6] = [
 ];
 
 /// Cases of such rules for which one value is not enough to see the mistake, and why.
-const NOT_OF_SHAPE: [(&str, &str); 10] = [
+const NOT_OF_SHAPE: [(&str, &str); 11] = [
     (
         "missing-key.deletion",
         "the keys of the machine and of a state together",
     ),
     ("missing-key.then", "`then` is only needed beside a number"),
+    ("missing-key.gate", "either of two keys is enough"),
     ("invalid-name.crd", "two names together are too long"),
     (
         "invalid-name.group",

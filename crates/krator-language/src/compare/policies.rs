@@ -146,7 +146,7 @@ pub(super) fn of_state(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mu
     }
     let window = |gate: &Option<Gate>| {
         gate.as_ref()
-            .map_or("at any time".to_owned(), |gate| gate.during.to_string())
+            .map_or("at any time".to_owned(), |gate| gate.to_string())
     };
     if window(&old.gate) != window(gate) {
         let message = format!("is entered {} instead of {}", window(gate), window(&old.gate));

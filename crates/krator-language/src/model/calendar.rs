@@ -83,13 +83,29 @@ impl fmt::Display for Recurrence {
     }
 }
 
-/// When a state may be entered.
+/// When a state may be entered. At least one of its parts is there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gate {
     /// The mapping.
     pub span: Span,
     /// The times in which it is open.
-    pub during: Window,
+    pub during: Option<Window>,
+    /// Where it is written that somebody approves each entry.
+    pub approval: Option<Span>,
+}
+
+/// `within 6h of 0 22 * * MON-FRI in Europe/Berlin, with an approval`
+impl fmt::Display for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(window) = &self.during {
+            window.fmt(f)?;
+        }
+        match (&self.during, self.approval) {
+            (Some(_), Some(_)) => f.write_str(", with an approval"),
+            (None, Some(_)) => f.write_str("with an approval"),
+            (_, None) => Ok(()),
+        }
+    }
 }
 
 /// How many objects may be in a set of states at once.

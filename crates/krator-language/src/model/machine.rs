@@ -90,6 +90,11 @@ impl State {
         self.renamed_from.iter().any(|former| former.as_str() == name)
     }
 
+    /// Whether somebody has to approve that an object enters the state.
+    pub fn needs_approval(&self) -> bool {
+        self.gate.as_ref().is_some_and(|gate| gate.approval.is_some())
+    }
+
     /// Whether `allow` of the state silences a rule.
     pub fn allows(&self, rule: &str) -> bool {
         self.allow.iter().any(|allow| allow.rule.value == rule)

@@ -103,6 +103,11 @@ pub fn machine_status() -> &'static Json {
                         "format": "date-time",
                         "description": "Time at which the wait began.",
                     },
+                    "id": {
+                        "type": "string",
+                        "maxLength": 63,
+                        "description": "Identifies what an approval is for, where the gate needs one.",
+                    },
                     "leader": {
                         "type": "string",
                         "maxLength": 63,

@@ -2,7 +2,9 @@
 
 use krator_machine::versions::Change;
 
-use super::{Column, Field, FieldPath, Kind, MomentUnit, Period, Scale, Schema, StateId, When};
+use super::{
+    Admission, Column, Field, FieldPath, Kind, MomentUnit, Period, Scale, Schema, State, StateId, When,
+};
 use crate::finding::{Span, Spanned};
 use crate::names::VersionName;
 
@@ -85,6 +87,16 @@ impl Kind {
     /// Whether objects may have to wait before they enter some states.
     pub fn has_gates(&self) -> bool {
         !self.limits.is_empty() || self.states.iter().any(|state| state.gate.is_some())
+    }
+
+    /// Whether somebody has to approve that objects enter some states.
+    pub fn needs_approvals(&self) -> bool {
+        self.states.iter().any(State::needs_approval)
+    }
+
+    /// Whether policies of the API server guard the objects.
+    pub fn has_policies(&self) -> bool {
+        self.admission != Admission::default() || self.needs_approvals() || self.converts()
     }
 
     /// What an object may have to wait for that a handler or a timeout leads from one state to another: places of limits that do not

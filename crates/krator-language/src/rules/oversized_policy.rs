@@ -8,7 +8,7 @@ use crate::policies::{self, LONGEST_EXPRESSION, LONGEST_NAME};
 pub(super) static RULE: Rule = Rule {
     name: "oversized-policy",
     severity: Severity::Error,
-    summary: "a policy of `admission` is larger than the API server takes",
+    summary: "a policy is larger than the API server takes",
     explanation: "The name of a policy begins with what it is for and ends with the name of the CRD: at most 253 characters in all. The
 expressions of a policy have at most 100000 characters; `transitions` lists every state and what may follow it, which is
 enough for thousands of states with a few edges each.
@@ -37,7 +37,9 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     };
     let mut found = Vec::new();
     let of_protect = admission.protect.first().map(|state| state.span);
+    let gates = subject.kind.states.iter().filter_map(|state| state.gate.as_ref());
     let asked = [
+        ("approvals", gates.filter_map(|gate| gate.approval).next()),
         ("status", admission.status),
         ("protect", of_protect),
         ("transitions", admission.transitions),

@@ -32,6 +32,7 @@ impl<'g> Engine<'g> {
             requested: None,
             pinned_request: None,
             handled: stored.and_then(|s| s.last_handled_request.as_deref().map(Into::into)),
+            approved: 0,
             pausing: false,
             field_values,
             pace: Pace::default(),

@@ -6,6 +6,7 @@ use crate::{
     engine::times::When,
     field_value::FieldValue,
     graph::{Effects, Exit, Policy, StateId},
+    spec_digest::of_text,
     status::{Ask, MachineStatus},
 };
 use jiff::Timestamp;
@@ -82,7 +83,34 @@ impl Engine<'_> {
     }
 
     fn is_open(&self, to: StateId, now: Now) -> bool {
-        self.has_places(to) && self.is_in_window(to, now)
+        self.is_let_in(to, now) && self.is_in_window(to, now)
+    }
+
+    /// Whether nothing but the time is in the way of an object into a state.
+    fn is_let_in(&self, to: StateId, now: Now) -> bool {
+        self.has_places(to) && self.is_approved(to, now)
+    }
+
+    /// Whether nobody has to approve that the object enters a state, or somebody has approved just that. The deletion of an object
+    /// waits for nothing.
+    pub(super) fn is_approved(&self, to: StateId, now: Now) -> bool {
+        if self.deleting || !self.graph.state(to).needs_approval {
+            return true;
+        }
+        let asking = self.stay.asking.or_else(|| self.ended_timeout(now));
+        asking.is_some_and(|asking| asking.to == to && self.ask_id(asking) == self.approved)
+    }
+
+    /// Identifies a wish, and the spec with which the object has it: nobody approves another one by the same number, be it that of the
+    /// same object a moment later.
+    fn ask_id(&self, asking: Asking) -> u64 {
+        let Asking { to, since } = asking;
+        let spec = self.spec_mark();
+        of_text(
+            &format!("{}/{}", self.stay.entry, self.graph.state(to).name),
+            &format!("{since}/{spec:x}"),
+        )
+        .max(1)
     }
 
     pub(super) fn is_in_window(&self, to: StateId, now: Now) -> bool {
@@ -130,16 +158,17 @@ impl Engine<'_> {
     /// When the handler is to run again because the gate that it waits for is open, as [`Now::elapsed`]. While the limits have no
     /// places for it, it has to ask them when the window opens.
     pub(super) fn gate_opens(&self, now: Now) -> Option<Duration> {
-        let to = self.stay.asking?.to;
+        // A failed run waits for its backoff.
+        let to = self.stay.asking.filter(|_| self.stay.attempts == 0)?.to;
         let at = self.opens(to, now.time).ok()??;
-        let is_due = at > now.time || self.has_places(to);
+        let is_due = at > now.time || self.is_let_in(to, now);
         is_due.then(|| now.elapsed + times::until(at, now))
     }
 
     /// When a timeout that has ended has to ask the limits for places, because the window of its state opens.
     pub(super) fn window_opens(&self, now: Now) -> Option<Duration> {
         let (_, to) = self.policy()?.timeout?;
-        if self.has_places(to) {
+        if self.is_let_in(to, now) {
             return None;
         }
         self.ended_timeout(now)?;
@@ -149,7 +178,7 @@ impl Engine<'_> {
 
     /// When a timeout that ends at this time leads to a state, as [`Now::elapsed`].
     pub(super) fn passes(&self, to: StateId, end: Duration, now: Now) -> Option<Duration> {
-        if !self.has_places(to) {
+        if !self.is_let_in(to, now) {
             return None;
         }
         let ahead = end.saturating_sub(now.elapsed);
@@ -177,6 +206,8 @@ impl Engine<'_> {
         asks.map(|(to, since)| Ask {
             to: self.graph.state(to).name.to_owned(),
             since,
+            id: (self.graph.state(to).needs_approval)
+                .then(|| format!("{:016x}", self.ask_id(Asking { to, since }))),
             leader: (self.needed(to).next().is_some()).then(|| leader(now)),
         })
     }

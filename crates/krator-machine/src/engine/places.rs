@@ -55,15 +55,15 @@ impl Engine<'_> {
 
     /// What an object waits for, for people. It says nothing of who has the places: all who wait would be written at each change.
     pub(super) fn waits_for(&self, to: StateId) -> String {
-        let limits: Vec<&str> = self.needed(to).map(|(_, limit)| limit.name).collect();
-        let name = self.graph.state(to).name;
-        match limits[..] {
-            [] => format!("waits for the gate of {name}"),
-            [limit] => format!("waits for the gate of {name}: the limit {limit}"),
-            _ => format!(
-                "waits for the gate of {name}: the limits {}",
-                limits.join(" and ")
-            ),
+        let to_state = self.graph.state(to);
+        let approval = to_state.needs_approval.then(|| "an approval".to_owned());
+        let limits = self
+            .needed(to)
+            .map(|(_, limit)| format!("the limit {}", limit.name));
+        let parts: Vec<String> = approval.into_iter().chain(limits).collect();
+        match &parts[..] {
+            [] => format!("waits for the gate of {}", to_state.name),
+            _ => format!("waits for the gate of {}: {}", to_state.name, parts.join(" and ")),
         }
     }
 
@@ -140,6 +140,7 @@ impl Engine<'_> {
             && ask.leader.as_ref() == Some(&leader(now))
             && self.stay.not_before <= now.elapsed
             && self.is_in_window(to, now)
+            && self.is_approved(to, now)
             && self.needed(to).next().is_some()
     }
 }

@@ -91,6 +91,13 @@ impl Engine<'_> {
         has_changed
     }
 
+    /// What is another number for another spec: its generation, or the digest of the whole spec in a kind that is converted, in which
+    /// the same generation may have several.
+    pub(super) fn spec_mark(&self) -> u64 {
+        let whole = self.spec.as_ref().and_then(|spec| spec.whole);
+        whole.unwrap_or(self.generation.unsigned_abs())
+    }
+
     /// Whether the spec is the one that was judged last.
     pub(super) fn is_judged(&self) -> bool {
         self.judged == self.generation && !self.spec.as_ref().is_some_and(|spec| spec.is_converted)

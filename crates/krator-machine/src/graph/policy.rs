@@ -31,6 +31,8 @@ pub struct Policy<'g> {
     pub limit: Option<(Times, StateId)>,
     /// The times in which objects may enter it; `None` if they always may.
     pub during: Option<Window<'g>>,
+    /// Whether somebody has to approve that an object enters it.
+    pub needs_approval: bool,
     /// Whether its handler may run more than once in a stay.
     pub effects: Effects,
     /// The state that objects enter after an interrupted run, if the handler runs only once.
@@ -168,6 +170,7 @@ impl<'g> Policy<'g> {
             retry: Retry::DEFAULT,
             limit: None,
             during: None,
+            needs_approval: false,
             effects: Effects::Idempotent,
             resume: None,
             on_spec_change: OnSpecChange::Wake,
@@ -256,6 +259,12 @@ impl<'g> Policy<'g> {
     /// changes of the spec, failures and limits do not wait.
     pub const fn during(mut self, window: Window<'g>) -> Self {
         self.during = Some(window);
+        self
+    }
+    /// Somebody approves that an object enters the state, by an annotation with the [id of the ask](crate::status::Ask::id). Who waits
+    /// for that and who does not is as for a [window](Self::during).
+    pub const fn needs_approval(mut self) -> Self {
+        self.needs_approval = true;
         self
     }
     /// The handler runs at most once in one stay.

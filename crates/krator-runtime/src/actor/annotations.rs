@@ -1,4 +1,4 @@
-//! The annotations with which people steer a single object: `<group>/paused` and `<group>/requestedAt`.
+//! The annotations with which people steer a single object: `<group>/paused`, `<group>/requestedAt` and `<group>/approve`.
 use super::{Actor, Step};
 use crate::{
     conditions,
@@ -42,6 +42,8 @@ impl<M: Machine> Actor<'_, M> {
         let request = self.manifest.annotation(&format!("{group}/requestedAt"));
         let is_long = request.is_some_and(|request| request.len() > LONGEST_REQUEST);
         self.engine.saw_request(request.filter(|_| !is_long));
+        let approval = self.manifest.annotation(&format!("{group}/approve"));
+        self.engine.saw_approval(approval);
         let annotated = self.manifest.annotation(&format!("{group}/paused")) == Some("true");
         let paused = annotated && !self.manifest.deleting();
         let is_reported = is_long && self.annotations.is_reported;

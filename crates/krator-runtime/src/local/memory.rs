@@ -123,6 +123,20 @@ impl<M: Machine> Handle<M> {
         self.0.full.locked().remove(limit);
         self.0.mailbox.post(|_| ());
     }
+    /// Somebody approves what the object asks for, as `krator approve` does.
+    ///
+    /// # Panics
+    ///
+    /// If it asks for nothing that needs an approval.
+    pub fn approve(&self) {
+        let stored = self.stored();
+        let status = stored.as_ref().and_then(|stored| stored.status());
+        let ask = status.and_then(|status| status.machine().ask.as_ref());
+        let id = ask.and_then(|ask| ask.id.as_deref());
+        let id = id.expect("the object asks for nothing that needs an approval");
+        let name = format!("{}/approve", M::GRAPH.group());
+        self.update(|object| object.edit(Edit::Annotation(&name, &format!("{id} by tester"))));
+    }
     /// Notifies the machine that an owned or a watched object has changed. A state that waits for `what` runs again.
     pub fn changed(&self, what: Watch) {
         let change = Change {

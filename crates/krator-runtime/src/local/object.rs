@@ -24,6 +24,8 @@ pub struct LocalObject<Spec = (), Status = ()> {
     pub name: String,
     /// Its labels. A state that watches the object itself runs again when they change.
     pub labels: BTreeMap<String, String>,
+    /// Its annotations.
+    pub annotations: BTreeMap<String, String>,
     /// Its spec.
     pub spec: Spec,
     /// Its status; `None` until the machine has written one.
@@ -49,6 +51,7 @@ impl<Spec, Status> LocalObject<Spec, Status> {
         Self {
             name: name.into(),
             labels: BTreeMap::new(),
+            annotations: BTreeMap::new(),
             spec,
             status: None,
             generation: 1,
@@ -100,7 +103,10 @@ where
         self.finalizers.iter().any(|finalizer| finalizer == name)
     }
     fn same_labels(&self, other: &Self) -> bool {
-        self.labels == other.labels
+        (&self.labels, &self.annotations) == (&other.labels, &other.annotations)
+    }
+    fn annotation(&self, name: &str) -> Option<&str> {
+        self.annotations.get(name).map(String::as_str)
     }
     fn status(&self) -> Option<&Self::Status> {
         self.status.as_ref()
@@ -112,6 +118,9 @@ where
             Edit::Delete => self.deleting = true,
             Edit::Finalizer(name, true) => self.finalizers.push(name.to_owned()),
             Edit::Finalizer(name, false) => self.finalizers.retain(|finalizer| finalizer != name),
+            Edit::Annotation(name, value) => {
+                self.annotations.insert(name.to_owned(), value.to_owned());
+            }
             Edit::Status(status) => self.status = Some(status),
         }
     }

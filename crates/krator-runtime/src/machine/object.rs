@@ -61,8 +61,8 @@ pub trait Object: Clone + Send + Sync + 'static {
     fn has_finalizer(&self, name: &str) -> bool;
     /// Whether both objects have the same labels and annotations.
     fn same_labels(&self, other: &Self) -> bool;
-    /// The value of this annotation. `<group>/paused` and `<group>/requestedAt` steer single objects; without
-    /// annotations nothing does.
+    /// The value of this annotation. `<group>/paused`, `<group>/requestedAt` and `<group>/approve` steer single objects;
+    /// without annotations nothing does.
     fn annotation(&self, name: &str) -> Option<&str> {
         let _ = name;
         None
@@ -89,6 +89,8 @@ pub enum Edit<'a, S> {
     Delete,
     /// Adds this finalizer (`true`) or removes it (`false`).
     Finalizer(&'a str, bool),
+    /// Sets this annotation to a value.
+    Annotation(&'a str, &'a str),
     /// Replaces the status.
     Status(S),
 }

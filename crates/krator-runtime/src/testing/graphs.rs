@@ -53,11 +53,12 @@ pub async fn drive(graph: &Graph<'_>, from: StateId, cause: Cause, to: Option<St
     wrong
 }
 
-/// A state that may be entered at any time, and whose schedule leads on after an hour.
+/// A state that may be entered at any time without an approval, and whose schedule leads on after an hour.
 fn without_calendar<'g>(policy: &Policy<'g>) -> Policy<'g> {
     const HOUR: Duration = Duration::from_secs(3600);
     let policy = Policy {
         during: None,
+        needs_approval: false,
         ..*policy
     };
     match policy.timeout {

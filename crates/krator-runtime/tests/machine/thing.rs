@@ -142,6 +142,9 @@ impl Object for Thing {
             }
             Edit::Generation(generation) => self.generation = generation,
             Edit::Delete => self.deleting = true,
+            Edit::Annotation(name, value) => {
+                self.annotations.insert(name.to_owned(), value.to_owned());
+            }
             Edit::Finalizer(name, true) => self.finalizers.push(name.to_owned()),
             Edit::Finalizer(name, false) => self.finalizers.retain(|f| f != name),
             Edit::Status(mut status) => {

@@ -1,6 +1,7 @@
 //! An oracle: it reads the history of a kind's objects from a watch, and finds what the runtime should not have done by the
 //! graph of the description. It knows the language and nothing of the runtime.
 
+mod approvals;
 mod journal;
 mod moves;
 mod planted;
@@ -26,6 +27,8 @@ pub struct Oracle {
     finalizer: String,
     /// By uid.
     objects: BTreeMap<String, History>,
+    /// By uid.
+    objects_asks: BTreeMap<String, approvals::Asks>,
     /// All entries of states that were written, each with the uid of its object and its state.
     entries: HashMap<String, (String, StateId)>,
     /// When operators were started.
@@ -133,6 +136,7 @@ impl Oracle {
             kind: kind.clone(),
             finalizer: format!("{group}/{plural}"),
             objects: BTreeMap::new(),
+            objects_asks: BTreeMap::new(),
             entries: HashMap::new(),
             started: Vec::new(),
             contested: false,
@@ -203,6 +207,7 @@ impl Oracle {
         } else if reading(now.0) == Reading::Current {
             problems.push("kstatus takes it for ready before an operator has seen it".to_owned());
         }
+        self.judge_ask(now, &mut problems);
         for problem in problems {
             self.report(now, &problem);
         }

@@ -46,7 +46,11 @@ impl Surroundings {
         if dice.one_in(2) {
             during["timeZone"] = json!(*dice.among(&["UTC", "Europe/Berlin"]));
         }
-        json!({"during": during})
+        match dice.below(4) {
+            0 => json!({"approval": "required"}),
+            1 => json!({"approval": "required", "during": during}),
+            _ => json!({"during": during}),
+        }
     }
 
     /// `at` of a timeout.

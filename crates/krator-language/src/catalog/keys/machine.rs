@@ -194,9 +194,14 @@ section! {
 section! {
     /// The mapping under `gate`.
     GateKey in GATE, "a gate":
-    During = required("during", Mapping(&WINDOW),
+    During = optional("during", Mapping(&WINDOW),
         "The times in which objects may enter the state. What they do there may end later.",
-        "states: {Tagged: {gate: {during: {schedule: 0 22 * * MON-FRI, duration: 6h}}}}");
+        "states: {Tagged: {gate: {during: {schedule: 0 22 * * MON-FRI, duration: 6h}}}}")
+        .default("at any time");
+    Approval = optional("approval", Word(&["required"]),
+        "`required`: somebody approves each entry, with `krator approve`. A policy asks for the verb `approve` on the resource.",
+        "states: {Tagged: {gate: {approval: required}}}")
+        .default("nobody has to");
 }
 
 /// Five fields of cron.

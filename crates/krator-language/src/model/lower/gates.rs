@@ -7,7 +7,9 @@ use super::nodes::{Input, is_empty_list, list, name_of, text};
 use super::paths::{Fields, Leaf};
 use super::table::{BuildContext, Table};
 use crate::catalog::keys::{GateKey, PlacesKey, SlotsKey, WindowKey};
-use crate::catalog::{INVALID_DURATION, INVALID_SCHEDULE, NAME_COLLISION, UNKNOWN_FIELD, WRONG_TYPE};
+use crate::catalog::{
+    INVALID_DURATION, INVALID_SCHEDULE, MISSING_KEY, NAME_COLLISION, UNKNOWN_FIELD, WRONG_TYPE,
+};
 use crate::finding::{Finding, Spanned};
 use crate::model::{
     FieldPath, Gate, MomentUnit, PathRoot, Period, Places, Recurrence, Segment, TextSource, When, Window,
@@ -18,10 +20,17 @@ use crate::text::shown;
 /// Reads `gate`.
 pub(super) fn gate(node: Input<'_>, context: &BuildContext<'_, '_>) -> Option<Gate> {
     Keys::mapping(node, |keys| {
+        if !keys.has(GateKey::During) && !keys.has(GateKey::Approval) {
+            let message = "this gate is always open: it has neither `during` nor `approval`";
+            return node.refuse(Finding::new(&MISSING_KEY, node.span, message));
+        }
         let during = keys.read(GateKey::During, |node| window(node, context));
-        Some(Gate {
+        let approval = keys.word(GateKey::Approval, &[("required", ())]);
+        let approval = approval.map(|required| required.span);
+        (during.is_some() || approval.is_some()).then_some(Gate {
             span: node.span,
-            during: during?,
+            during,
+            approval,
         })
     })
 }

@@ -111,19 +111,40 @@ fn an_object_waits_where_it_is_until_the_gate_is_open() {
 fn an_object_that_no_longer_wants_to_does_not_ask() {
     let states = states(Policy::new("Run"), WINDOW);
     let graph = graph(&states);
-    for outcome in [
-        Outcome::Exit(Exit::Stay),
+    let (mut engine, first) = started(&graph, Vec::new());
+    engine.ended(to_upgrade(), after(HOUR));
+    let stored = store(&mut engine, &first, after(HOUR));
+    engine.begin();
+    engine.ended(Outcome::Exit(Exit::Stay), after(2 * HOUR));
+    let stored = store(&mut engine, &stored, after(2 * HOUR));
+    assert_eq!(stored.ask, None);
+    assert_ne!(condition(&stored, "Reconciling").1, "WaitsForGate");
+}
+
+#[test]
+fn a_failure_says_nothing_of_the_wish() {
+    let states = states(Policy::new("Run"), WINDOW);
+    let graph = graph(&states);
+    let (mut engine, first) = started(&graph, Vec::new());
+    engine.ended(to_upgrade(), after(HOUR));
+    let stored = store(&mut engine, &first, after(HOUR));
+    engine.begin();
+    engine.ended(
         Outcome::Failed(crate::class::Class::Transient, "busy".to_owned()),
-    ] {
-        let (mut engine, first) = started(&graph, Vec::new());
-        engine.ended(to_upgrade(), after(HOUR));
-        let stored = store(&mut engine, &first, after(HOUR));
-        engine.begin();
-        engine.ended(outcome, after(2 * HOUR));
-        let stored = store(&mut engine, &stored, after(2 * HOUR));
-        assert_eq!(stored.ask, None);
-        assert_ne!(condition(&stored, "Reconciling").1, "WaitsForGate");
-    }
+        after(10 * HOUR),
+    );
+    let failed = store(&mut engine, &stored, after(10 * HOUR));
+    assert_eq!(failed.ask, stored.ask);
+    assert_eq!(condition(&failed, "Reconciling").1, "Retrying");
+    // The gate is open, but a failed run waits for its backoff.
+    let Decision::Wait(Some(retry)) = engine.decide(after(10 * HOUR)) else {
+        panic!("it waits");
+    };
+    assert!(retry > 10 * HOUR, "{retry:?}");
+    assert_eq!(engine.decide(after(retry)), Decision::Run);
+    engine.begin();
+    engine.ended(to_upgrade(), after(retry));
+    assert_eq!(engine.at(), Some(UPGRADE));
 }
 
 #[test]
@@ -423,3 +444,5 @@ fn each_start_leads_on_at_most_once() {
     }
     assert!(kills > 200 && starts > 500, "{kills} {starts}");
 }
+
+mod approvals;

@@ -119,7 +119,11 @@ impl Oracle {
         {
             to.push(timeout.to.value);
         }
-        to.retain(|to| self.may_be_open(*to, now) && self.was_asked_for(id, *to, before));
+        to.retain(|to| {
+            self.may_be_open(*to, now)
+                && self.was_asked_for(id, *to, before)
+                && self.was_approved(id, *to, before)
+        });
         if let Some(retry) = &state.retry
             && let Some(then) = retry.then
         {
@@ -165,14 +169,15 @@ impl Oracle {
 
     /// Whether the gate of a state can have been open when the object was written.
     fn may_be_open(&self, to: StateId, now: View) -> bool {
-        let (Some(gate), Some(at)) = (&self.kind.state(to).gate, now.entered_at()) else {
+        let gate = self.kind.state(to).gate.as_ref();
+        let (Some(window), Some(at)) = (gate.and_then(|gate| gate.during.as_ref()), now.entered_at()) else {
             return true;
         };
-        let Period::Fixed(length) = gate.during.duration.value else {
+        let Period::Fixed(length) = window.duration.value else {
             return true;
         };
         let length = SignedDuration::try_from(length).unwrap_or(SignedDuration::MAX);
-        starts_within(&gate.during.starts, at - length - TOLERANCE, at + TOLERANCE)
+        starts_within(&window.starts, at - length - TOLERANCE, at + TOLERANCE)
     }
 
     fn was_started_between(&self, before: View, now: View) -> bool {

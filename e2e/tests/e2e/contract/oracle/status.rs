@@ -88,10 +88,16 @@ impl Oracle {
                     let counts = |state: Option<StateId>| state.is_some_and(|state| limit.counts(state));
                     counts(gated) && !counts(at)
                 });
-                let limits: Vec<&str> = gated.map(|limit| limit.name.value.as_str()).collect();
-                match limits[..] {
+                let limits = gated.map(|limit| format!("the limit {}", limit.name.value));
+                let needs = self
+                    .kind
+                    .state_named(to)
+                    .map(|to| self.kind.state(to).needs_approval());
+                let approval = needs.filter(|needs| *needs).map(|_| "an approval".to_owned());
+                let parts: Vec<String> = approval.into_iter().chain(limits).collect();
+                match &parts[..] {
                     [] => format!("waits for the gate of {to}"),
-                    _ => format!("waits for the gate of {to}: the limit {}", limits.join(" and ")),
+                    _ => format!("waits for the gate of {to}: {}", parts.join(" and ")),
                 }
             });
             if found["message"] != message.as_deref().unwrap_or(now.text("/status/message")) {

@@ -1,0 +1,155 @@
+//! `krator approve`.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use http::Method;
+use krator_machine::status::Ask;
+use serde::Deserialize as _;
+use serde_json::{Value as Json, json};
+
+use super::cluster::{Cluster, Named, Request, Target};
+use super::{crate_path, read, sound, stdout};
+use crate::observed::text;
+use crate::policies::approval_annotation;
+use crate::text::printable;
+
+/// How often an approval is written anew because something else of the object has changed meanwhile.
+const TRIES: usize = 5;
+
+/// Shows what an object waits to have approved, and approves it with --id
+///
+/// The id is another one as soon as the object asks for something else or its spec changes, so nobody approves anything but what
+/// was shown.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    target: Target,
+    /// Approve the ask with this id, as it was shown
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
+    /// Why it is approved, for those who read the annotation later
+    #[arg(long, short, value_name = "TEXT", requires = "id")]
+    message: Option<String>,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let path = crate_path("approve")?;
+    let checked = read(&path)?;
+    let named = args.target.find(sound(&checked)?)?;
+    let text = match &args.id {
+        None => shown(&named)?,
+        Some(id) => approve(&named, id, args.message.as_deref())?,
+    };
+    stdout().write_all(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How people name the object.
+fn called(named: &Named<'_>) -> String {
+    let object = format!("{}/{}", named.kind.resource.kind.value, named.name);
+    match &named.namespace {
+        Some(namespace) => format!("{object} in the namespace {}", printable(namespace)),
+        None => object,
+    }
+}
+
+/// The object, with what it asks to have approved.
+fn asking(named: &Named<'_>) -> anyhow::Result<(Json, Ask, String)> {
+    let object = named.read()?.json();
+    let ask = Ask::deserialize(&object["status"]["ask"]).ok();
+    let Some((ask, id)) = ask.and_then(|ask| Some((ask.clone(), ask.id?))) else {
+        bail!(
+            "{} waits for no approval; `krator why` says what it waits for",
+            called(named)
+        );
+    };
+    Ok((object, ask, id))
+}
+
+/// What the annotation says of the approval with this id, if it has it.
+fn given<'o>(named: &Named<'_>, object: &'o Json, id: &str) -> Option<&'o str> {
+    let annotation = object["metadata"]["annotations"][approval_annotation(named.kind)].as_str()?;
+    (annotation.split(' ').next() == Some(id)).then_some(annotation)
+}
+
+fn shown(named: &Named<'_>) -> anyhow::Result<String> {
+    let (object, ask, id) = asking(named)?;
+    let (called, state) = (called(named), text(&object, "/status/state"));
+    let since = ask.since.strftime("%Y-%m-%d %H:%M:%S UTC");
+    let generation = object["metadata"]["generation"].as_i64().unwrap_or_default();
+    let spec = serde_yaml::to_string(&object["spec"]).context("the spec is no YAML")?;
+    let mut says = format!(
+        "{called} waits for an approval since {since}, to go from {} to {}.\n\nIts spec, generation {generation}:\n\n",
+        printable(state),
+        printable(&ask.to)
+    );
+    says.extend(spec.lines().map(|line| format!("  {}\n", printable(line))));
+    says.push_str(&match given(named, &object, &id) {
+        Some(given) => format!("\nIt is approved: {}\n", printable(given)),
+        None => {
+            let namespace = named.namespace.as_deref();
+            let namespace =
+                namespace.map_or(String::new(), |name| format!(" --namespace {}", printable(name)));
+            let (kind, name) = (&named.kind.resource.kind.value, named.name);
+            format!(
+                "\nTo approve that: krator approve {kind}/{name}{namespace} --id {}\n",
+                printable(&id)
+            )
+        }
+    });
+    Ok(says)
+}
+
+/// Writes the annotation. Beside the id it has the name of whoever writes it, which the policy compares.
+fn approve(named: &Named<'_>, id: &str, message: Option<&str>) -> anyhow::Result<String> {
+    let user = user(&named.cluster)?;
+    let reason = message.map_or(String::new(), |message| format!(": {message}"));
+    for _ in 0..TRIES {
+        let (object, ask, asked) = asking(named)?;
+        if asked != id {
+            bail!(
+                "{} asks for something else now: `krator approve` without --id shows it",
+                called(named)
+            );
+        }
+        let patch = Request {
+            method: Method::PATCH,
+            path: format!("{}?fieldManager=krator-approve", named.path()),
+            body: Some(json!({"metadata": {
+                "resourceVersion": object["metadata"]["resourceVersion"],
+                "annotations": {approval_annotation(named.kind): format!("{id} by {user}{reason}")},
+            }})),
+        };
+        let answer = named.cluster.ask(patch).context("the cluster does not answer")?;
+        match answer.code {
+            200..300 => {
+                return Ok(format!(
+                    "{} may go to {}: approved by {}\n",
+                    called(named),
+                    printable(&ask.to),
+                    printable(&user)
+                ));
+            }
+            409 => {}
+            _ => bail!("{} is not approved: {}", called(named), answer.message()),
+        }
+    }
+    bail!("{} changes all the time; try it again", called(named))
+}
+
+/// The name of whoever asks, as the API server knows it.
+fn user(cluster: &Cluster) -> anyhow::Result<String> {
+    const API_VERSION: &str = "authentication.k8s.io/v1";
+    let review = Request {
+        method: Method::POST,
+        path: format!("/apis/{API_VERSION}/selfsubjectreviews"),
+        body: Some(json!({"apiVersion": API_VERSION, "kind": "SelfSubjectReview"})),
+    };
+    let answer = cluster.ask(review).context("the cluster does not answer")?;
+    match answer.json()["status"]["userInfo"]["username"].as_str() {
+        Some(user) => Ok(user.to_owned()),
+        None => bail!("the API server does not say who you are: {}", answer.message()),
+    }
+}
