@@ -63,6 +63,7 @@ fn of_kind(kind: &Kind, alerts: &[Alert]) -> Json {
         "kind": resource.kind.as_str(),
         "resource": resource.definition(),
         "group": resource.group.as_str(),
+        "approvals": kind.needs_approvals(),
         "namespaced": resource.scope.value == Scope::Namespaced,
         "deletion": kind.machine.deletion.is_some(),
         "alerts": of_section(alerts, &kind_section(kind)),

@@ -1,6 +1,6 @@
 //! What somebody should look at, as the metrics of an operator show it: for each kind and state, what the graph lets go wrong.
 
-use crate::model::{Certificates, Description, Kind, Period, RetryLimit, State, StateKind};
+use crate::model::{Certificates, Description, Kind, Period, Places, RetryLimit, State, StateId, StateKind};
 use crate::names::pascal;
 use crate::render::deploy::metrics_name;
 
@@ -14,9 +14,14 @@ pub(in crate::render) fn alerts(description: &Description) -> Vec<Alert> {
         alerts.extend(of_kind(kind));
         alerts.extend(objectives::alerts(kind));
         // In another order of the description they are the same.
-        let mut states: Vec<&State> = kind.states.iter().collect();
-        states.sort_by_key(|state| state.name.as_str());
-        alerts.extend(states.into_iter().flat_map(|state| of_state(kind, state)));
+        let mut states: Vec<(StateId, &State)> = kind.state_ids().collect();
+        states.sort_by_key(|(_, state)| state.name.as_str());
+        alerts.extend(kind.limits.iter().map(|limit| of_limit(kind, limit)));
+        alerts.extend(
+            states
+                .into_iter()
+                .flat_map(|(id, state)| of_state(kind, id, state)),
+        );
     }
     alerts
 }
@@ -154,7 +159,38 @@ fn of_kind(kind: &Kind) -> Vec<Alert> {
     alerts
 }
 
-fn of_state(kind: &Kind, state: &State) -> Vec<Alert> {
+/// Objects that have failed keep their places where a limit counts their state, so a rollout that stops says so only here.
+fn of_limit(kind: &Kind, limit: &Places) -> Alert {
+    let (name, limit_name) = (kind.resource.kind.as_str(), limit.name.value.as_str());
+    let mut states: Vec<&str> = limit
+        .states
+        .iter()
+        .map(|state| kind.state(state.value).name.as_str())
+        .collect();
+    states.sort_unstable();
+    let of_kind = labels(kind);
+    Alert {
+        name: format!("{name}{}Stalls", pascal(limit_name)),
+        section: kind_section(kind),
+        summary: format!(
+            "objects of the kind {name} wait for a place of the limit {limit_name}, and none has come in for an hour"
+        ),
+        advice: format!(
+            "The places are taken by objects in these states: {}. Those that have failed keep theirs until somebody mends them.",
+            states.join(", ")
+        ),
+        about: (Some(name.to_owned()), None),
+        severity: "warning",
+        expression: format!(
+            "sum(krator_limit_waiting{{{of_kind},limit=\"{limit_name}\"}}) > 0 unless \
+             sum(increase(krator_transitions_total{{{of_kind},to=~\"{}\"}}[1h])) > 0",
+            states.join("|")
+        ),
+        hold: "1h",
+    }
+}
+
+fn of_state(kind: &Kind, id: StateId, state: &State) -> Vec<Alert> {
     let (name, at) = (kind.resource.kind.as_str(), state.name.as_str());
     let labels = format!("{},state=\"{at}\"", labels(kind));
     let alert = |ending: &str, hold, expression: String, summary: String, advice: &str| Alert {
@@ -168,9 +204,11 @@ fn of_state(kind: &Kind, state: &State) -> Vec<Alert> {
         hold,
     };
     let mut alerts = Vec::new();
-    if let Some(Period::Fixed(after)) = state
-        .timeout
-        .as_ref()
+    // At a gate an object may stay longer.
+    let waits = |to: StateId| kind.gates_between(id, to).next().is_some();
+    let timeout = state.timeout.as_ref();
+    if let Some(Period::Fixed(after)) = timeout
+        .filter(|timeout| !waits(timeout.to.value))
         .and_then(|timeout| Some(&timeout.after()?.value))
     {
         let seconds = after.as_secs_f64();
