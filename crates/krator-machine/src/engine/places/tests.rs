@@ -17,9 +17,23 @@ const UPGRADE: StateId = StateId(1);
 const VERIFY: StateId = StateId(2);
 const GONE: StateId = StateId(3);
 const LIMITED: [StateId; 2] = [UPGRADE, VERIFY];
-/// Of them, two have the first zone.
+/// The zones of the objects, over and over.
 const ZONES: [&str; 6] = ["a", "b", "a", "b", "c", "b"];
-const MOST: u32 = 2;
+
+/// How much is played.
+#[derive(Clone, Copy)]
+struct Size {
+    objects: usize,
+    /// How many of them may be in the states at once.
+    most: u32,
+    steps: usize,
+}
+
+const SMALL: Size = Size {
+    objects: 6,
+    most: 2,
+    steps: 3_000,
+};
 
 fn states<'a>() -> [Policy<'a>; 4] {
     [
@@ -33,10 +47,12 @@ fn states<'a>() -> [Policy<'a>; 4] {
     ]
 }
 
-const LIMITS: [Limit<'_>; 2] = [
-    Limit::new("rollout", &LIMITED, MOST),
-    Limit::new("zone", &LIMITED, 1).per_field(0),
-];
+const fn limits<'a>(most: u32) -> [Limit<'a>; 2] {
+    [
+        Limit::new("rollout", &LIMITED, most),
+        Limit::new("zone", &LIMITED, 1).per_field(0),
+    ]
+}
 
 /// An object as it is stored.
 #[derive(Clone, Default)]
@@ -78,15 +94,20 @@ struct World<'g> {
     dice: Dice,
 }
 
+/// Each six objects have three zones of their own.
+fn zone_of(object: usize) -> String {
+    format!("{}{}", ZONES[object % ZONES.len()], object / ZONES.len())
+}
+
 fn zone(object: usize) -> Vec<Option<FieldValue>> {
-    vec![Some(FieldValue::Text(ZONES[object].into()))]
+    vec![Some(FieldValue::Text(zone_of(object).into()))]
 }
 
 impl<'g> World<'g> {
-    fn new(graph: &'g Graph<'g>, seed: u64) -> Self {
+    fn new(graph: &'g Graph<'g>, objects: usize, seed: u64) -> Self {
         Self {
             graph,
-            stored: vec![Stored::default(); ZONES.len()],
+            stored: vec![Stored::default(); objects],
             sent: Vec::new(),
             process: 0,
             leader: 0,
@@ -115,7 +136,7 @@ impl<'g> World<'g> {
         } else {
             self.process
         };
-        self.ledger = Ledger::new(LIMITS.map(|limit| limit.at_most).into());
+        self.ledger = Ledger::new(self.graph.limits.iter().map(|limit| limit.at_most).collect());
         if leads == Leads::BeforeItHasCounted {
             self.ledger.complete();
         }
@@ -259,15 +280,15 @@ impl<'g> World<'g> {
     }
 
     /// How many objects are in the states of the limits: all of them, and those of each zone.
-    fn held(&self) -> (usize, BTreeMap<&'static str, usize>) {
-        let mut zones: BTreeMap<&str, usize> = BTreeMap::new();
+    fn held(&self) -> (usize, BTreeMap<String, usize>) {
+        let mut zones: BTreeMap<String, usize> = BTreeMap::new();
         for (object, stored) in self.stored.iter().enumerate() {
             let state = stored
                 .status
                 .as_ref()
                 .and_then(|status| self.graph.find(status.state.as_deref()?));
             if state.is_some_and(|state| LIMITED.contains(&state)) {
-                *zones.entry(ZONES[object]).or_default() += 1;
+                *zones.entry(zone_of(object)).or_default() += 1;
             }
         }
         (zones.values().sum(), zones)
@@ -285,23 +306,26 @@ enum Leads {
 }
 
 /// Plays one seed. Returns the first time at which there are too many, and how often each object has come in.
-fn play(seed: u64, leads: Leads) -> (Option<usize>, BTreeMap<usize, usize>) {
+fn play(seed: u64, leads: Leads, size: Size) -> (Option<usize>, BTreeMap<usize, usize>) {
     let states = states();
-    let graph = Graph::new(&states, RUN, Some(GONE), "example.com/things").limits(&LIMITS);
-    let mut world = World::new(&graph, seed);
+    let limits = limits(size.most);
+    let graph = Graph::new(&states, RUN, Some(GONE), "example.com/things").limits(&limits);
+    let mut world = World::new(&graph, size.objects, seed);
     world.lead(leads);
-    for step in 0..3_000 {
+    for step in 0..size.steps {
         world.elapsed += Duration::from_secs(1);
-        match world.dice.below(40) {
+        // The more objects, the longer a process leads.
+        let dice = 7 * size.objects;
+        match world.dice.below(dice) {
             0 => world.lead(leads),
-            1..=15 => world.deliver(),
+            deliver if deliver * 8 < dice * 3 => world.deliver(),
             _ => {
-                let object = world.dice.below(ZONES.len());
+                let object = world.dice.below(size.objects);
                 world.step(object);
             }
         }
         let (all, zones) = world.held();
-        if all > 2 || zones.values().any(|held| *held > 1) {
+        if all > size.most as usize || zones.values().any(|held| *held > 1) {
             return (Some(step), world.entered);
         }
     }
@@ -311,9 +335,34 @@ fn play(seed: u64, leads: Leads) -> (Option<usize>, BTreeMap<usize, usize>) {
 #[test]
 fn there_are_never_more_than_a_limit_says_and_everybody_comes_in() {
     for seed in 0..60 {
-        let (too_many, entered) = play(seed, Leads::Right);
-        assert_eq!(too_many, None, "seed {seed}");
-        assert_eq!(entered.len(), ZONES.len(), "seed {seed}: {entered:?}");
+        holds(seed, SMALL);
+    }
+}
+
+fn holds(seed: u64, size: Size) {
+    let (too_many, entered) = play(seed, Leads::Right, size);
+    assert_eq!(too_many, None, "seed {seed}");
+    assert_eq!(entered.len(), size.objects, "seed {seed}: {entered:?}");
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn limits_hold_for_many_objects_and_many_seeds() {
+    const TWELVE: Size = Size {
+        objects: 12,
+        most: 3,
+        steps: 8_000,
+    };
+    const MANY: Size = Size {
+        objects: 300,
+        most: 3,
+        steps: 600_000,
+    };
+    for seed in 0..10_000 {
+        holds(seed, TWELVE);
+    }
+    for seed in 0..100 {
+        holds(seed, MANY);
     }
 }
 
@@ -321,6 +370,6 @@ fn there_are_never_more_than_a_limit_says_and_everybody_comes_in() {
 #[test]
 fn a_leader_that_does_not_renew_asks_or_does_not_count_first_lets_too_many_in() {
     for wrong in [Leads::AsTheLastOne, Leads::BeforeItHasCounted] {
-        assert!((0..200).any(|seed| play(seed, wrong).0.is_some()));
+        assert!((0..200).any(|seed| play(seed, wrong, SMALL).0.is_some()));
     }
 }
