@@ -27,6 +27,8 @@ pub(crate) struct Facts {
     pub owned: Vec<Found>,
     /// The objects of other kinds that it names: each by its kind and its name.
     pub watched: Vec<(ObjectKind, String, Found)>,
+    /// All objects of its kind, if it waits for a limit that counts them.
+    pub counted: Found,
     /// The `krator dev` whose API server this is, if it is one.
     pub development: Option<Development>,
     /// The Lease of its operator, and what became of it a moment later.

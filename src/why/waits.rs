@@ -1,13 +1,14 @@
 //! What an object waits for, by the graph of its kind.
 
+mod gate;
 mod rest;
 
 use jiff::{SignedDuration, Timestamp};
 
 use krator_machine::FieldValue;
 use krator_machine::engine::{When, opens, slot, when};
-use krator_machine::graph::{self, Effects, Graph, Policy, Timeout};
-use krator_machine::status::{Ask, TimeoutFired};
+use krator_machine::graph::{Effects, Graph, Policy, Timeout};
+use krator_machine::status::TimeoutFired;
 use serde::Deserialize as _;
 
 use super::{Facts, Waiting, Why};
@@ -15,7 +16,6 @@ use crate::machine;
 use crate::model::{Description, Kind, State, StateId, StateKind, format_duration};
 use crate::observed::lease::{Leader, leader};
 use crate::observed::{Found, condition, items, rounded, text, time};
-use crate::policies::approval_annotation;
 use crate::render::rust::handlers::handler_file;
 
 /// Collects what an object waits for.
@@ -297,66 +297,6 @@ impl Waits<'_> {
             ),
         };
         self.add("timeout", text, due);
-    }
-
-    /// The gate of another state.
-    fn gate(&mut self) {
-        let Ok(ask) = Ask::deserialize(&self.facts.object["status"]["ask"]) else {
-            return;
-        };
-        let Some(id) = self.graph.find(&ask.to) else {
-            return;
-        };
-        let to = self.graph.state(id);
-        let since = self.facts.now.duration_since(ask.since);
-        let since = rounded(since.try_into().unwrap_or_default());
-        let limits = self.limits(id);
-        let (says, due) = match opens(to, &self.field_values, self.facts.now) {
-            Ok(due @ Some(_)) => (String::new(), due),
-            Ok(None) => (", which does not open in the next years".to_owned(), None),
-            Err(wrong) => (format!(", which is shut: {wrong}"), None),
-        };
-        let (says, due) = match to.needs_approval && !self.is_approved(&ask) {
-            true => (
-                format!("{says}: somebody has to approve it, as `krator approve` shows"),
-                due.filter(|due| *due > self.facts.now),
-            ),
-            false => (says, due),
-        };
-        let (says, due) = match limits.is_empty() {
-            true => (says, due),
-            // Which objects go in first depends on all of them.
-            false => (
-                format!(
-                    "{says}: {}; those that have been longest in their state go first",
-                    limits.join(", and ")
-                ),
-                due.filter(|due| *due > self.facts.now),
-            ),
-        };
-        self.add(
-            "gate",
-            format!("it has waited for the gate of {} for {since}{says}", to.name),
-            due,
-        );
-    }
-
-    /// Whether the object has the approval of what it asks for.
-    fn is_approved(&self, ask: &Ask) -> bool {
-        let annotations = &self.facts.object["metadata"]["annotations"];
-        let approval = annotations[approval_annotation(self.kind)].as_str();
-        let id = approval.and_then(|approval| approval.split(' ').next());
-        id.is_some() && id == ask.id.as_deref()
-    }
-
-    /// The limits that have to have a place for the object before it enters a state, in words.
-    fn limits(&self, to: graph::StateId) -> Vec<String> {
-        let at = self.facts.object["status"]["state"].as_str();
-        let at = at.and_then(|at| self.graph.find(at));
-        let needed = self.graph.limits.iter().filter(|limit| limit.is_entered(at, to));
-        needed
-            .map(|limit| format!("the limit {} lets {} in", limit.name, limit.at_most))
-            .collect()
     }
 
     /// Whether the timeout of a state has led from it at this point in time already. It does so once.

@@ -32,6 +32,11 @@ pub fn examine(named: &Named<'_>, description: &Description, home: &str) -> anyh
         .map(|owned| cluster.find_all(&path_of(&owned.kind, namespace)));
     let owned = owned.collect();
     let watched = watched(cluster, kind, namespace, &object);
+    // Only an ask that a limit may grant names who may.
+    let counted = match object["status"]["ask"]["leader"].is_string() {
+        true => cluster.find_all(&named.path_of_all(None)),
+        false => Found::Absent,
+    };
     let development = Development::of(&cluster.find(Development::path()));
     let has_lease = development.is_none() && description.deploy.leader_election.value;
     let (lease, lease_later) = match has_lease {
@@ -44,6 +49,7 @@ pub fn examine(named: &Named<'_>, description: &Description, home: &str) -> anyh
         events,
         owned,
         watched,
+        counted,
         development,
         lease,
         lease_later,

@@ -105,15 +105,14 @@ impl Named<'_> {
 
     /// Where the API server has it.
     pub fn path(&self) -> String {
+        format!("{}/{}", self.path_of_all(self.namespace.as_deref()), self.name)
+    }
+
+    /// Where the API server has all objects of its kind, in one namespace or in all.
+    pub fn path_of_all(&self, namespace: Option<&str>) -> String {
         let resource = &self.kind.resource;
         let (group, version, plural) = (&resource.group, &resource.version, &resource.plural);
-        let objects = resource_path(
-            group.as_str(),
-            version.as_str(),
-            plural.as_str(),
-            self.namespace.as_deref(),
-        );
-        format!("{objects}/{}", self.name)
+        resource_path(group.as_str(), version.as_str(), plural.as_str(), namespace)
     }
 }
 
