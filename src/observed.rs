@@ -9,6 +9,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
+use crate::model::Kind;
+use crate::policies::approval_annotation;
+
 /// What has become of a look at an object.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Found {
@@ -68,6 +71,12 @@ pub(crate) fn condition<'a>(object: &'a Json, kind: &str) -> Option<&'a Json> {
 /// The time from one point to another; zero if that is earlier.
 pub(crate) fn between(earlier: Timestamp, later: Timestamp) -> Duration {
     Duration::try_from(later.duration_since(earlier)).unwrap_or_default()
+}
+
+/// What the annotation says of the approval of the ask with this id, if an object has it.
+pub(crate) fn approval<'o>(kind: &Kind, object: &'o Json, id: &str) -> Option<&'o str> {
+    let annotation = object["metadata"]["annotations"][approval_annotation(kind)].as_str()?;
+    (annotation.split(' ').next() == Some(id)).then_some(annotation)
 }
 
 /// A span of time in at most two units, which is what people read: `2d3h`, `5m12s`, `7s`.

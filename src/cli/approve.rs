@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 
 use super::cluster::{Cluster, Named, Request, Target};
 use super::{crate_path, read, sound, stdout};
-use crate::observed::text;
+use crate::observed::{approval, text};
 use crate::policies::approval_annotation;
 use crate::text::printable;
 
@@ -59,19 +59,14 @@ fn called(named: &Named<'_>) -> String {
 fn asking(named: &Named<'_>) -> anyhow::Result<(Json, Ask, String)> {
     let object = named.read()?.json();
     let ask = Ask::deserialize(&object["status"]["ask"]).ok();
-    let Some((ask, id)) = ask.and_then(|ask| Some((ask.clone(), ask.id?))) else {
+    let asked = ask.and_then(|mut ask| Some((ask.id.take()?, ask)));
+    let Some((id, ask)) = asked else {
         bail!(
             "{} waits for no approval; `krator why` says what it waits for",
             called(named)
         );
     };
     Ok((object, ask, id))
-}
-
-/// What the annotation says of the approval with this id, if it has it.
-fn given<'o>(named: &Named<'_>, object: &'o Json, id: &str) -> Option<&'o str> {
-    let annotation = object["metadata"]["annotations"][approval_annotation(named.kind)].as_str()?;
-    (annotation.split(' ').next() == Some(id)).then_some(annotation)
 }
 
 fn shown(named: &Named<'_>) -> anyhow::Result<String> {
@@ -86,7 +81,7 @@ fn shown(named: &Named<'_>) -> anyhow::Result<String> {
         printable(&ask.to)
     );
     says.extend(spec.lines().map(|line| format!("  {}\n", printable(line))));
-    says.push_str(&match given(named, &object, &id) {
+    says.push_str(&match approval(named.kind, &object, &id) {
         Some(given) => format!("\nIt is approved: {}\n", printable(given)),
         None => {
             let namespace = named.namespace.as_deref();

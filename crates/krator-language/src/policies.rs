@@ -154,13 +154,10 @@ fn protect(kind: &Kind) -> [Json; 2] {
     let annotation = format!("{}/allow-deletion", resource.group.value);
     let protected = kind.admission.protect.iter();
     let states: BTreeSet<&str> = protected.flat_map(|id| kind.state(id.value).names()).collect();
-    let annotations = "oldObject.metadata.annotations";
+    let (has, value) = annotated("oldObject", &annotation);
     let mut reasons = vec![
         "has(oldObject.metadata.deletionTimestamp)".to_owned(),
-        format!(
-            "has({annotations}) && {0} in {annotations} && {annotations}[{0}] == \"true\"",
-            quoted(&annotation)
-        ),
+        format!("{has} && {value} == \"true\""),
         format!("!(variables.state in {})", list(states)),
     ];
     let mut namespace = "";
@@ -190,11 +187,8 @@ fn protect(kind: &Kind) -> [Json; 2] {
 /// removes it resets what it held.
 fn held(kind: &Kind, annotation: &str) -> [Json; 2] {
     let resource = &kind.resource;
-    let has = |object: &str| {
-        let annotations = format!("{object}.metadata.annotations");
-        format!("has({annotations}) && {} in {annotations}", quoted(annotation))
-    };
-    let value = |object: &str| format!("{object}.metadata.annotations[{}]", quoted(annotation));
+    let has = |object: &str| annotated(object, annotation).0;
+    let value = |object: &str| annotated(object, annotation).1;
     // A server-side apply by a manager that has used another version before goes there and back, and what does not hold any more
     // is gone then. Whoever writes the annotation owns it.
     let manager = "request.options.fieldManager";
@@ -241,11 +235,8 @@ fn approvals(kind: &Kind) -> [Json; 2] {
     let resource = &kind.resource;
     let annotation = approval_annotation(kind);
     let value = |object: &str| {
-        let annotations = format!("{object}.metadata.annotations");
-        format!(
-            "has({annotations}) && {0} in {annotations} ? {annotations}[{0}] : \"\"",
-            quoted(&annotation)
-        )
+        let (has, value) = annotated(object, &annotation);
+        format!("{has} ? {value} : \"\"")
     };
     let ask = "has(oldObject.status) && has(oldObject.status.ask) && has(oldObject.status.ask.id) ? \
                oldObject.status.ask.id + \" by \" + request.userInfo.username : \"\"";
@@ -311,6 +302,15 @@ fn transitions(kind: &Kind, former: &FormerMoves) -> [Json; 2] {
         "validations": [{"expression": moves, "messageExpression": message, "reason": "Forbidden"}],
     });
     policy(kind, "transitions", ("UPDATE", "/status"), more)
+}
+
+/// Whether an object has an annotation, and the value of that.
+fn annotated(object: &str, annotation: &str) -> (String, String) {
+    let (annotations, name) = (format!("{object}.metadata.annotations"), quoted(annotation));
+    (
+        format!("has({annotations}) && {name} in {annotations}"),
+        format!("{annotations}[{name}]"),
+    )
 }
 
 /// The name of the stored state, or nothing.

@@ -9,8 +9,7 @@ use serde_json::Value as Json;
 
 use super::Waits;
 use crate::machine;
-use crate::observed::{rounded, text};
-use crate::policies::approval_annotation;
+use crate::observed::{approval, rounded, text};
 
 /// How many objects are named that have a place.
 const MOST_HOLDERS: usize = 5;
@@ -33,7 +32,9 @@ impl Waits<'_> {
             Ok(None) => (", which does not open in the next years".to_owned(), None),
             Err(wrong) => (format!(", which is shut: {wrong}"), None),
         };
-        let (says, due) = match to.needs_approval && !self.is_approved(&ask) {
+        let id = ask.id.as_deref();
+        let is_approved = id.is_some_and(|id| approval(self.kind, &self.facts.object, id).is_some());
+        let (says, due) = match to.needs_approval && !is_approved {
             true => (
                 format!("{says}: somebody has to approve it, as `krator approve` shows"),
                 due.filter(|due| *due > self.facts.now),
@@ -56,14 +57,6 @@ impl Waits<'_> {
             format!("it has waited for the gate of {} for {since}{says}", to.name),
             due,
         );
-    }
-
-    /// Whether the object has the approval of what it asks for.
-    fn is_approved(&self, ask: &Ask) -> bool {
-        let annotations = &self.facts.object["metadata"]["annotations"];
-        let approval = annotations[approval_annotation(self.kind)].as_str();
-        let id = approval.and_then(|approval| approval.split(' ').next());
-        id.is_some() && id == ask.id.as_deref()
     }
 
     /// The limits that have to have a place for the object before it enters a state, in words.
