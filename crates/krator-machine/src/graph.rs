@@ -219,6 +219,12 @@ impl<'g> Graph<'g> {
         }
         false
     }
+    /// Whether objects may have to wait before they enter a state.
+    pub fn has_gate(&self, to: StateId) -> bool {
+        let policy = self.state(to);
+        let is_limited = || self.limits.iter().any(|limit| limit.states.contains(&to));
+        policy.during.is_some() || policy.needs_approval || is_limited()
+    }
     /// The types of the conditions beside the standard ones, sorted, each once.
     pub fn own_conditions(&self) -> Vec<&'g str> {
         let of_states = self

@@ -5,13 +5,12 @@
 //! before its handler runs; a handler never sees its object older than the operator's own last write; the operator's
 //! own writes wake no handler.
 mod annotations;
+mod idle;
 mod kept;
 mod run;
 mod recorded;
 mod writes;
 
-#[cfg(feature = "kube")]
-use crate::graph::StateId;
 use crate::{
     applied::Applied,
     engine::{Decision, Engine, Now, Place},
@@ -21,8 +20,6 @@ use crate::{
     world::{Change, Mail, Mailbox, World},
 };
 use annotations::{Annotations, Pause};
-#[cfg(feature = "kube")]
-use jiff::Timestamp;
 use kept::Unkept;
 use recorded::RecordedEvents;
 use std::{sync::Arc, time::Duration};
@@ -62,50 +59,6 @@ pub(crate) struct Actor<'g, M: Machine, K = Arc<ManifestOf<M>>> {
     unjudged: Vec<Change>,
     /// The other objects that the last handler could read. They are kept, so that they are not read again before they change.
     found: Vec<Found>,
-}
-
-/// An actor, however it keeps its object.
-impl<'g, M: Machine, K> Actor<'g, M, K> {
-    pub fn manifest(&self) -> &K {
-        &self.manifest
-    }
-
-    /// The number of the state; `None` if the machine does not know the stored state.
-    #[cfg(feature = "kube")]
-    pub fn at(&self) -> Option<StateId> {
-        self.engine.at()
-    }
-
-    /// The number of the state and when the object entered it; `None` if the object is paused or the machine does not know the
-    /// stored state.
-    #[cfg(feature = "kube")]
-    pub fn since(&self) -> Option<(StateId, Timestamp)> {
-        let at = self.engine.at().filter(|_| !self.annotations.paused)?;
-        Some((at, self.engine.entered_at()))
-    }
-
-    /// The actor with its object kept in another way.
-    #[cfg(feature = "kube")]
-    pub fn keep<L>(self, manifest: L) -> Actor<'g, M, L> {
-        Actor {
-            manifest,
-            engine: self.engine,
-            retained: self.retained,
-            draft: self.draft,
-            before_draft: self.before_draft,
-            unkept: self.unkept,
-            failures: self.failures,
-            annotations: self.annotations,
-            pause: self.pause,
-            moved: self.moved,
-            dropped: self.dropped,
-            kept_finalizer: self.kept_finalizer,
-            parked: self.parked,
-            must_step: self.must_step,
-            unjudged: self.unjudged,
-            found: self.found,
-        }
-    }
 }
 
 /// The memory of an actor that survives a resume from the stored status.

@@ -193,19 +193,24 @@ pub(crate) struct Mail<T> {
     pub by_hand: Option<StateId>,
 }
 
+#[cfg(feature = "kube")]
 impl<T> Mail<T> {
     /// Whether it only repeats this version of the object, or an earlier one.
-    #[cfg(feature = "kube")]
     pub fn is_old(&self, version: u64) -> bool {
+        let object = self.object.as_ref();
+        object.is_some_and(|observed| observed.version <= version) && self.has_no_more()
+    }
+    /// Whether nothing was observed.
+    pub fn is_empty(&self) -> bool {
+        self.object.is_none() && self.has_no_more()
+    }
+    /// Whether it says nothing but the version of the object.
+    fn has_no_more(&self) -> bool {
         #[cfg(feature = "dev")]
         if self.by_hand.is_some() {
             return false;
         }
-        let is_old = self
-            .object
-            .as_ref()
-            .is_some_and(|observed| observed.version <= version);
-        is_old && self.changes.is_empty() && !self.gone && !self.has_turn
+        self.changes.is_empty() && !self.gone && !self.has_turn
     }
 }
 

@@ -2,14 +2,12 @@
 use super::{Actor, Step};
 use crate::{
     conditions,
+    engine::LONGEST_REQUEST,
     machine::{Event, Machine, Object as _, StatusOf},
     status::ObjectStatus as _,
     versions,
     world::World,
 };
-
-/// The most bytes of a request, because the status repeats it.
-const LONGEST_REQUEST: usize = 256;
 
 /// How far the machine of a paused object is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +39,7 @@ impl<M: Machine> Actor<'_, M> {
         let group = self.graph().group();
         let request = self.manifest.annotation(&format!("{group}/requestedAt"));
         let is_long = request.is_some_and(|request| request.len() > LONGEST_REQUEST);
-        self.engine.saw_request(request.filter(|_| !is_long));
+        self.engine.saw_request(request);
         let approval = self.manifest.annotation(&format!("{group}/approve"));
         self.engine.saw_approval(approval);
         let annotated = self.manifest.annotation(&format!("{group}/paused")) == Some("true");

@@ -157,6 +157,10 @@ pub(crate) trait Hooks<M: Machine>: Send + Sync {
     ) -> impl Future<Output = Result<T, WriteError>> + Send;
     /// Makes the memory of an object that was found without one.
     fn initialize(&self) -> Result<M::ObjectState>;
+    /// Whether there is a place for the object in the state that it asks for, as far as other objects go.
+    fn has_place(&self) -> bool {
+        true
+    }
     /// Takes notice of an entry into a state.
     fn moved(&self, _: &Moved<'_>) {}
     /// Takes notice of a run of a handler that has ended.
@@ -312,7 +316,8 @@ impl<M: Machine, H: Hooks<M>> World<M> for Memory<M, H> {
             let limit = M::GRAPH.limits.get(usize::from(place.limit));
             limit.is_none_or(|limit| !full.contains(limit.name))
         };
-        standing.wish.is_some_and(|wish| wish.places.iter().all(is_free))
+        let wish = standing.wish;
+        wish.is_some_and(|wish| wish.places.iter().all(is_free) && self.hooks.has_place())
     }
     fn moved(&self, _: &ManifestOf<M>, moved: &Moved<'_>) {
         self.hooks.moved(moved);

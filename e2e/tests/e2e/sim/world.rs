@@ -16,7 +16,7 @@ use krator_runtime::simulation::Process;
 use kube::Config;
 use serde_json::{Value, json};
 use simulated_operator::script::STARTS;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
@@ -271,6 +271,29 @@ impl World {
             patch,
         )
         .await;
+    }
+
+    /// Stores a status, as an operator of another description may have.
+    pub async fn patch_status(&self, kind: &Kind, name: &str, status: &Value) {
+        self.ask(
+            Request::patch(format!("{}/status", path(kind, name))),
+            "application/merge-patch+json",
+            json!({"status": status}).to_string(),
+        )
+        .await;
+    }
+
+    /// Takes the policies away, which refuse what is no edge of the machine.
+    pub async fn lift_policies(&self) {
+        let bindings = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
+        self.ask(Request::delete(bindings), "application/json", String::new())
+            .await;
+    }
+
+    /// The objects of a kind, as they are stored.
+    pub fn stored(&self, kind: &Kind) -> Vec<Arc<Value>> {
+        let (group, plural) = (&kind.resource.group.value, &kind.resource.plural.value);
+        self.server.objects(group.as_str(), plural.as_str())
     }
 
     /// Deletes an object. It may not be there, or be protected.

@@ -91,6 +91,9 @@ struct World<'g> {
     elapsed: Duration,
     /// How often objects have entered the states of the limits.
     entered: BTreeMap<usize, usize>,
+    /// How many of its zone have come in since each object asks, and the most that ever did.
+    overtaken: Vec<usize>,
+    most_overtaken: usize,
     dice: Dice,
 }
 
@@ -114,6 +117,8 @@ impl<'g> World<'g> {
             ledger: Ledger::new(Vec::new()),
             elapsed: Duration::ZERO,
             entered: BTreeMap::new(),
+            overtaken: vec![0; objects],
+            most_overtaken: 0,
             dice: Dice(seed),
         }
     }
@@ -259,6 +264,10 @@ impl<'g> World<'g> {
             let is_in = |state: StateId| LIMITED.contains(&state);
             if is_in(state(&sent.status)) && !former.is_some_and(is_in) {
                 *self.entered.entry(object).or_default() += 1;
+                self.overtake(object);
+            }
+            if sent.status.ask.is_none() {
+                self.overtaken[object] = 0;
             }
             self.stored[object] = Stored {
                 version: sent.fence + 1,
@@ -275,6 +284,17 @@ impl<'g> World<'g> {
                 self.known[object] = self.resumed(object);
             }
             self.stand(object);
+        }
+    }
+
+    /// An object has come in.
+    fn overtake(&mut self, by: usize) {
+        for object in (0..self.stored.len()).filter(|object| *object != by) {
+            let status = self.stored[object].status.as_ref();
+            if zone_of(object) == zone_of(by) && status.is_some_and(|status| status.ask.is_some()) {
+                self.overtaken[object] += 1;
+                self.most_overtaken = self.most_overtaken.max(self.overtaken[object]);
+            }
         }
     }
 
@@ -327,6 +347,14 @@ fn play(seed: u64, leads: Leads, size: Size) -> (Option<usize>, BTreeMap<usize, 
         if all > size.most as usize || in_a_zone > 1 {
             return (Some(step), world.entered);
         }
+    }
+    if leads == Leads::Right {
+        // The object that has waited longest is first. One whose handler or write fails is passed by until that has gone well.
+        let most = world.most_overtaken;
+        assert!(
+            most <= size.objects,
+            "seed {seed}: {most} came in before one that asked"
+        );
     }
     (None, world.entered)
 }

@@ -19,25 +19,26 @@ use crate::{
         packed::Packer,
         process::health::{self, Heartbeat},
         shown::{
-            inspect::{FoundObject, Question, Shown, View},
+            inspect::{FoundObject, Position, Question, Shown, View},
             metrics::Counted,
         },
     },
-    graph::StateId,
+    engine::Now,
     lock::Lock as _,
-    machine::{Machine, ManifestOf},
+    machine::{Machine, ManifestOf, Object as _},
     operator::Operator,
     resource::{KubeObject, version},
+    status::ObjectStatus as _,
     world::{Change, Mail, Mailbox, ObservedObject, World as _},
 };
+use backlog::{Backlog, Rank};
 use futures::{
     StreamExt as _,
     stream::{BoxStream, select_all},
 };
-use jiff::Timestamp;
 use kube::runtime::watcher;
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, HashMap},
     pin::pin,
     sync::Arc,
     time::Duration,
@@ -92,6 +93,7 @@ enum Life<O: Operator> {
     Waiting {
         idle: Idle<O>,
         mail: Mail<ManifestOf<O::Machine>>,
+        rank: Rank,
     },
     /// A task takes steps.
     Running {
@@ -117,11 +119,20 @@ impl<O: Operator> Life<O> {
         }
     }
 
-    /// The state of the object and when it entered that, unless it is left alone there.
-    fn since(&self) -> Option<(StateId, Timestamp)> {
+    fn position(&self, now: Now) -> Position {
         match self {
-            Self::Resting { idle, .. } | Self::Waiting { idle, .. } => idle.actor.since(),
-            Self::Running { view, .. } => view.locked().since,
+            Self::Resting { idle, .. } | Self::Waiting { idle, .. } => Position {
+                since: idle.actor.since(),
+                waits_for: idle.actor.waits_for(now),
+            },
+            Self::Running { view, .. } => {
+                let view = view.locked();
+                let ask = view.object.status().and_then(|s| s.machine().ask.as_ref());
+                Position {
+                    since: view.since,
+                    waits_for: ask.and_then(|ask| O::Machine::GRAPH.find(&ask.to)),
+                }
+            }
         }
     }
 }
@@ -138,8 +149,8 @@ pub(in crate::cluster) struct Dispatcher<O: Operator> {
     timers: DelayQueue<Uid>,
     tasks: JoinSet<Ended<O>>,
     packer: Arc<Packer>,
-    /// The objects that wait for a task, the first one first.
-    backlog: VecDeque<Uid>,
+    /// The objects that wait for a task.
+    backlog: Backlog,
     /// Whether all objects were listed since this replica acts, so that it is known which of them there are.
     listed: bool,
     /// Requests about children whose owner has no task.
@@ -161,7 +172,7 @@ where
             timers: DelayQueue::new(),
             tasks: JoinSet::new(),
             packer: Arc::default(),
-            backlog: VecDeque::new(),
+            backlog: Backlog::default(),
             listed: false,
             settling: JoinSet::new(),
         }
@@ -239,8 +250,9 @@ where
             }
             return question.answer();
         }
+        let now = self.world.now();
         for slot in self.slots.values() {
-            question.see(slot.life.since(), || slot.life.seen(&self.packer));
+            question.see(|| slot.life.position(now), || slot.life.seen(&self.packer));
         }
         question.answer();
     }
@@ -339,7 +351,9 @@ where
         actor.stand(&*self.world);
         let counted = Counted::new(Arc::clone(&self.world.metrics), actor.at());
         let tracked = Tracked { actor, counted };
-        let life = self.start(&uid, tracked, Mail::default());
+        let observed = object.status().and_then(|s| s.machine().observed_generation);
+        let at_rest = observed == Some(object.generation());
+        let life = self.start(&uid, tracked, Mail::default(), at_rest);
         self.keep(uid, life, source, listing);
     }
 
@@ -371,7 +385,12 @@ where
     fn notify(&mut self, uid: &str, write: impl FnOnce(&mut Mail<ManifestOf<O::Machine>>)) {
         match self.slots.get_mut(uid).map(|slot| &mut slot.life) {
             Some(Life::Running { mailbox, .. }) => mailbox.post(write),
-            Some(Life::Waiting { mail, .. }) => write(mail),
+            Some(Life::Waiting { idle, mail, rank }) => {
+                write(mail);
+                if !mail.is_old(idle.actor.manifest().version) {
+                    self.backlog.hurry(rank);
+                }
+            }
             Some(Life::Resting { .. }) => {
                 let mut mail = Mail::default();
                 write(&mut mail);

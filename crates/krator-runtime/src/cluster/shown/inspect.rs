@@ -14,11 +14,14 @@ pub(in crate::cluster) use history::History;
 pub(in crate::cluster) use page::Page;
 #[cfg(feature = "dev")]
 pub(in crate::cluster) use page::protect;
-pub(in crate::cluster) use question::{FoundObject, Question, View, Viewed};
+pub(in crate::cluster) use question::{FoundObject, Position, Question, View, Viewed};
 
 #[cfg(feature = "dev")]
 use super::development::{Development, Target};
-use super::{Problem, metrics::KindMetrics};
+use super::{
+    Problem,
+    metrics::{KindMetrics, Measures},
+};
 use crate::{
     cluster::process::{
         clock::Clock,
@@ -33,7 +36,7 @@ use crate::{
 use futures::future::join_all;
 use http::{Response, StatusCode};
 use query::{Query, Selected};
-use question::{Oldest, Wanted};
+use question::Wanted;
 use serde::{Deserialize, Deserializer, de::IgnoredAny};
 use serde_json::json;
 use std::{
@@ -243,8 +246,8 @@ impl Inspection {
     pub async fn measure(&self) {
         let kinds = self.kinds();
         let measured = kinds.iter().map(async |kind| {
-            let oldest = kind.oldest().await.ok();
-            kind.metrics.set_oldest(oldest.as_deref());
+            let measures = kind.measures().await.ok();
+            kind.metrics.set_measures(measures.as_deref());
         });
         join_all(measured).await;
     }
@@ -307,9 +310,9 @@ impl Kind {
         self.answered(|answer| Question::objects(wanted, answer)).await
     }
 
-    /// Since when each state has had the object that has been in it for longest, by the number of the state.
-    async fn oldest(&self) -> Result<Oldest, Problem> {
-        self.answered(|answer| Question::oldest(self.graph.states.len(), answer))
+    /// What a look at all objects says of each state, by its number.
+    async fn measures(&self) -> Result<Vec<Measures>, Problem> {
+        self.answered(|answer| Question::measures(self.graph.states.len(), answer))
             .await
     }
 

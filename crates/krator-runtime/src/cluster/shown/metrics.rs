@@ -2,6 +2,7 @@
 //! causes, never that of an object: the number of time series does not depend on the number of objects.
 mod admission;
 mod certificates;
+mod measures;
 mod process;
 mod requests;
 
@@ -14,7 +15,7 @@ use crate::{
     world::RunEnd,
 };
 use certificates::Certificates;
-use jiff::Timestamp;
+pub(in crate::cluster) use measures::Measures;
 use process::Process;
 use prometheus_client::{
     encoding::text,
@@ -36,6 +37,7 @@ struct Families {
     registry: Registry,
     objects: Family<Labels<3>, Gauge>,
     oldest: Family<Labels<3>, Gauge>,
+    waiting: Family<Labels<3>, Gauge>,
     parked: Family<Labels<2>, Gauge>,
     missing: Family<Labels<2>, Gauge>,
     transitions: Family<Labels<5>, Counter>,
@@ -100,7 +102,8 @@ impl Metrics {
             "Fields and values of the status that the CustomResourceDefinition in the cluster lacks";
         let ran = "How long runs of handlers took";
         let taken = "Objects that a limit counts, with those that it has just let in";
-        let waiting = "Objects that wait for a place of a limit";
+        let waiting_for_place = "Objects that wait for a place of a limit";
+        let waiting = "Objects that wait for the gate of a state";
         let results = "Runs of handlers by result: success, error, or requeue for one that was interrupted";
         Self(Arc::new(Families {
             objects: add(r, "krator_objects", "Objects in each state", Family::default()),
@@ -110,6 +113,7 @@ impl Metrics {
                 oldest,
                 Family::default(),
             ),
+            waiting: add(r, "krator_gate_waiting", waiting, Family::default()),
             parked: add(r, "krator_parked_objects", parked, Family::default()),
             missing: add(r, "krator_crd_missing", missing, Family::default()),
             transitions: add(r, "krator_transitions", "Entries into states", Family::default()),
@@ -134,7 +138,7 @@ impl Metrics {
                 Family::default(),
             ),
             limit_taken: add(r, "krator_limit_taken", taken, Family::default()),
-            limit_waiting: add(r, "krator_limit_waiting", waiting, Family::default()),
+            limit_waiting: add(r, "krator_limit_waiting", waiting_for_place, Family::default()),
             objectives: add(
                 r,
                 "krator_objective",
@@ -352,25 +356,15 @@ impl KindMetrics {
         }
     }
 
+    /// How many places of each limit are taken, and how many objects wait for one.
+    pub fn limits(&self) -> impl Iterator<Item = (&'static str, [i64; 2])> {
+        let counts = self.limits.iter().map(|counts| counts.each_ref().map(Gauge::get));
+        self.graph.limits.iter().map(|limit| limit.name).zip(counts)
+    }
+
     /// So many objects have something to do.
     pub fn busy(&self, objects: usize) {
         self.queue_depth.set(i64::try_from(objects).unwrap_or(i64::MAX));
-    }
-
-    /// When the object that has been in a state for longest entered it, by the number of the state, if that is known.
-    pub fn set_oldest(&self, oldest: Option<&[Option<Timestamp>]>) {
-        let family = &self.metrics.0.oldest;
-        for (number, policy) in self.graph.states.iter().enumerate() {
-            let labels = of_state(self.of_kind.clone(), policy.name);
-            match oldest {
-                Some(oldest) => {
-                    let since = oldest.get(number).copied().flatten();
-                    let since = since.map_or(0, Timestamp::as_second);
-                    family.get_or_create(&labels).set(since);
-                }
-                None => drop(family.remove(&labels)),
-            }
-        }
     }
 
     /// The number of objects in each state, by the number of the state.

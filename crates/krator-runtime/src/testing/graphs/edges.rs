@@ -16,19 +16,39 @@ pub(super) fn leads_at_any_time(
     from: Option<StateId>,
     writes_fail: bool,
 ) -> BTreeSet<StateId> {
-    let next = leads(graph, from, writes_fail).into_iter();
-    passing(
-        graph,
-        next.flat_map(|at| resumed(graph, at)).collect(),
-        writes_fail,
-    )
+    or_later(graph, &leads(graph, from, writes_fail), writes_fail)
+}
+
+/// The states that can be stored next after `from` although the object has not asked for a place in them.
+pub(super) fn leads_without_asking(graph: &Graph<'_>, from: StateId, writes_fail: bool) -> BTreeSet<StateId> {
+    let mut next = chosen(graph, from);
+    next.retain(|to| !graph.limits.iter().any(|limit| limit.is_entered(Some(from), *to)));
+    next.extend(imposed(graph, from));
+    or_later(graph, &passing(graph, next, writes_fail), writes_fail)
+}
+
+/// These states, and those that an object reaches if it is deleted, or its spec changed, before it is stored there.
+fn or_later(graph: &Graph<'_>, next: &BTreeSet<StateId>, writes_fail: bool) -> BTreeSet<StateId> {
+    let reached = next.iter().flat_map(|at| resumed(graph, *at)).collect();
+    passing(graph, reached, writes_fail)
 }
 
 fn edges_of(graph: &Graph<'_>, from: StateId) -> BTreeSet<StateId> {
+    &chosen(graph, from) | &imposed(graph, from)
+}
+
+/// Where the handler leads, and the timeout. These edges wait for gates.
+fn chosen(graph: &Graph<'_>, from: StateId) -> BTreeSet<StateId> {
     let policy = graph.state(from);
-    let mut to: BTreeSet<StateId> = policy.timeout.map(|(_, to)| to).into_iter().collect();
+    let next = policy.next.iter().copied().filter(|_| policy.written);
+    next.chain(policy.timeout.map(|(_, to)| to)).collect()
+}
+
+/// Where failures, restarts, changes of the spec and the deletion lead.
+fn imposed(graph: &Graph<'_>, from: StateId) -> BTreeSet<StateId> {
+    let policy = graph.state(from);
+    let mut to = BTreeSet::new();
     if policy.written {
-        to.extend(policy.next);
         to.extend(policy.retry.then);
         to.extend(policy.resume.into_iter().flat_map(|at| resumed(graph, at)));
     }

@@ -344,6 +344,13 @@ impl<'g> Judge<'g> {
         self.found(self.leads(from).contains(&state), || {
             format!("the graph has no edge from {:?} to {name}", former.state)
         });
+        let asked = former.ask.as_ref().is_some_and(|ask| ask.to == name);
+        let may_enter = from.is_none_or(|from| {
+            edges::leads_without_asking(self.graph, from, self.disturbed).contains(&state)
+        });
+        self.found(asked || may_enter, || {
+            format!("{name} is entered, and nothing was stored that asks for a place in it")
+        });
         self.found(status.state_entered_time >= former.state_entered_time, || {
             format!("{name} was entered before the state before it")
         });

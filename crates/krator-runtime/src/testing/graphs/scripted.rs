@@ -67,6 +67,10 @@ pub(super) trait Plan: Send + Sync {
         role: &'a Role,
         graph: &'a Graph<'_>,
     ) -> BoxFuture<'a, Option<FaultKind>>;
+    /// Whether the limits have a place for the object.
+    fn has_place(&self) -> bool {
+        true
+    }
     /// Runs the handler of a state, which has run so many times before.
     fn act<'a>(
         &'a self,

@@ -83,6 +83,9 @@ impl Hooks<Scripted> for Witness<'_> {
     fn initialize(&self) -> Result<Role> {
         Ok(self.role.clone())
     }
+    fn has_place(&self) -> bool {
+        self.role.plan.has_place()
+    }
     fn moved(&self, moved: &Moved<'_>) {
         self.role.recorder.note(Note::Moved {
             from: moved.from.map(|from| from.name.to_owned()),

@@ -8,8 +8,48 @@ use crate::{
     resource::KubeObject,
     world::{Mail, World as _},
 };
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 use tokio_util::time::delay_queue;
+
+/// The objects that wait for a task. Those to which something has happened come before those at rest, all of which a restart
+/// looks at: otherwise each edit would wait until a new version of the operator has looked at the whole fleet.
+#[derive(Default)]
+pub(super) struct Backlog {
+    waiting: BTreeMap<Rank, Uid>,
+    last: u64,
+}
+
+/// Where an object stands in the backlog: the smallest is next.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Rank {
+    at_rest: bool,
+    number: u64,
+}
+
+impl Backlog {
+    fn push(&mut self, uid: Uid, at_rest: bool) -> Rank {
+        self.last += 1;
+        let rank = Rank {
+            at_rest,
+            number: self.last,
+        };
+        self.waiting.insert(rank, uid);
+        rank
+    }
+
+    /// Something has happened to the object that stands there.
+    pub fn hurry(&mut self, rank: &mut Rank) {
+        if rank.at_rest
+            && let Some(uid) = self.waiting.remove(rank)
+        {
+            *rank = self.push(uid, false);
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+}
 
 impl<O: Operator<Machine: Linked>> Dispatcher<O>
 where
@@ -23,6 +63,8 @@ where
         timer: Option<delay_queue::Key>,
         mail: Mail<ManifestOf<O::Machine>>,
     ) -> Option<Life<O>> {
+        // Polls must not hold up what a restart looks at, however many there are.
+        let at_rest = mail.is_empty();
         let left = Mail {
             gone: mail.gone,
             has_turn: mail.has_turn,
@@ -42,7 +84,7 @@ where
         if let Some(timer) = timer {
             self.timers.remove(&timer);
         }
-        self.start(uid, due?, left)
+        self.start(uid, due?, left, at_rest)
     }
 
     /// Gives an object a task, at once or when it is its turn.
@@ -51,26 +93,27 @@ where
         uid: &Uid,
         tracked: Tracked<O::Machine>,
         mail: Mail<ManifestOf<O::Machine>>,
+        at_rest: bool,
     ) -> Option<Life<O>> {
         if self.backlog.is_empty() && self.world.cluster.turns.has_room() {
             return Some(self.spawn(Arc::clone(uid), tracked, mail));
         }
         let idle = self.pack(tracked, false)?;
-        self.backlog.push_back(Arc::clone(uid));
+        let rank = self.backlog.push(Arc::clone(uid), at_rest);
         self.count();
-        Some(Life::Waiting { idle, mail })
+        Some(Life::Waiting { idle, mail, rank })
     }
 
-    /// Gives the object that has waited longest its task.
+    /// Gives the object whose turn it is its task.
     pub(super) fn begin(&mut self) {
-        let Some(uid) = self.backlog.pop_front() else {
+        let Some((_, uid)) = self.backlog.waiting.pop_first() else {
             return;
         };
         let Some((uid, slot)) = self.slots.remove_entry(&uid) else {
             return;
         };
         let life = match slot.life {
-            Life::Waiting { idle, mail } => self
+            Life::Waiting { idle, mail, .. } => self
                 .unpack(*idle)
                 .map(|tracked| self.spawn(Arc::clone(&uid), tracked, mail)),
             other => Some(other),
@@ -80,7 +123,9 @@ where
 
     /// Counts the objects that have something to do.
     pub(super) fn count(&self) {
-        self.world.metrics.busy(self.tasks.len() + self.backlog.len());
+        self.world
+            .metrics
+            .busy(self.tasks.len() + self.backlog.waiting.len());
     }
 
     /// Keeps an object as packed text. `None` if that is impossible, which is a defect: the object is looked after again from its

@@ -166,11 +166,7 @@ where
                 let (source, listing) = (slot.source, slot.listing);
                 let life = self.rest(&uid, *tracked, until, None);
                 self.keep(Arc::clone(&uid), life, source, listing);
-                #[cfg(feature = "dev")]
-                let is_led = left.by_hand.is_some();
-                #[cfg(not(feature = "dev"))]
-                let is_led = false;
-                if left.gone || left.object.is_some() || !left.changes.is_empty() || left.has_turn || is_led {
+                if !left.is_empty() {
                     self.receive(&uid, left);
                 }
             }

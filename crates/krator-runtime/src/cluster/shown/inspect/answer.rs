@@ -65,10 +65,15 @@ fn of_kind(kind: &Kind) -> Value {
         add(&mut state, "notWritten", (!policy.written).then_some(policy.file));
         state
     });
+    let limits = kind
+        .metrics
+        .limits()
+        .map(|(name, [taken, waiting])| json!({"name": name, "taken": taken, "waiting": waiting}));
     json!({
         "group": kind.group,
         "kind": kind.kind,
         "states": states.collect::<Vec<_>>(),
+        "limits": limits.collect::<Vec<_>>(),
         "edges": edges(kind.graph),
         // The number of objects whose stored state is unknown.
         "parked": kind.metrics.parked_objects(),

@@ -21,6 +21,8 @@ function showKind(panel) {
     element("div", { class: "head" }, heading(kind.kind), element("span", { class: "count quiet" }, plural(total, "object"))),
     element("p", { class: "quiet" }, "Select a state to see its objects."),
     ...(parked ? [parked] : []),
+    ...kind.limits.map(({ name, taken, waiting }) =>
+      element("p", { class: "quiet" }, `Limit ${name}: ${plural(taken, "object")}, ${waiting.toLocaleString("en")} waiting`)),
     ...rest,
   ]);
 }

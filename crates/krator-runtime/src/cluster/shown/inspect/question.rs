@@ -1,12 +1,16 @@
 //! Questions to the dispatcher of a kind about its objects, which nobody else has.
-use super::Shown;
+use super::{Measures, Shown};
 use crate::graph::StateId;
 use jiff::Timestamp;
 use std::sync::{Arc, Mutex};
 use tokio::sync::oneshot;
 
-/// By the number of the state: when the object that has been in it for longest entered it; `None` if there is none.
-pub(super) type Oldest = Vec<Option<Timestamp>>;
+/// Where an object is, unless it is to be left alone there, and the state whose gate it waits for.
+#[derive(Clone, Copy, Default)]
+pub(in crate::cluster) struct Position {
+    pub since: Option<(StateId, Timestamp)>,
+    pub waits_for: Option<StateId>,
+}
 
 /// Which objects are asked for.
 pub(super) enum Wanted {
@@ -51,9 +55,10 @@ enum Asked {
         answer: oneshot::Sender<Vec<FoundObject>>,
     },
     /// It is asked at each scrape of metrics, so it makes nothing of an object.
-    Oldest {
-        oldest: Oldest,
-        answer: oneshot::Sender<Oldest>,
+    Measures {
+        /// By the number of the state.
+        states: Vec<Measures>,
+        answer: oneshot::Sender<Vec<Measures>>,
     },
 }
 
@@ -87,19 +92,23 @@ impl Question {
         })
     }
 
-    pub(super) fn oldest(states: usize, answer: oneshot::Sender<Oldest>) -> Self {
-        let oldest = vec![None; states];
-        Self(Asked::Oldest { oldest, answer })
+    pub(super) fn measures(states: usize, answer: oneshot::Sender<Vec<Measures>>) -> Self {
+        let states = vec![Measures::default(); states];
+        Self(Asked::Measures { states, answer })
     }
 
-    /// Takes an object if it is asked for. `since` is when it entered its state, unless it is to be left alone there.
-    pub fn see(&mut self, since: Option<(StateId, Timestamp)>, object: impl FnOnce() -> FoundObject) {
+    /// Takes an object if it is asked for.
+    pub fn see(&mut self, position: impl FnOnce() -> Position, object: impl FnOnce() -> FoundObject) {
         match &mut self.0 {
-            Asked::Oldest { oldest, .. } => {
+            Asked::Measures { states, .. } => {
+                let Position { since, waits_for } = position();
                 if let Some((at, since)) = since
-                    && let Some(oldest) = oldest.get_mut(usize::from(at.0))
+                    && let Some(Measures { oldest, .. }) = states.get_mut(usize::from(at.0))
                 {
                     *oldest = Some(oldest.map_or(since, |oldest| oldest.min(since)));
+                }
+                if let Some(measures) = waits_for.and_then(|to| states.get_mut(usize::from(to.0))) {
+                    measures.waiting += 1;
                 }
             }
             Asked::Objects { wanted, found, .. } => {
@@ -143,7 +152,7 @@ impl Question {
         // It fails if nobody waits any longer, which is fine.
         match self.0 {
             Asked::Objects { found, answer, .. } => drop(answer.send(found)),
-            Asked::Oldest { oldest, answer } => drop(answer.send(oldest)),
+            Asked::Measures { states, answer } => drop(answer.send(states)),
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::{
     engine::{Engine, Now},
     graph::{OnDelete, Policy, Retry, StateKind},
     local::{LocalObject, LocalStatus},
-    status::Condition,
+    status::{Ask, Condition},
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -74,9 +74,15 @@ fn of_moose(objects: Vec<(Option<StateId>, Arc<Moose>)>) -> (Inspection, Arc<His
             for (at, object) in &objects {
                 let entered = object.status.as_ref().and_then(|s| s.machine.state_entered_time);
                 let object = Arc::clone(object);
-                question.see(at.zip(entered), || {
-                    FoundObject::new(*at, move || Some(Shown::of(&*object)))
-                });
+                let ask = object.status.as_ref().and_then(|s| s.machine.ask.as_ref());
+                let position = Position {
+                    since: at.zip(entered),
+                    waits_for: ask.and_then(|ask| GRAPH.find(&ask.to)),
+                };
+                question.see(
+                    || position,
+                    || FoundObject::new(*at, move || Some(Shown::of(&*object))),
+                );
             }
             question.answer();
         }
@@ -152,10 +158,22 @@ async fn each_state_lists_the_objects_that_it_counts() {
 }
 
 #[tokio::test]
-async fn the_oldest_entry_of_each_state_is_found_among_all_objects() {
+async fn oldest_entries_and_waits_for_gates_are_found_among_all_objects() {
     let entered = |state: &str, second: i64| MachineStatus {
         state_entered_time: Some(Timestamp::from_second(second).expect("a time")),
         ..stored(state)
+    };
+    let asking = |state: &str| {
+        let ask = Ask {
+            to: "Roam".to_owned(),
+            since: Timestamp::UNIX_EPOCH,
+            id: None,
+            leader: None,
+        };
+        MachineStatus {
+            ask: Some(ask),
+            ..entered(state, 50)
+        }
     };
     let (inspection, _, _counted) = of_moose(vec![
         (Some(EAT), moose("a", entered("Eat", 30))),
@@ -163,14 +181,18 @@ async fn the_oldest_entry_of_each_state_is_found_among_all_objects() {
         (Some(EAT), moose("c", entered("Eat", 20))),
         (Some(ROAM), moose("d", entered("Roam", 40))),
         (None, moose("e", entered("Fly", 5))),
+        (Some(EAT), moose("f", asking("Eat"))),
+        (Some(EAT), moose("g", asking("Eat"))),
     ]);
     let kinds = inspection.kinds();
-    let oldest = kinds[0].oldest().await.expect("an answer");
-    let seconds: Vec<_> = oldest
+    let measures = kinds[0].measures().await.expect("an answer");
+    let seconds: Vec<_> = measures
         .iter()
-        .map(|since| since.map(Timestamp::as_second))
+        .map(|state| state.oldest.map(Timestamp::as_second))
         .collect();
     assert_eq!(seconds, [Some(40), Some(10), None, None]);
+    let waiting: Vec<_> = measures.iter().map(|state| state.waiting).collect();
+    assert_eq!(waiting, [2, 0, 0, 0]);
 }
 
 #[tokio::test]

@@ -1,7 +1,8 @@
 use super::*;
 use crate::graph::{Objective, Policy};
+use jiff::Timestamp;
 
-const STATES: [Policy<'static>; 2] = [Policy::new("Roam"), Policy::new("Eat")];
+const STATES: [Policy<'static>; 2] = [Policy::new("Roam").needs_approval(), Policy::new("Eat")];
 const OBJECTIVES: [Objective; 1] = [Objective::new(StateId(0), StateId(1), Duration::from_secs(60))];
 const GRAPH: Graph<'static> =
     Graph::new(&STATES, StateId(0), None, "animals.com/moose").objectives(&OBJECTIVES);
@@ -50,7 +51,7 @@ fn an_object_is_counted_in_one_state_or_as_parked() {
 }
 
 #[test]
-fn the_oldest_entry_is_shown_where_it_is_known() {
+fn what_a_look_at_all_objects_says_is_shown_where_it_is_known() {
     let metrics = Metrics::new();
     let kind = of_moose(&metrics);
     let name = "krator_state_oldest_entry_timestamp_seconds";
@@ -61,9 +62,20 @@ fn the_oldest_entry_is_shown_where_it_is_known() {
     let has = || metrics.render().expect("text").contains(&format!("{name}{{"));
     assert!(!has(), "nobody has looked yet");
     let since = Timestamp::from_second(1_800_000_000).expect("a time");
-    kind.set_oldest(Some(&[Some(since), None]));
-    assert_samples(&metrics, &[&roam, &eat]);
-    kind.set_oldest(None);
+    let roaming = Measures {
+        oldest: Some(since),
+        waiting: 7,
+    };
+    kind.set_measures(Some(&[roaming, Measures::default()]));
+    let waiting = r#"krator_gate_waiting{K,state="Roam"} 7"#;
+    assert_samples(&metrics, &[&roam, &eat, waiting]);
+    let rendered = metrics.render().expect("text");
+    assert_eq!(
+        rendered.matches("krator_gate_waiting{").count(),
+        1,
+        "Eat has no gate"
+    );
+    kind.set_measures(None);
     assert!(!has(), "what is known no longer is left out");
 }
 

@@ -43,6 +43,8 @@ struct Search {
     most_runs: usize,
     /// Nothing is chosen while the process that takes over runs.
     is_twin: AtomicBool,
+    /// Whether another object has taken the place that this one asks for.
+    is_full: AtomicBool,
     /// Notified when the process is to be frozen in a write, and when it goes on.
     freezes: Notify,
     thaws: Notify,
@@ -141,6 +143,14 @@ impl Plan for Search {
         .boxed()
     }
 
+    fn has_place(&self) -> bool {
+        let has_place = self.choose(Kind::Event, 2) == 0;
+        if !has_place {
+            self.is_full.store(true, Relaxed);
+        }
+        has_place
+    }
+
     fn act<'a>(
         &'a self,
         state: StateId,
@@ -221,6 +231,7 @@ pub(super) async fn replay(
         runs: AtomicUsize::new(0),
         most_runs: choices.runs(),
         is_twin: AtomicBool::new(false),
+        is_full: AtomicBool::new(false),
         freezes: Notify::new(),
         thaws: Notify::new(),
         enough: Notify::new(),
@@ -319,7 +330,13 @@ async fn live(world: &Witnessed<'_>, search: &Search) -> End {
             if is_due {
                 continue;
             }
-            let Some(until) = until else { return End::Rests };
+            let Some(until) = until else {
+                // The other object leaves, and it is this one's turn.
+                if search.is_full.swap(false, Relaxed) {
+                    continue;
+                }
+                return End::Rests;
+            };
             waits += 1;
             if waits > WAITS {
                 break;
@@ -378,6 +395,12 @@ fn lost(graph: &Graph<'_>, world: &Witnessed<'_>, search: &Search) -> Vec<String
         lost.push(format!(
             "the object cannot be deleted: it rests in {}",
             policy.name
+        ));
+    }
+    if let Some(ask) = &status.ask {
+        lost.push(format!(
+            "the object rests in {} and asks for {}, where there is a place",
+            policy.name, ask.to
         ));
     }
     let notes = world.hooks.role.recorder.notes();

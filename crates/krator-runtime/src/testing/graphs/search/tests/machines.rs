@@ -1,7 +1,9 @@
 //! The small machines that the search goes through: every graph of `next` edges with up to three states, alone, with
 //! each key of the language at each place, and with each pair of keys.
 
-use crate::graph::{Graph, OnDelete, OnSpecChange, Policy, Retry, SpecChange, StateId, StateKind, Watch};
+use crate::graph::{
+    Graph, Limit, OnDelete, OnSpecChange, Policy, Retry, SpecChange, StateId, StateKind, Watch,
+};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -27,6 +29,8 @@ pub enum Key {
     Cleanup(bool),
     WaitsOnDelete(usize),
     NotWritten(usize),
+    /// A limit counts its objects.
+    Limited(usize),
 }
 
 /// The effect of a change of the spec.
@@ -85,6 +89,7 @@ impl Key {
                 Key::Conditions(at),
                 Key::WaitsOnDelete(at),
                 Key::NotWritten(at),
+                Key::Limited(at),
             ]);
             for to in 0..states {
                 keys.extend([Key::Timeout(at, to), Key::Retry(at, to), Key::ChangesTo(at, to)]);
@@ -121,6 +126,7 @@ impl Key {
             | Key::Conditions(at)
             | Key::WaitsOnDelete(at)
             | Key::NotWritten(at)
+            | Key::Limited(at)
             | Key::Timeout(at, _)
             | Key::Retry(at, _)
             | Key::Limit(at, _)
@@ -311,7 +317,20 @@ impl Small {
         let once = |state: usize| self.has(|key| matches!(key, Key::Once(at, _) if at == state));
         let resumes = self.has(|key| matches!(key, Key::Once(_, to) if once(to)));
         let deletes = self.has(Key::deletes) || !self.has(|key| matches!(key, Key::WaitsOnDelete(_)));
-        sound && !resumes && deletes && self.reaches_all()
+        sound && !resumes && deletes && self.asks_where_it_is_stored() && self.reaches_all()
+    }
+
+    /// Whether handlers and timeouts lead past limits only from states that run again and are stored.
+    fn asks_where_it_is_stored(&self) -> bool {
+        self.keys.iter().all(|key| match *key {
+            Key::Once(at, _) | Key::NoCheckpoint(at) => !self.has(|other| match other {
+                Key::Limited(to) => {
+                    to != at && (self.next[at].contains(&to) || self.has(|key| key == Key::Timeout(at, to)))
+                }
+                _ => false,
+            }),
+            _ => true,
+        })
     }
 
     fn reaches_all(&self) -> bool {
@@ -377,7 +396,7 @@ impl Small {
                     Key::Conditions(_) => policy.conditions(&[("Fed", "True")]),
                     Key::WaitsOnDelete(_) => policy.on_delete(OnDelete::Wait),
                     Key::NotWritten(_) => policy.handler("", false),
-                    Key::Kind(..) | Key::Deletion | Key::Cleanup(_) => policy,
+                    Key::Kind(..) | Key::Deletion | Key::Cleanup(_) | Key::Limited(_) => policy,
                 })
             })
             .collect();
@@ -390,6 +409,11 @@ impl Small {
         if deletion.is_some() {
             policies.push(Policy::new("Leave").kind(StateKind::Final).deletion_path());
         }
-        Graph::new(policies.leak(), id(0), deletion, "example.com/things")
+        let limits = self.keys.iter().filter_map(|key| match *key {
+            Key::Limited(at) => Some(Limit::new(NAMES[at], vec![id(at)].leak(), 1)),
+            _ => None,
+        });
+        let limits: Vec<Limit<'static>> = limits.collect();
+        Graph::new(policies.leak(), id(0), deletion, "example.com/things").limits(limits.leak())
     }
 }

@@ -2,7 +2,7 @@
 //! another, which is a defect that needs no other build of the runtime.
 
 use super::{ONE_KEY, search};
-use crate::graph::{Graph, OnSpecChange, Policy, SpecChange, StateId, StateKind, Watch};
+use crate::graph::{Graph, Limit, OnSpecChange, Policy, SpecChange, StateId, StateKind, Watch};
 
 const A: StateId = StateId(0);
 const B: StateId = StateId(1);
@@ -148,6 +148,22 @@ async fn a_finalizer_that_is_not_set_is_found() {
     let of = |deletion| Graph::new(Vec::from(states()).leak(), A, deletion, "example.com/things");
     let found = search(&of(Some(LEAVE)), &of(None), None, ONE_KEY).await;
     let red = "before the finalizer is set";
+    assert!(
+        found.wrong.iter().any(|line| line.contains(red)),
+        "{:#?}",
+        found.wrong
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_entry_past_a_limit_is_found() {
+    const LIMITS: [Limit<'static>; 1] = [Limit::new("limit", &[B], 1)];
+    let graph = || Graph::new(Vec::from(states()).leak(), A, Some(LEAVE), "example.com/things");
+    let limited = graph().limits(&LIMITS);
+    let found = search(&limited, &limited, None, ONE_KEY).await;
+    assert!(found.wrong.is_empty(), "{:#?}", found.wrong);
+    let found = search(&limited, &graph(), None, ONE_KEY).await;
+    let red = "nothing was stored that asks for a place";
     assert!(
         found.wrong.iter().any(|line| line.contains(red)),
         "{:#?}",

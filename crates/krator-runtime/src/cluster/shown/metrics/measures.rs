@@ -1,0 +1,34 @@
+//! What is known only by a look at all objects, which is taken at each scrape.
+use super::{Families, KindMetrics, of_state};
+use crate::graph::StateId;
+use jiff::Timestamp;
+
+/// What is measured of a state by a look at all objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::cluster) struct Measures {
+    /// When the object that has been in it for longest entered it; `None` if there is none.
+    pub oldest: Option<Timestamp>,
+    /// How many objects wait for its gate.
+    pub waiting: i64,
+}
+
+impl KindMetrics {
+    /// What a look at all objects says of each state, by its number, if that is known.
+    pub fn set_measures(&self, measures: Option<&[Measures]>) {
+        let Families { oldest, waiting, .. } = &*self.metrics.0;
+        for (policy, number) in self.graph.states.iter().zip(0..) {
+            let labels = of_state(self.of_kind.clone(), policy.name);
+            let Some(measures) = measures else {
+                oldest.remove(&labels);
+                waiting.remove(&labels);
+                continue;
+            };
+            let measures = measures.get(usize::from(number)).copied().unwrap_or_default();
+            let since = measures.oldest.map_or(0, Timestamp::as_second);
+            oldest.get_or_create(&labels).set(since);
+            if self.graph.has_gate(StateId(number)) {
+                waiting.get_or_create(&labels).set(measures.waiting);
+            }
+        }
+    }
+}
