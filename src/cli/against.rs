@@ -16,10 +16,10 @@ pub enum Against {
     Cluster,
 }
 
-/// Lists what is stored of a resource, which is named as `moose.v1.animals.com`.
-pub type Stored<'a> = &'a dyn Fn(&str) -> anyhow::Result<Listed>;
+/// Lists what is stored of a resource, which is named as `moose.v1.animals.com`, page by page.
+pub type Stored<'a> = &'a dyn Fn(&str, &mut dyn FnMut(&Listed)) -> anyhow::Result<()>;
 
-/// Counts the stored objects that break.
+/// Counts the stored objects that break, and says what becomes of all.
 pub fn count(
     comparison: &Comparison,
     old: &Description,
@@ -28,6 +28,12 @@ pub fn count(
 ) -> anyhow::Result<Vec<Census>> {
     resources(old, new)
         .iter()
-        .map(|resource| Ok(Census::of(comparison, resource, &stored(&resource.name)?)))
+        .map(|resource| {
+            let mut census = Census::new(resource);
+            stored(&resource.name, &mut |page| {
+                census.add(comparison, [old, new], resource, page);
+            })?;
+            Ok(census)
+        })
         .collect()
 }

@@ -14,6 +14,7 @@ pub use survey::survey;
 pub use target::{Named, Target};
 
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
 
 use anyhow::Context as _;
 use serde::Deserialize as _;
@@ -100,29 +101,40 @@ pub fn unserved(cluster: &Cluster, kind: &Kind) -> Option<String> {
     }
 }
 
-/// What is stored of a resource in the cluster of the kubeconfig, which is nothing if it does not serve the resource, named as
-/// `moose.v1.animals.com`.
+/// Goes through what is stored of a resource in the cluster of the kubeconfig, page by page, which is nothing if it does not serve the
+/// resource, named as `moose.v1.animals.com`.
 ///
 /// # Errors
 ///
 /// If they cannot be listed.
-pub fn stored(resource: &str) -> anyhow::Result<Listed> {
+pub fn stored(resource: &str, sees: &mut dyn FnMut(&Listed)) -> anyhow::Result<()> {
     let mut parts = resource.splitn(3, '.');
     let [plural, version, group] = [(); 3].map(|()| parts.next().unwrap_or_default());
     let path = resource_path(group, version, plural, None);
-    let list = || {
+    let (pages, listed) = mpsc::sync_channel(1);
+    let list = move || {
         let cluster = Cluster::connect(&Connection::default())?;
-        let listed = cluster.list(&path);
         let definitions = resource_path("apiextensions.k8s.io", "v1", "customresourcedefinitions", None);
         let definition = cluster.find(format!("{definitions}/{plural}.{group}"));
-        Ok(Listed {
-            objects: listed
-                .with_context(|| format!("cannot list {resource}"))?
-                .unwrap_or_default(),
-            versions: definition.object().and_then(stored_versions),
-        })
+        let versions = definition.object().and_then(stored_versions);
+        let page = |objects, time| {
+            let versions = versions.clone();
+            // Nobody takes it if judging the page before has panicked.
+            let _ = pages.send(Listed {
+                objects,
+                versions,
+                time,
+            });
+        };
+        let listed = cluster.each_page(&path, page);
+        listed.with_context(|| format!("cannot list {resource}"))?;
+        Ok(())
     };
     // `krator dev` asks from within tokio, where no other runtime may block.
-    std::thread::scope(|scope| scope.spawn(list).join())
-        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    std::thread::scope(|scope| {
+        let list = scope.spawn(list);
+        listed.iter().for_each(|page| sees(&page));
+        list.join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
 }

@@ -251,7 +251,7 @@ impl Session {
             },
             tense: Tense::Did,
             diff: false,
-            stored: Some(&|resource| self.cluster.stored(resource)),
+            stored: Some(&|resource, sees| self.cluster.stored(resource, sees)),
             adds: BTreeSet::new(),
             spares_only_stored: true,
             allowing: match self.breaking {

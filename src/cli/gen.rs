@@ -50,7 +50,7 @@ struct Flags {
     /// Continue even if what `krator gen` accepted before would break
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     allow_breaking: Option<AllowArg>,
-    /// Also count the stored objects that the edit breaks
+    /// Also say what the edit does to the stored objects, and which it breaks
     #[cfg(feature = "cluster")]
     #[arg(long, value_enum)]
     against: Option<against::Against>,
@@ -258,7 +258,7 @@ pub(super) fn bring_in_step(path: &Path, request: Request<'_>) -> anyhow::Result
 fn count(former: &Description, now: &Description, stored: Stored<'_>) -> anyhow::Result<usize> {
     let comparison = crate::compare::compare(former, now);
     let counted = against::count(&comparison, former, now, stored)?;
-    say(crate::compare::census_to_text(&comparison, &counted).trim_end());
+    say(crate::compare::census_to_text(&comparison, &counted, false).trim_end());
     Ok(counted.iter().map(|census| census.objects).sum())
 }
 

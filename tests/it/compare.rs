@@ -54,6 +54,25 @@ fn krator(folder: &Path, args: &[&str], input: &str) -> Output {
 }
 
 #[test]
+fn the_rights_that_an_edit_asks_for_are_named() {
+    let old = "krator: 1\nresource: {group: example.com, version: v1, kind: Website}\nspec: {size: integer}\n\
+               machine: {initial: Run}\nstates: {Run: {kind: ready}}\n";
+    let new = format!("{old}owns: [apps/v1.Deployment]\n");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("new.yaml"), new).expect("a folder of our own");
+    let output = krator(folder.path(), &["diff", "-", "new.yaml", "--format", "json"], old);
+    let report = crate::outputs::printed("diff", &output.stdout);
+    let added = [
+        "`create`, `delete`, `get`, `list`, `patch`, `watch` of `deployments.apps`",
+        "`update` of `websites.example.com/finalizers`",
+    ];
+    assert_eq!(
+        report["rights"],
+        serde_json::json!({"added": added, "removed": []})
+    );
+}
+
+#[test]
 fn the_former_description_may_come_from_standard_input() {
     for (name, code) in [("field-removed", 1), ("default-changed", 1), ("field-added", 0)] {
         let case = case(name);

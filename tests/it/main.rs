@@ -37,6 +37,8 @@ mod editor;
 mod findings;
 // What krator says of an edit.
 mod compare;
+// What krator says that an edit does to stored objects.
+mod forecast;
 // Descriptions that the API server refuses although an early krator accepted them.
 mod found;
 // The rules over graphs, against brute force.

@@ -8,10 +8,13 @@
 
 mod affected;
 mod census;
+mod forecast;
 mod change_kind;
 mod graph;
 mod json;
 mod limits;
+mod next;
+mod objects;
 mod owned;
 mod pair;
 mod path;
@@ -27,7 +30,9 @@ mod versions;
 pub use affected::Breaks;
 pub use census::{Census, CensusReport, Listed, StoredResource, census_to_text, resources};
 pub use change_kind::ChangeKind;
+pub use forecast::{First, first_step};
 pub use json::ComparisonReport;
+pub use next::{Next, NextReport};
 pub use path::{PathStep, SchemaPath};
 pub use proposal::Proposal;
 pub use report::to_text;

@@ -1,8 +1,10 @@
 //! The machine of a kind, as the engine of the runtime reads it. Generated code has the same graph as constants, so whoever asks this
 //! one is told what an operator decides.
 
+mod digests;
 mod fields;
 
+pub use digests::{Digests, spec_schema};
 pub use fields::{field_values, fields, values_at};
 
 use fields::fields_of;

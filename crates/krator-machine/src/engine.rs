@@ -35,6 +35,9 @@ use std::{collections::BTreeMap, time::Duration};
 use times::FiredTimeouts;
 pub use times::{When, slot, when};
 
+/// The most bytes of a request, because the status repeats it.
+pub const LONGEST_REQUEST: usize = 256;
+
 /// The present, as the driver knows it.
 #[derive(Clone, Copy, Debug)]
 pub struct Now {
@@ -188,8 +191,10 @@ impl<'g> Engine<'g> {
         self.field_values = values;
     }
 
-    /// Reports the request that is annotated now. One that is new makes the handler run.
+    /// Reports the request that is annotated now. One that is new makes the handler run; one that is longer than [`LONGEST_REQUEST`] is
+    /// none.
     pub fn saw_request(&mut self, request: Option<&str>) {
+        let request = request.filter(|request| request.len() <= LONGEST_REQUEST);
         if self.requested.as_deref() != request {
             self.requested = request.map(Into::into);
         }

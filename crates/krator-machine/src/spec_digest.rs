@@ -84,26 +84,49 @@ pub fn spec_digests<S: Serialize + DeserializeOwned>(
     paths: &[(&'static str, &[&str])],
     defaults: &[&[&[&str]]],
 ) -> Vec<SpecDigest> {
+    // Only the type knows how it writes a default.
+    let fill = |without| {
+        serde_json::from_value::<S>(without)
+            .and_then(serde_json::to_value)
+            .ok()
+    };
     let all = serde_json::to_value(spec).unwrap_or_default();
+    digests_of(&all, paths, defaults, fill)
+}
+
+/// The digests of fields of a spec, as [`spec_digests`] has them. `fill` fills in all defaults of a spec, or cannot read it.
+pub fn digests_of<'n, P, N, L>(
+    all: &Value,
+    paths: &[(P, N)],
+    defaults: &[L],
+    fill: impl Fn(Value) -> Option<Value>,
+) -> Vec<SpecDigest>
+where
+    P: Clone + Into<Cow<'static, str>>,
+    N: AsRef<[&'n str]>,
+    L: AsRef<[N]>,
+{
     let mut written = all.clone();
     for level in defaults {
-        // Only the type knows how it writes a default, so it is asked for all of them at once.
+        // All of them at once: filling them in takes longer than taking them away.
+        let level = level.as_ref().iter().map(AsRef::as_ref);
         let mut without = written.clone();
-        level.iter().for_each(|path| strip(&mut without, None, path));
-        if let Ok(filled) = serde_json::from_value::<S>(without).and_then(serde_json::to_value) {
-            level
-                .iter()
-                .for_each(|path| strip(&mut written, Some(&filled), path));
+        level.clone().for_each(|path| strip(&mut without, None, path));
+        if let Some(filled) = fill(without) {
+            level.for_each(|path| strip(&mut written, Some(&filled), path));
         }
     }
-    let digest = |(path, names): &(&'static str, &[&str])| {
+    let digest = |(path, names): &(P, N)| {
         let of = |whole: &Value| {
-            let value = names.iter().try_fold(whole, |value, name| value.get(name));
+            let value = names
+                .as_ref()
+                .iter()
+                .try_fold(whole, |value, name| value.get(name));
             value.map_or(0, |value| of_value(value, ""))
         };
         SpecDigest {
-            path: (*path).into(),
-            values: [of(&all), of(&written)],
+            path: path.clone().into(),
+            values: [of(all), of(&written)],
         }
     };
     paths.iter().map(digest).collect()

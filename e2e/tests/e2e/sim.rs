@@ -8,9 +8,11 @@
 //! The oracle of the contract judges what was written.
 
 mod fleet;
+mod forecast;
 mod network;
 mod planted;
 mod play;
+mod restart;
 pub mod routes;
 mod run;
 mod witness;

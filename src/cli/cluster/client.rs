@@ -186,20 +186,36 @@ impl Cluster {
         }
     }
 
-    /// All objects at a path, page by page; `None` if the API server does not know the path.
+    /// All objects at a path; `None` if the API server does not know the path.
     ///
     /// # Errors
     ///
     /// If they cannot be listed.
     pub fn list(&self, path: &str) -> anyhow::Result<Option<Vec<Json>>> {
-        let (mut objects, mut token) = (Vec::new(), String::new());
+        let mut objects = Vec::new();
+        let is_known = self.each_page(path, |page, _| objects.extend(page))?;
+        Ok(is_known.then_some(objects))
+    }
+
+    /// Goes through all objects at a path, page by page, each with the time by the API server's clock. Returns whether the API server
+    /// knows the path.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be listed.
+    pub fn each_page(
+        &self,
+        path: &str,
+        mut sees: impl FnMut(Vec<Json>, Option<Timestamp>),
+    ) -> anyhow::Result<bool> {
+        let mut token = String::new();
         loop {
             let joint = if path.contains('?') { '&' } else { '?' };
             let page = format!("{path}{joint}limit={PAGE}&continue={token}");
             let answer = self.ask(Request::get(page))?;
             match answer.code {
                 200..300 => {}
-                404 => return Ok(None),
+                404 => return Ok(false),
                 _ => bail!(answer.message()),
             }
             let mut list = answer.json();
@@ -208,18 +224,19 @@ impl Cluster {
             };
             // The items of a list do not repeat what kind they are of.
             let kind = list["kind"].as_str().unwrap_or_default().trim_end_matches("List");
-            for mut item in items {
+            let items = items.into_iter().map(|mut item| {
                 if let Some(object) = item.as_object_mut() {
                     object
                         .entry("apiVersion")
                         .or_insert_with(|| list["apiVersion"].clone());
                     object.entry("kind").or_insert_with(|| kind.into());
                 }
-                objects.push(item);
-            }
+                item
+            });
+            sees(items.collect(), answer.time);
             match list["metadata"]["continue"].as_str() {
                 Some(next) if !next.is_empty() => token = next.to_owned(),
-                _ => return Ok(Some(objects)),
+                _ => return Ok(true),
             }
         }
     }

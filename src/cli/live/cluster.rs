@@ -80,12 +80,12 @@ impl Cluster {
         }
     }
 
-    /// What is stored of a resource, named as `moose.v1.animals.com`.
+    /// Goes through what is stored of a resource, named as `moose.v1.animals.com`.
     ///
     /// # Errors
     ///
     /// If they cannot be listed.
-    pub fn stored(&self, resource: &str) -> anyhow::Result<Listed> {
+    pub fn stored(&self, resource: &str, sees: &mut dyn FnMut(&Listed)) -> anyhow::Result<()> {
         match self {
             Cluster::Embedded(embedded) => {
                 let mut parts = resource.splitn(3, '.');
@@ -98,12 +98,15 @@ impl Cluster {
                 let definition = definitions
                     .iter()
                     .find(|it| it["metadata"]["name"] == *definition);
-                Ok(Listed {
+                sees(&Listed {
                     objects: objects.iter().map(|object| Json::clone(object)).collect(),
                     versions: definition.and_then(|definition| stored_versions(definition)),
-                })
+                    // The objects of `krator dev` show at once what becomes of them.
+                    time: None,
+                });
+                Ok(())
             }
-            Cluster::Configured => against::stored(resource),
+            Cluster::Configured => against::stored(resource, sees),
         }
     }
 

@@ -69,6 +69,39 @@ impl Permissions {
         rights
     }
 
+    /// The rights that others do not give, in words: verbs and what they are for.
+    pub fn beyond(&self, others: &Permissions) -> Vec<String> {
+        let namespaces = self.namespaces.iter().map(|(name, rules)| {
+            let place = format!(" in the namespace `{name}`");
+            (place, rules, others.namespaces.get(name))
+        });
+        let places = std::iter::once((String::new(), &self.cluster, Some(&others.cluster))).chain(namespaces);
+        let rights = places.flat_map(|(place, rules, others)| {
+            rules.0.iter().filter_map(move |(target, verbs)| {
+                let known = others.and_then(|others| others.0.get(target));
+                let is_new = |verb: &&String| !known.is_some_and(|known| known.contains(*verb));
+                let verbs: Vec<String> = verbs
+                    .iter()
+                    .filter(is_new)
+                    .map(|verb| format!("`{verb}`"))
+                    .collect();
+                let one = target
+                    .name
+                    .iter()
+                    .map(|name| format!(" `{name}`"))
+                    .collect::<String>();
+                let (plural, below) = match target.resource.split_once('/') {
+                    Some((plural, below)) => (plural, format!("/{below}")),
+                    None => (target.resource.as_str(), String::new()),
+                };
+                let dot = if target.group.is_empty() { "" } else { "." };
+                let resource = format!("{plural}{dot}{}{below}", target.group);
+                (!verbs.is_empty()).then(|| format!("{} of `{resource}`{one}{place}", verbs.join(", ")))
+            })
+        });
+        rights.collect()
+    }
+
     fn add(&mut self, description: &Description, place: RuleScope<'_>, target: RuleTarget, verbs: &[&str]) {
         let namespaces: Vec<&str> = match place {
             RuleScope::Cluster => Vec::new(),

@@ -2,25 +2,33 @@
 
 use std::collections::BTreeMap;
 
+use k8s_openapi::jiff::Timestamp;
 use krator_machine::versions::Versions;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::affected::Affected;
+use super::forecast::with_machine;
+use super::next::{Next, NextReport};
+use super::objects::{name, named};
 use super::{Breaks, Change, ChangeKind, Comparison};
 use crate::model::{Description, KindId, Lineage};
 use crate::names::VersionName;
-use crate::text::printable;
 use crate::versions;
 
-/// What is stored of a resource.
+/// How many names are shown of a group, unless all are asked for.
+const SOME: usize = 5;
+
+/// What is stored of a resource, or a page of that.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Listed {
     /// The objects, in the version that was asked for.
     pub objects: Vec<Json>,
     /// The versions in which some of them may be stored, as the definition says; `None` if that is unknown.
     pub versions: Option<Vec<String>>,
+    /// The time by the API server's clock; `None` if that is unknown.
+    pub time: Option<Timestamp>,
 }
 
 impl Listed {
@@ -45,30 +53,37 @@ pub struct StoredResource {
     api_version: String,
     /// The conversions between the versions, unless objects are the same in all of them.
     versions: Option<Versions>,
+    former: KindId,
+    /// The kind in the new description, if it has the resource of this name.
+    now: Option<KindId>,
 }
 
 /// The resources of the old description.
 pub fn resources(old: &Description, new: &Description) -> Vec<StoredResource> {
     let lineage = Lineage::between(old, new);
-    let called = |id: KindId| {
+    let became = |id: KindId| {
         let pair = lineage.kinds().iter().find(|pair| pair.former == id);
-        let kind = pair.map_or(old.kind(id), |pair| new.kind(pair.now));
-        kind.resource.kind.to_string()
+        pair.map(|pair| pair.now)
     };
     old.kinds
         .iter()
         .enumerate()
         .map(|(id, kind)| {
+            let now = became(KindId(id));
+            let called = now.map_or(kind, |now| new.kind(now));
+            let is_there = |now: &KindId| new.kind(*now).resource.definition() == kind.resource.definition();
             let (plural, version, group) = (
                 &kind.resource.plural.value,
                 &kind.resource.version.value,
                 &kind.resource.group.value,
             );
             StoredResource {
-                kind: called(KindId(id)),
+                kind: called.resource.kind.to_string(),
                 name: format!("{plural}.{version}.{group}"),
                 api_version: format!("{group}/{version}"),
                 versions: versions::of(old, kind),
+                former: KindId(id),
+                now: now.filter(is_there),
             }
         })
         .collect()
@@ -112,6 +127,8 @@ pub struct Census {
     pub doubtful: usize,
     /// For each change, by its index in the comparison: the names of objects that it breaks, and that it may break.
     pub by_change: BTreeMap<usize, (Vec<String>, Vec<String>)>,
+    /// What becomes of them; `None` if the new description does not have the resource, or if it is not known what time it is.
+    pub next: Option<Next>,
 }
 
 /// The objects of a resource in a cluster, as `krator diff --against cluster --format json` prints them.
@@ -127,6 +144,9 @@ pub struct CensusReport<'a> {
     pub doubtful: usize,
     /// The objects by the change that breaks them.
     pub changes: Vec<BrokenObjects<'a>>,
+    /// What becomes of them; absent if the new description does not have the resource.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<NextReport<'a>>,
 }
 
 /// The objects that a change breaks.
@@ -143,16 +163,41 @@ pub struct BrokenObjects<'a> {
 }
 
 impl Census {
-    /// Checks all objects of a resource against the comparison.
-    pub fn of(comparison: &Comparison, resource: &StoredResource, stored: &Listed) -> Census {
-        let objects = &stored.objects;
-        let mut census = Census {
+    /// Nothing is stored of a resource, as far as is known.
+    pub fn new(resource: &StoredResource) -> Census {
+        Census {
             resource: resource.name.clone(),
-            objects: objects.len(),
+            objects: 0,
             breaking: 0,
             doubtful: 0,
             by_change: BTreeMap::new(),
-        };
+            next: None,
+        }
+    }
+
+    /// Checks objects of a resource against a comparison, and says what becomes of them.
+    pub fn add(
+        &mut self,
+        comparison: &Comparison,
+        [old, new]: [&Description; 2],
+        resource: &StoredResource,
+        stored: &Listed,
+    ) {
+        self.count(comparison, resource, stored);
+        if let (Some(time), Some(now)) = (stored.time, resource.now) {
+            let (former, now) = (old.kind(resource.former), new.kind(now));
+            let next = self.next.get_or_insert_default();
+            with_machine(old, former, |before| {
+                with_machine(new, now, |after| {
+                    next.add((before, after), now, &stored.objects, time)
+                });
+            });
+        }
+    }
+
+    fn count(&mut self, comparison: &Comparison, resource: &StoredResource, stored: &Listed) {
+        let objects = &stored.objects;
+        self.objects += objects.len();
         let is_of_kind = |change: &Change| change.kind.as_ref() == Some(&resource.kind);
         for object in objects {
             let (mut worst, mut converted) = (Breaks::No, BTreeMap::new());
@@ -168,17 +213,16 @@ impl Census {
                 };
                 worst = worst.max(breaks);
                 if breaks != Breaks::No {
-                    let (yes, maybe) = census.by_change.entry(at).or_default();
+                    let (yes, maybe) = self.by_change.entry(at).or_default();
                     if breaks == Breaks::Yes { yes } else { maybe }.push(name(object));
                 }
             }
             match worst {
-                Breaks::Yes => census.breaking += 1,
-                Breaks::Maybe => census.doubtful += 1,
+                Breaks::Yes => self.breaking += 1,
+                Breaks::Maybe => self.doubtful += 1,
                 Breaks::No => {}
             }
         }
-        census
     }
 
     /// The census for programs.
@@ -198,30 +242,14 @@ impl Census {
             breaking: self.breaking,
             doubtful: self.doubtful,
             changes: by_change.collect(),
+            next: self.next.as_ref().map(Next::report),
         }
     }
 }
 
-fn name(object: &Json) -> String {
-    let metadata = &object["metadata"];
-    let name = metadata["name"].as_str().unwrap_or_default();
-    match metadata["namespace"].as_str() {
-        Some(namespace) => format!("{namespace}/{name}"),
-        None => name.to_owned(),
-    }
-}
-
-/// The census as text for people.
-pub fn census_to_text(comparison: &Comparison, counted: &[Census]) -> String {
-    /// The number of names that are shown for one change.
-    const MOST: usize = 5;
-    let named = |names: &[String]| {
-        let mut shown: Vec<String> = names.iter().take(MOST).map(|name| printable(name)).collect();
-        if names.len() > MOST {
-            shown.push(format!("{} more", names.len() - MOST));
-        }
-        shown.join(", ")
-    };
+/// The census as text for people, with all names or some.
+pub fn census_to_text(comparison: &Comparison, counted: &[Census], lists_all: bool) -> String {
+    let most = if lists_all { usize::MAX } else { SOME };
     let mut out = "in the cluster:\n\n".to_owned();
     for census in counted {
         let Census {
@@ -238,9 +266,12 @@ pub fn census_to_text(comparison: &Comparison, counted: &[Census]) -> String {
             out.push_str(&format!("    {}\n", comparison.changes[*at].message));
             for (word, names) in [("break", yes), ("may break", maybe)] {
                 if !names.is_empty() {
-                    out.push_str(&format!("      {} {word}: {}\n", names.len(), named(names)));
+                    out.push_str(&format!("      {} {word}: {}\n", names.len(), named(names, most)));
                 }
             }
+        }
+        if let Some(next) = &census.next {
+            out.push_str(&next.to_text(most));
         }
     }
     out.push('\n');

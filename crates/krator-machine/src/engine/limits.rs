@@ -87,6 +87,13 @@ impl Engine<'_> {
         diverted
     }
 
+    /// Where the next entry of a state leads instead, because its limit is used up.
+    pub fn diverts(&self, to: StateId) -> Option<StateId> {
+        let (times, then) = self.graph.state(to).limit?;
+        let count = self.entries.get(&to).copied().unwrap_or_default();
+        (count >= self.most(times)?).then_some(then)
+    }
+
     /// How often a state may be entered; `None` if that is not limited.
     fn most(&self, times: Times) -> Option<u32> {
         match times {

@@ -1,0 +1,236 @@
+//! What becomes of a stored object when the operator of a description finds it, before a handler runs or without one. The engine of
+//! the operator itself says so.
+
+use k8s_openapi::jiff::Timestamp;
+use krator_machine::engine::{Cause, Decision, Engine, Moved, Now, Outcome, Place};
+use krator_machine::graph::{Exit, Graph, StateId};
+use krator_machine::status::MachineStatus;
+use krator_machine::versions::Versions;
+use serde::Deserialize as _;
+use serde_json::Value as Json;
+use std::time::Duration;
+
+use crate::machine::{Digests, field_values, spec_schema, with_graph};
+use crate::model::{Description, Kind};
+use crate::versions;
+
+/// What an operator does first with an object that it finds.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum First {
+    /// Its handler runs in the state that is stored, or it rests there.
+    Stays,
+    /// It enters these states before a handler runs, each for this cause.
+    Enters(Vec<(String, Cause)>),
+    /// Its handler runs once more. Unless that leads elsewhere, the timeout then leads to this state.
+    TimesOut(String),
+    /// Its handler runs, and it goes on waiting for the gate of this state.
+    Waits(String),
+    /// An annotation pauses it.
+    Paused,
+    /// It is left alone: no state has the name that is stored.
+    Parked,
+    /// It is left alone: its status cannot be read.
+    Unreadable,
+    /// It is being deleted, and the machine does not keep it from that: it has no states for that, or the object not its finalizer.
+    Released,
+}
+
+impl First {
+    /// The same, with states as another machine calls them.
+    pub(super) fn in_names_of(self, machine: &Machine<'_>) -> Self {
+        let called = |name: String| machine.called(&name);
+        match self {
+            First::Enters(entries) => {
+                let entries = entries.into_iter();
+                First::Enters(entries.map(|(to, cause)| (called(to), cause)).collect())
+            }
+            First::TimesOut(to) => First::TimesOut(called(to)),
+            First::Waits(of) => First::Waits(called(of)),
+            other => other,
+        }
+    }
+}
+
+/// What an operator does with an object that it finds.
+#[derive(Debug)]
+pub(super) struct Forecast {
+    pub first: First,
+    /// The states whose limit is used up, and where their next entry leads instead.
+    pub used_up: Vec<(String, String)>,
+    /// The places that it takes of the limits of the kind.
+    pub holds: Vec<Place>,
+}
+
+/// The machine of a kind, as its operator has it.
+pub(super) struct Machine<'a> {
+    kind: &'a Kind,
+    graph: &'a Graph<'a>,
+    digests: Option<Digests<'a>>,
+    versions: Option<Versions>,
+}
+
+/// Does something with the machine of a kind.
+pub(super) fn with_machine<T>(
+    description: &Description,
+    kind: &Kind,
+    does: impl FnOnce(&Machine<'_>) -> T,
+) -> T {
+    let schema = spec_schema(description, kind);
+    with_graph(kind, |graph| {
+        does(&Machine {
+            kind,
+            graph,
+            digests: Digests::of(kind, &schema),
+            versions: versions::of(description, kind),
+        })
+    })
+}
+
+/// What the operator of a description does first with an object of a kind, as the API server has it. `now` is the time by the API
+/// server's clock.
+pub fn first_step(description: &Description, kind: &Kind, object: &Json, now: Timestamp) -> First {
+    with_machine(description, kind, |machine| machine.forecast(object, now).first)
+}
+
+impl Machine<'_> {
+    /// What the operator does with an object, as the API server has it in any version that the operator knows. `now` is the time by
+    /// the API server's clock.
+    pub fn forecast(&self, object: &Json, now: Timestamp) -> Forecast {
+        let newest = format!(
+            "{}/{}",
+            self.kind.resource.group.value, self.kind.resource.version.value
+        );
+        // A value that code converts stays as it is: the code is not here.
+        let converted = self.versions.as_ref().and_then(|versions| {
+            versions
+                .convert(object.clone(), &newest, &|_, _, value| Ok(value))
+                .ok()
+        });
+        let object = converted.as_ref().unwrap_or(object);
+        let status = object.get("status").filter(|status| !status.is_null());
+        let status = status.map(MachineStatus::deserialize);
+        let Ok(status) = status.transpose() else {
+            return Forecast {
+                first: First::Unreadable,
+                used_up: Vec::new(),
+                holds: Vec::new(),
+            };
+        };
+        let present = present(now);
+        let mut engine = self.found(object, status.as_ref(), present);
+        let states = self.graph.states.iter().zip((0..).map(StateId));
+        let used_up = states
+            .filter_map(|(policy, state)| Some((policy.name.to_owned(), self.name(engine.diverts(state)?))));
+        let used_up = used_up.collect();
+        let holds = engine.at().map_or_else(Vec::new, |at| engine.places_in(at));
+        let is_deleted = is_deleted(object);
+        let first = if is_deleted && (self.graph.deletion.is_none() || !self.has_finalizer(object)) {
+            First::Released
+        } else if !is_deleted && self.annotation(object, "paused") == Some("true") {
+            First::Paused
+        } else {
+            first(&mut engine, present)
+        };
+        Forecast {
+            first,
+            used_up,
+            holds,
+        }
+    }
+
+    /// How the machine calls a state that another description calls so.
+    pub fn called(&self, state: &str) -> String {
+        let found = self.graph.find(state);
+        found.map_or_else(|| state.to_owned(), |state| self.name(state))
+    }
+
+    fn name(&self, state: StateId) -> String {
+        self.graph.state(state).name.to_owned()
+    }
+
+    /// The engine of an object that the operator finds.
+    fn found(&self, object: &Json, status: Option<&MachineStatus>, now: Now) -> Engine<'_> {
+        let generation = object["metadata"]["generation"].as_i64().unwrap_or_default();
+        let mut engine = Engine::new(
+            self.graph,
+            status,
+            generation,
+            field_values(self.kind, object),
+            now,
+        );
+        if let Some(digests) = &self.digests {
+            engine.found_spec(status, None, digests.of_spec(&object["spec"]));
+        }
+        if is_deleted(object) {
+            engine.saw_deletion();
+        }
+        engine.saw_request(self.annotation(object, "requestedAt"));
+        engine.saw_approval(self.annotation(object, "approve"));
+        engine
+    }
+
+    fn annotation<'o>(&self, object: &'o Json, name: &str) -> Option<&'o str> {
+        let annotations = &object["metadata"]["annotations"];
+        annotations[format!("{}/{name}", self.graph.group())].as_str()
+    }
+
+    fn has_finalizer(&self, object: &Json) -> bool {
+        let finalizers = object["metadata"]["finalizers"].as_array();
+        finalizers.is_some_and(|finalizers| finalizers.iter().any(|name| name == self.graph.finalizer))
+    }
+}
+
+fn is_deleted(object: &Json) -> bool {
+    object["metadata"]["deletionTimestamp"].is_string()
+}
+
+/// The present of an operator that has just started.
+fn present(time: Timestamp) -> Now {
+    // These numbers only have to differ from those that are stored, because none is shown.
+    Now {
+        elapsed: Duration::ZERO,
+        time,
+        random: 0,
+        leader: 0,
+    }
+}
+
+/// What an engine does until a handler runs, or until it rests.
+fn first(engine: &mut Engine<'_>, now: Now) -> First {
+    let decision = decide(engine, now);
+    let moves = engine.take_moves();
+    if !moves.is_empty() {
+        let entries = moves.iter().map(|moved| (moved.to.name.to_owned(), moved.cause));
+        return First::Enters(entries.collect());
+    }
+    if engine.at().is_none() {
+        return First::Parked;
+    }
+    if let Some((to, _)) = engine.asks(now) {
+        return First::Waits(engine.graph().state(to).name.to_owned());
+    }
+    if decision == Decision::Run {
+        engine.begin();
+        engine.ended(Outcome::Exit(Exit::Stay), now);
+        decide(engine, now);
+        if let Some(Moved {
+            to,
+            cause: Cause::TimedOut,
+            ..
+        }) = engine.take_moves().first()
+        {
+            return First::TimesOut(to.name.to_owned());
+        }
+    }
+    First::Stays
+}
+
+/// Takes the edges that lead on without a handler. Of a machine that goes round in them, the engine itself takes only so many.
+fn decide(engine: &mut Engine<'_>, now: Now) -> Decision {
+    loop {
+        match engine.decide(now) {
+            Decision::Entered => {}
+            decision => return decision,
+        }
+    }
+}
