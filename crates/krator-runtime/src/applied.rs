@@ -1,4 +1,4 @@
-//! The children that the handlers of one object have applied. It tells the operator's own writes apart from
+//! The children that the handlers of one object have applied and deleted. It tells the operator's own writes apart from
 //! those of others, and a single correction of drift from drift contention: somebody else who undoes every
 //! correction.
 #![cfg_attr(
@@ -23,6 +23,15 @@ pub(crate) struct Applied {
     children: Mutex<HashMap<ChildKey, LastApply>>,
     /// The type, the namespace and the name of each child that the present run has applied, or has tried to.
     in_this_run: Mutex<HashSet<(TypeId, String, String)>>,
+    /// The children that were deleted and that the cache may still show as they were before, with their versions then.
+    deleted: Mutex<HashMap<Deleted, u64>>,
+}
+
+/// A child that a handler has deleted. Another one may have its name by now.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Deleted {
+    pub child: ChildKey,
+    pub uid: String,
 }
 
 /// The last time that a child was applied.
@@ -48,7 +57,9 @@ impl Applied {
     /// The same at the end of a run, unless no child is known. A request that has outlived its run, because the handler
     /// has spawned it, may still add one.
     pub fn unless_empty(self: Arc<Self>) -> Option<Arc<Self>> {
-        let is_known = Arc::strong_count(&self) > 1 || !self.children.locked().is_empty();
+        let is_known = Arc::strong_count(&self) > 1
+            || !self.children.locked().is_empty()
+            || !self.deleted.locked().is_empty();
         is_known.then_some(self)
     }
     /// Begins a run of a handler. There is only one at a time.
@@ -93,6 +104,24 @@ impl Applied {
     }
     pub fn forget(&self, child: &ChildKey) {
         self.children.locked().remove(child);
+    }
+    /// Records that a child with this version is deleted, before the request is made, because its answer may be lost.
+    pub fn deletes(&self, deleted: Deleted, version: u64) {
+        self.forget(&deleted.child);
+        self.deleted.locked().insert(deleted, version);
+    }
+    pub fn forget_deleted(&self, deleted: &Deleted) {
+        self.deleted.locked().remove(deleted);
+    }
+    /// The children of a kind that were deleted and that the cache may show as they were before, in an order.
+    pub fn deleted_of_kind(&self, kind: &str) -> Vec<(Deleted, u64)> {
+        let deleted = self.deleted.locked();
+        let of_kind = deleted.iter().filter(|(deleted, _)| deleted.child.0 == kind);
+        let mut found: Vec<_> = of_kind
+            .map(|(deleted, version)| (deleted.clone(), *version))
+            .collect();
+        found.sort();
+        found
     }
     /// The children of a kind that were applied, and the resource versions of the answers.
     pub fn of_kind(&self, kind: &str) -> Vec<(ChildKey, u64)> {

@@ -139,7 +139,8 @@ impl<M: Machine> Context<'_, M> {
     }
 
     /// The children of this object that are of one kind, sorted by namespace and name. They come from a cache, but
-    /// are never older than what the handlers of this object have applied.
+    /// are never older than what the handlers of this object have applied and deleted: one that was deleted is not among
+    /// them any more, or has a `deletionTimestamp`.
     ///
     /// # Errors
     ///

@@ -4,11 +4,13 @@ mod emptied;
 mod ends;
 mod former;
 mod strays;
+#[cfg(test)]
+mod tests;
 
 pub(super) use strays::Stray;
 
 use crate::{
-    applied::Applied,
+    applied::{Applied, Deleted},
     cluster::{
         api::turns::Busy,
         others::{reach::Report, watches::KindCache},
@@ -54,43 +56,70 @@ impl<K: Child> Children<K> {
         self.send(namespace, name, body).await
     }
 
-    /// The children from the cache, but never older than what the handlers of the owner have applied.
+    /// The children from the cache, but never older than what the handlers of the owner have applied and deleted.
     pub async fn owned(&self) -> Result<Vec<Arc<K>>> {
-        let ours = |child: &K| self.owner.owns(child);
         self.cache.fill().await?;
         let mut children = self.cache.all();
-        children.retain(|child| ours(child));
-        // Read what was applied and is not in the cache yet.
-        for ((_, namespace, name), version) in self.applied.of_kind(self.kind) {
+        children.retain(|child| self.owner.owns(&**child));
+        // Read what was deleted and is still in the cache, so that nobody counts it as alive and deletes another one.
+        for (deleted, version) in self.applied.deleted_of_kind(self.kind) {
+            let (_, namespace, name) = &deleted.child;
+            let is_it = |child: &K| child.meta().uid.as_deref() == Some(&*deleted.uid);
+            let Some(at) = children.iter().position(|child| is_it(child)) else {
+                if self.cache.seen(namespace) >= version {
+                    self.applied.forget_deleted(&deleted);
+                }
+                continue;
+            };
+            if is_going(&*children[at]) {
+                self.applied.forget_deleted(&deleted);
+                continue;
+            }
+            match self.read(namespace, name).await?.filter(|now| is_it(now)) {
+                Some(now) => {
+                    // The request has failed.
+                    if !is_going(&*now) {
+                        self.applied.forget_deleted(&deleted);
+                    }
+                    children[at] = now;
+                }
+                None => drop(children.remove(at)),
+            }
+        }
+        // And what was applied and is not in the cache yet.
+        for (key, version) in self.applied.of_kind(self.kind) {
+            let (_, namespace, name) = &key;
             let at = children.iter().position(|child| {
-                child.name_any() == name && child.namespace().unwrap_or_default() == namespace
+                child.name_any() == *name && child.namespace().unwrap_or_default() == *namespace
             });
             if at.is_some_and(|at| crate::resource::version(&*children[at]) >= version) {
                 continue;
             }
-            let api: Api<K> = <K::Scope as Place>::api(self.client.clone(), &namespace);
-            let now = api
-                .get_opt(&name)
-                .await?
-                .filter(|child| ours(child))
-                .map(Arc::new);
-            match (at, now) {
+            match (at, self.read(namespace, name).await?) {
                 (Some(at), Some(now)) => children[at] = now,
                 (Some(at), None) => drop(children.remove(at)),
                 (None, Some(now)) => children.push(now),
-                (None, None) => self.applied.forget(&(self.kind, namespace, name)),
+                // Otherwise the cache has yet to see it as it was before it went.
+                (None, None) if self.cache.seen(namespace) >= version => self.applied.forget(&key),
+                (None, None) => {}
             }
         }
         children.sort_by_key(|child| (child.namespace(), child.name_any()));
         Ok(children)
     }
 
+    /// The child of this name as the API server has it now.
+    async fn read(&self, namespace: &str, name: &str) -> Result<Option<Arc<K>>> {
+        let api: Api<K> = <K::Scope as Place>::api(self.client.clone(), namespace);
+        let child = api.get_opt(name).await?;
+        Ok(child.filter(|child| self.owner.owns(child)).map(Arc::new))
+    }
+
     pub async fn prune(self) -> Result<Vec<Arc<K>>> {
         let mut pruned = self.owned().await?;
         pruned.retain(|child| {
             let (namespace, name) = (child.namespace().unwrap_or_default(), child.name_any());
-            let goes_already = child.meta().deletion_timestamp.is_some();
-            !goes_already && !self.applied.is_of_this_run::<K>(namespace, name)
+            !is_going(&**child) && !self.applied.is_of_this_run::<K>(namespace, name)
         });
         for child in &pruned {
             self.delete(child, PropagationPolicy::Background).await?;
@@ -107,10 +136,14 @@ impl<K: Child> Children<K> {
         }
         let (name, uid) = (child.name_any(), child.uid());
         let namespace = child.namespace().unwrap_or_default();
-        self.applied.forget(&(self.kind, namespace.clone(), name.clone()));
+        if let Some(uid) = uid.clone() {
+            let version = crate::resource::version(child);
+            let child = (self.kind, namespace.clone(), name.clone());
+            self.applied.deletes(Deleted { child, uid }, version);
+        }
         let api: Api<K> = <K::Scope as Place>::api(self.client.clone(), &namespace);
         let this = Preconditions {
-            uid,
+            uid: uid.clone(),
             resource_version: None,
         };
         let params = DeleteParams {
@@ -121,6 +154,11 @@ impl<K: Child> Children<K> {
         match api.delete(&name, &params).await {
             Ok(_) => Ok(()),
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+            // Another object has the name by now, so the child is gone, unless something else is wrong.
+            Err(kube::Error::Api(status)) if status.code == 409 => match api.get_opt(&name).await? {
+                Some(now) if now.uid() == uid => Err(kube::Error::Api(status).into()),
+                _ => Ok(()),
+            },
             Err(error) => Err(error.into()),
         }
     }
@@ -167,4 +205,9 @@ impl<K: Child> Children<K> {
             None => Ok(self.namespace.clone()),
         }
     }
+}
+
+/// Whether an object is deleted and only waits for its finalizers.
+fn is_going<K: Child>(child: &K) -> bool {
+    child.meta().deletion_timestamp.is_some()
 }

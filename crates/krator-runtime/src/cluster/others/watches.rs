@@ -5,7 +5,7 @@ mod events;
 mod listings;
 
 pub(in crate::cluster) use cache::{Cache, KindCache, drop_managed_fields};
-pub(in crate::cluster) use events::OwnSeen;
+pub(in crate::cluster) use events::{OwnSeen, Seen};
 pub(in crate::cluster) use listings::Need;
 
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
     },
     resource::{Child, Place, Selector},
 };
-use events::{OwnEvents, Seen, Watch};
+use events::{OwnEvents, Watch};
 use futures::{
     FutureExt as _, StreamExt as _,
     stream::{self, BoxStream},

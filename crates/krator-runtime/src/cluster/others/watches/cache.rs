@@ -114,6 +114,11 @@ impl<K: Child> KindCache<K> {
         whole.collect()
     }
 
+    /// The latest version that the watch has seen in a namespace.
+    pub fn seen(&self, namespace: &str) -> u64 {
+        self.listings.locked().seen(namespace)
+    }
+
     /// A child as the watch knows it, which may be one of `owner`. Of an owner that only a label names, the name is unknown.
     pub fn known(&self, namespace: &str, name: &str, owner: &Owner) -> Option<Known> {
         self.listings.locked().find(namespace, name).map(|entry| Known {

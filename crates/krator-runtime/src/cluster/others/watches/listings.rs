@@ -32,6 +32,8 @@ pub(super) struct Listings<K> {
     owners: BTreeSet<(&'static str, &'static str)>,
     keeps_labels: BTreeSet<&'static str>,
     links: Vec<mpsc::UnboundedSender<LinkEvent>>,
+    /// The latest version in each namespace. Versions of objects of one kind are in the order of their writes.
+    seen: BTreeMap<Box<str>, u64>,
 }
 
 /// The objects of one place.
@@ -105,6 +107,7 @@ impl<K> Default for Listings<K> {
             owners: BTreeSet::new(),
             keeps_labels: BTreeSet::new(),
             links: Vec::new(),
+            seen: BTreeMap::new(),
         }
     }
 }
@@ -147,6 +150,11 @@ impl<K> Listings<K> {
         self.places[at].objects.get_mut(namespace)?.get_mut(name)
     }
 
+    /// The latest version that was seen in a namespace.
+    pub fn seen(&self, namespace: &str) -> u64 {
+        self.seen.get(namespace).copied().unwrap_or_default()
+    }
+
     /// A listing begins. The known objects stay until it is complete.
     pub fn begin(&mut self, place: usize) {
         self.places[place].next = Some(Objects::new());
@@ -155,6 +163,10 @@ impl<K> Listings<K> {
     pub fn put(&mut self, place: usize, is_listing: bool, meta: &ObjectMeta, whole: Option<Arc<K>>) {
         let (namespace, name) = names(meta);
         let mut entry = self.entry(meta, whole);
+        // Those of a listing are in no order, so it counts when it is complete.
+        if !is_listing {
+            saw(&mut self.seen, namespace, entry.version);
+        }
         let place = &mut self.places[place];
         let known = place.objects.get(namespace).and_then(|objects| objects.get(name));
         entry.read = known.and_then(|known| known.read.clone());
@@ -180,6 +192,7 @@ impl<K> Listings<K> {
     pub fn remove(&mut self, place: usize, meta: &ObjectMeta) {
         let (namespace, name) = names(meta);
         let last = self.entry(meta, None);
+        saw(&mut self.seen, namespace, last.version);
         let objects = &mut self.places[place].objects;
         let known = objects
             .get_mut(namespace)
@@ -206,6 +219,9 @@ impl<K> Listings<K> {
         let next = listing.next.take().unwrap_or_default();
         let former = std::mem::replace(&mut listing.objects, next);
         (listing.listed, listing.whole) = (true, whole);
+        for (namespace, _, entry) in entries(&listing.objects) {
+            saw(&mut self.seen, namespace, entry.version);
+        }
         for (namespace, name, entry) in entries(&former) {
             if !self.places[place].has(namespace, name) {
                 self.tell(change(namespace, name, entry, None));
@@ -280,6 +296,14 @@ fn change<K>(namespace: &str, name: &str, now: &Entry<K>, known: Option<&Entry<K
         version: now.version,
         controller: now.controller.as_ref().map(|controller| controller.uid.clone()),
         labels: labels.map(|(key, value)| (*key, value.to_string())).collect(),
+    }
+}
+
+/// Something with this version was seen in a namespace.
+fn saw(seen: &mut BTreeMap<Box<str>, u64>, namespace: &str, version: u64) {
+    match seen.get_mut(namespace) {
+        Some(latest) => *latest = version.max(*latest),
+        None => drop(seen.insert(namespace.into(), version)),
     }
 }
 
