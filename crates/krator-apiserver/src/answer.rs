@@ -286,7 +286,7 @@ pub(crate) fn bookmark(kind: &Kind, version: u64, ends_listing: bool) -> Json {
 }
 
 /// The version of Kubernetes as which this server answers.
-const KUBERNETES: &str = "v1.36.3";
+const KUBERNETES: &str = "v1.37.2";
 
 /// The name of this server's version of Kubernetes, as clients ask for it.
 pub(crate) fn version() -> Json {

@@ -36,7 +36,7 @@ async fn write_status(deployments: &Api<Deployment>, deployment: Deployment) {
     if observed == generation {
         return;
     }
-    let replicas = deployment.spec.as_ref().and_then(|spec| spec.replicas);
+    let replicas = deployment.spec.replicas;
     let status = json!({
         "observedGeneration": generation,
         "replicas": replicas,

@@ -127,7 +127,7 @@ fn document(group_version: &str) -> Json {
     let schemas = schemas_of(&paths, &own);
     json!({
         "openapi": "3.0.0",
-        "info": {"title": "Kubernetes", "version": "1.36"},
+        "info": {"title": "Kubernetes", "version": "1.37"},
         "paths": paths,
         "components": {
             "schemas": schemas,

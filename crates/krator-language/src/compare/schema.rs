@@ -1,7 +1,7 @@
 //! Changes of the schema of a kind, value by value.
 //!
 //! Both schemas are walked together in the form that they have in the CRDs. Where a schema gives no type, a value may be
-//! of any type. The verdicts about the API server were observed on version 1.36; integration tests check them.
+//! of any type. The verdicts about the API server were observed on version 1.37; integration tests check them.
 
 mod bounds;
 mod formats;

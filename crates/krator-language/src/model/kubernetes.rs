@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::{KubernetesType, Scope};
 
-/// The types of Kubernetes 1.36, one in each line: see [`Known`] for the columns. A test writes the file from the types of
+/// The types of Kubernetes 1.37, one in each line: see [`Known`] for the columns. A test writes the file from the types of
 /// k8s-openapi, which the command would have to compile otherwise: more than anything else that it is built from.
 static TYPES: &str = include_str!("kubernetes/types.tsv");
 

@@ -20,7 +20,9 @@ use k8s_openapi::api::policy::v1 as policy_v1;
 use k8s_openapi::api::rbac::v1 as rbac_v1;
 use k8s_openapi::api::resource::v1 as resource_v1;
 use k8s_openapi::api::scheduling::v1 as scheduling_v1;
+use k8s_openapi::api::scheduling::v1alpha3 as scheduling_v1alpha3;
 use k8s_openapi::api::storage::v1 as storage_v1;
+use k8s_openapi::api::storagemigration::v1 as storagemigration_v1;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1 as apiextensions_v1;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta_v1;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1 as apiregistration_v1;
@@ -94,17 +96,19 @@ known! {
             CronJob, Job,
         }
         types {
-            CronJobSpec, CronJobStatus, JobCondition, JobSpec, JobStatus, JobTemplateSpec, PodFailurePolicy,
-            PodFailurePolicyOnExitCodesRequirement, PodFailurePolicyOnPodConditionsPattern,
-            PodFailurePolicyRule, SuccessPolicy, SuccessPolicyRule, UncountedTerminatedPods,
+            CronJobSpec, CronJobStatus, JobCondition, JobSchedulingConfiguration, JobSpec, JobStatus,
+            JobTemplateSpec, PodFailurePolicy, PodFailurePolicyOnExitCodesRequirement,
+            PodFailurePolicyOnPodConditionsPattern, PodFailurePolicyRule, SuccessPolicy,
+            SuccessPolicyRule, UncountedTerminatedPods,
         }
     certificates_v1 = "certificates.k8s.io", "v1":
         kinds {
-            CertificateSigningRequest,
+            CertificateSigningRequest, ClusterTrustBundle, PodCertificateRequest,
         }
         types {
             CertificateSigningRequestCondition, CertificateSigningRequestSpec,
-            CertificateSigningRequestStatus,
+            CertificateSigningRequestStatus, ClusterTrustBundleSpec, PodCertificateRequestSpec,
+            PodCertificateRequestStatus,
         }
     coordination_v1 = "coordination.k8s.io", "v1":
         kinds {
@@ -116,51 +120,56 @@ known! {
     core_v1 = "core", "v1":
         kinds {
             ConfigMap, Endpoints, Event, LimitRange, Namespace, Node, PersistentVolume,
-            PersistentVolumeClaim, Pod, PodTemplate, ReplicationController, ResourceQuota, Secret, Service,
-            ServiceAccount,
+            PersistentVolumeClaim, Pod, PodTemplate, ReplicationController, ResourceQuota, Secret,
+            Service, ServiceAccount,
         }
         types {
             Affinity, AppArmorProfile, AttachedVolume, AWSElasticBlockStoreVolumeSource,
             AzureDiskVolumeSource, AzureFilePersistentVolumeSource, AzureFileVolumeSource, Binding,
-            Capabilities, CephFSPersistentVolumeSource, CephFSVolumeSource, CinderPersistentVolumeSource,
-            CinderVolumeSource, ClientIPConfig, ClusterTrustBundleProjection, ComponentCondition,
-            ConfigMapEnvSource, ConfigMapKeySelector, ConfigMapNodeConfigSource, ConfigMapProjection,
-            ConfigMapVolumeSource, Container, ContainerExtendedResourceRequest, ContainerImage,
-            ContainerPort, ContainerResizePolicy, ContainerRestartRule, ContainerRestartRuleOnExitCodes,
-            ContainerState, ContainerStateRunning, ContainerStateTerminated, ContainerStateWaiting,
-            ContainerStatus, ContainerUser, CSIPersistentVolumeSource, CSIVolumeSource, DaemonEndpoint,
+            Capabilities, CephFSPersistentVolumeSource, CephFSVolumeSource,
+            CinderPersistentVolumeSource, CinderVolumeSource, ClientIPConfig,
+            ClusterTrustBundleProjection, ComponentCondition, ConfigMapEnvSource, ConfigMapKeySelector,
+            ConfigMapNodeConfigSource, ConfigMapProjection, ConfigMapVolumeSource, Container,
+            ContainerExtendedResourceRequest, ContainerImage, ContainerPort, ContainerResizePolicy,
+            ContainerRestartRule, ContainerRestartRuleOnExitCodes, ContainerState,
+            ContainerStateRunning, ContainerStateTerminated, ContainerStateWaiting, ContainerStatus,
+            ContainerUser, CSIPersistentVolumeSource, CSIVolumeSource, DaemonEndpoint,
             DownwardAPIProjection, DownwardAPIVolumeFile, DownwardAPIVolumeSource, EmptyDirVolumeSource,
             EndpointAddress, EndpointPort, EndpointSubset, EnvFromSource, EnvVar, EnvVarSource,
-            EphemeralContainer, EphemeralVolumeSource, EventSeries, EventSource, ExecAction, FCVolumeSource,
-            FileKeySelector, FlexPersistentVolumeSource, FlexVolumeSource, FlockerVolumeSource,
-            GCEPersistentDiskVolumeSource, GitRepoVolumeSource, GlusterfsPersistentVolumeSource,
-            GlusterfsVolumeSource, GRPCAction, HostAlias, HostIP, HostPathVolumeSource, HTTPGetAction,
-            HTTPHeader, ImageVolumeSource, ImageVolumeStatus, ISCSIPersistentVolumeSource,
-            ISCSIVolumeSource, KeyToPath, Lifecycle, LifecycleHandler, LimitRangeItem, LimitRangeSpec,
-            LinuxContainerUser, LoadBalancerIngress, LoadBalancerStatus, LocalObjectReference,
-            LocalVolumeSource, ModifyVolumeStatus, NamespaceCondition, NamespaceSpec, NamespaceStatus,
-            NFSVolumeSource, NodeAddress, NodeAffinity, NodeAllocatableResourceClaimStatus, NodeCondition,
-            NodeConfigSource, NodeConfigStatus, NodeDaemonEndpoints, NodeFeatures, NodeRuntimeHandler,
-            NodeRuntimeHandlerFeatures, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, NodeSpec,
-            NodeStatus, NodeSwapStatus, NodeSystemInfo, ObjectFieldSelector, ObjectReference,
+            EphemeralContainer, EphemeralVolumeSource, EventSeries, EventSource, EvictionResponder,
+            ExecAction, FCVolumeSource, FileKeySelector, FlexPersistentVolumeSource, FlexVolumeSource,
+            FlockerVolumeSource, GCEPersistentDiskVolumeSource, GitRepoVolumeSource,
+            GlusterfsPersistentVolumeSource, GlusterfsVolumeSource, GRPCAction, HostAlias, HostIP,
+            HostPathVolumeSource, HTTPGetAction, HTTPHeader, ImageVolumeSource, ImageVolumeStatus,
+            ISCSIPersistentVolumeSource, ISCSIVolumeSource, KeyToPath, Lifecycle, LifecycleHandler,
+            LimitRangeItem, LimitRangeSpec, LinuxContainerUser, LoadBalancerIngress, LoadBalancerStatus,
+            LocalObjectReference, LocalVolumeSource, ModifyVolumeStatus, NamespaceCondition,
+            NamespaceSpec, NamespaceStatus, NFSVolumeSource, NodeAddress, NodeAffinity,
+            NodeAllocatableMappedResources, NodeAllocatableOverheadResources,
+            NodeAllocatableResourceClaimStatus, NodeCondition, NodeConfigSource, NodeConfigStatus,
+            NodeDaemonEndpoints, NodeFeatures, NodePodPreemptionPolicy, NodeRuntimeHandler,
+            NodeRuntimeHandlerFeatures, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm,
+            NodeSpec, NodeStatus, NodeSwapStatus, NodeSystemInfo, ObjectFieldSelector, ObjectReference,
             PersistentVolumeClaimCondition, PersistentVolumeClaimSpec, PersistentVolumeClaimStatus,
             PersistentVolumeClaimTemplate, PersistentVolumeClaimVolumeSource, PersistentVolumeSpec,
             PersistentVolumeStatus, PhotonPersistentDiskVolumeSource, PodAffinity, PodAffinityTerm,
             PodAntiAffinity, PodCertificateProjection, PodCondition, PodDNSConfig, PodDNSConfigOption,
             PodExtendedResourceClaimStatus, PodIP, PodOS, PodReadinessGate, PodResourceClaim,
             PodResourceClaimStatus, PodSchedulingGate, PodSchedulingGroup, PodSecurityContext, PodSpec,
-            PodStatus, PodTemplateSpec, PortStatus, PortworxVolumeSource, PreferredSchedulingTerm, Probe,
-            ProjectedVolumeSource, QuobyteVolumeSource, RBDPersistentVolumeSource, RBDVolumeSource,
-            ReplicationControllerCondition, ReplicationControllerSpec, ReplicationControllerStatus,
-            ResourceClaim, ResourceFieldSelector, ResourceHealth, ResourceQuotaSpec, ResourceQuotaStatus,
+            PodStatus, PodTemplateSpec, PodVolumeHealth, PortStatus, PortworxVolumeSource,
+            PreferredSchedulingTerm, Probe, ProjectedVolumeSource, QuobyteVolumeSource,
+            RBDPersistentVolumeSource, RBDVolumeSource, ReplicationControllerCondition,
+            ReplicationControllerSpec, ReplicationControllerStatus, ResourceClaim,
+            ResourceFieldSelector, ResourceHealth, ResourceQuotaSpec, ResourceQuotaStatus,
             ResourceRequirements, ResourceStatus, ScaleIOPersistentVolumeSource, ScaleIOVolumeSource,
-            ScopeSelector, ScopedResourceSelectorRequirement, SELinuxOptions, SeccompProfile,
-            SecretEnvSource, SecretKeySelector, SecretProjection, SecretReference, SecretVolumeSource,
-            SecurityContext, ServiceAccountTokenProjection, ServicePort, ServiceSpec, ServiceStatus,
+            ScopedResourceSelectorRequirement, ScopeSelector, SeccompProfile, SecretEnvSource,
+            SecretKeySelector, SecretProjection, SecretReference, SecretVolumeSource, SecurityContext,
+            SELinuxOptions, ServiceAccountTokenProjection, ServicePort, ServiceSpec, ServiceStatus,
             SessionAffinityConfig, SleepAction, StorageOSPersistentVolumeSource, StorageOSVolumeSource,
             Sysctl, Taint, TCPSocketAction, Toleration, TopologySelectorLabelRequirement,
-            TopologySelectorTerm, TopologySpreadConstraint, TypedLocalObjectReference, TypedObjectReference,
-            Volume, VolumeDevice, VolumeMount, VolumeMountStatus, VolumeNodeAffinity, VolumeProjection,
+            TopologySelectorTerm, TopologySpreadConstraint, TypedLocalObjectReference,
+            TypedObjectReference, Volume, VolumeDevice, VolumeHealthCondition, VolumeHealthStatus,
+            VolumeMount, VolumeMountStatus, VolumeNodeAffinity, VolumeProjection,
             VolumeResourceRequirements, VolumeStatus, VsphereVirtualDiskVolumeSource,
             WeightedPodAffinityTerm, WindowsSecurityContextOptions,
         }
@@ -225,31 +234,51 @@ known! {
         }
     resource_v1 = "resource.k8s.io", "v1":
         kinds {
-            DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice,
+            DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice,
         }
         types {
             AllocatedDeviceStatus, AllocationResult, CapacityRequestPolicy, CapacityRequestPolicyRange,
             CapacityRequirements, CELDeviceSelector, Counter, CounterSet, Device,
             DeviceAllocationConfiguration, DeviceAllocationResult, DeviceAttribute, DeviceCapacity,
             DeviceClaim, DeviceClaimConfiguration, DeviceClassConfiguration, DeviceClassSpec,
-            DeviceConstraint, DeviceCounterConsumption, DeviceRequest, DeviceRequestAllocationResult,
-            DeviceSelector, DeviceSubRequest, DeviceTaint, DeviceToleration, ExactDeviceRequest,
-            NetworkDeviceData, NodeAllocatableResourceMapping, OpaqueDeviceConfiguration,
-            ResourceClaimConsumerReference, ResourceClaimSpec, ResourceClaimStatus,
-            ResourceClaimTemplateSpec, ResourcePool, ResourceSliceSpec,
+            DeviceConstraint, DeviceCounterConsumption, DeviceDerivedAttribute, DeviceRequest,
+            DeviceRequestAllocationResult, DeviceSelector, DeviceSubRequest, DeviceTaint,
+            DeviceTaintRuleSpec, DeviceTaintRuleStatus, DeviceTaintSelector, DeviceToleration,
+            ExactDeviceRequest, NetworkDeviceData, NodeAllocatableMapping, NodeAllocatableOverhead,
+            NodeAllocatableResource, OpaqueDeviceConfiguration, ResourceClaimConsumerReference,
+            ResourceClaimSpec, ResourceClaimStatus, ResourceClaimTemplateSpec, ResourcePool,
+            ResourceSliceSpec,
         }
     scheduling_v1 = "scheduling.k8s.io", "v1":
         kinds {
             PriorityClass,
         }
         types {}
+    scheduling_v1alpha3 = "scheduling.k8s.io", "v1alpha3":
+        kinds {}
+        types {
+            TopologyConstraint, WorkloadPodGroupAllDisruptionMode,
+            WorkloadPodGroupBasicSchedulingPolicy, WorkloadPodGroupDisruptionMode,
+            WorkloadPodGroupGangSchedulingPolicy, WorkloadPodGroupResourceClaim,
+            WorkloadPodGroupSchedulingConstraints, WorkloadPodGroupSchedulingPolicy,
+            WorkloadPodGroupSingleDisruptionMode,
+        }
     storage_v1 = "storage.k8s.io", "v1":
         kinds {
-            CSIDriver, CSINode, CSIStorageCapacity, StorageClass, VolumeAttachment, VolumeAttributesClass,
+            CSIDriver, CSINode, CSIStorageCapacity, StorageClass, VolumeAttachment,
+            VolumeAttributesClass,
         }
         types {
-            CSIDriverSpec, CSINodeDriver, CSINodeSpec, TokenRequest, VolumeAttachmentSource,
-            VolumeAttachmentSpec, VolumeAttachmentStatus, VolumeError, VolumeNodeResources,
+            CSIDriverSpec, CSINodeDriver, CSINodeSpec, CSINodeStatus, StorageHealth,
+            StorageHealthCondition, TokenRequest, VolumeAttachmentSource, VolumeAttachmentSpec,
+            VolumeAttachmentStatus, VolumeError, VolumeNodeResources,
+        }
+    storagemigration_v1 = "storagemigration.k8s.io", "v1":
+        kinds {
+            StorageVersionMigration,
+        }
+        types {
+            StorageVersionMigrationSpec, StorageVersionMigrationStatus,
         }
     apiregistration_v1 = "apiregistration.k8s.io", "v1":
         kinds {

@@ -1,6 +1,6 @@
 //! The formats that the API server checks, and which of them contains another one.
 //!
-//! The list is that of `supportedVersionedFormats` in Kubernetes 1.36. Formats belong to types: `int32` of a string means
+//! The list is that of `supportedVersionedFormats` in Kubernetes 1.37. Formats belong to types: `int32` of a string means
 //! nothing, and neither does a format that the API server does not know.
 
 use serde_json::Value as Json;

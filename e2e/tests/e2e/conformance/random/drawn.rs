@@ -311,7 +311,7 @@ impl Drawn {
         if dice.one_in(8) {
             add(
                 "user-agent",
-                word(dice, &["kubectl/v1.36 (linux)", "a", LONG, "a b/c", "/x"]),
+                word(dice, &["kubectl/v1.37 (linux)", "a", LONG, "a b/c", "/x"]),
             );
         }
         if dice.one_in(20) {
