@@ -4,10 +4,10 @@ use crate::world::World;
 use serde_json::Value as Json;
 use std::{collections::BTreeMap, time::Duration};
 
-/// A question to a webhook.
+/// A call of a webhook.
 #[derive(Debug, Clone)]
-pub(crate) struct Question {
-    /// What makes it the same question as another one.
+pub(crate) struct WebhookCall {
+    /// What makes it the same call as another one.
     pub key: String,
     /// The `AdmissionRequest`, without a uid.
     pub request: Json,
@@ -18,14 +18,14 @@ pub(crate) struct Question {
 }
 
 /// The `AdmissionResponse`, or why there is none.
-pub(crate) type Answer = Result<Json, String>;
+pub(crate) type WebhookResponse = Result<Json, String>;
 
 /// What one request keeps from one attempt to the next.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
-    answers: BTreeMap<String, Answer>,
+    answers: BTreeMap<String, WebhookResponse>,
     /// What has to be asked before the next attempt.
-    wanted: Vec<Question>,
+    wanted: Vec<WebhookCall>,
     warnings: Vec<String>,
     /// The uid of the new object, so that all attempts ask about the same one.
     uid: Option<String>,
@@ -34,27 +34,27 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// The answer to a question. Without one, the question is put before the next attempt.
-    pub fn answer(&mut self, question: Question) -> Option<Answer> {
-        let known = self.answers.get(&question.key).cloned();
+    /// The response to a call. Without one, the call is made before the next attempt.
+    pub fn answer(&mut self, call: WebhookCall) -> Option<WebhookResponse> {
+        let known = self.answers.get(&call.key).cloned();
         if known.is_none() {
-            self.wanted.push(question);
+            self.wanted.push(call);
         }
         known
     }
 
-    /// Whether questions have to be answered first.
+    /// Whether calls have to be made first.
     pub fn waits(&self) -> bool {
         !self.wanted.is_empty()
     }
 
     /// Begins another attempt, and tells what is to be asked before it.
-    pub fn again(&mut self) -> Vec<Question> {
+    pub fn again(&mut self) -> Vec<WebhookCall> {
         self.warnings.clear();
         std::mem::take(&mut self.wanted)
     }
 
-    pub fn remember(&mut self, key: String, answer: Answer) {
+    pub fn remember(&mut self, key: String, answer: WebhookResponse) {
         self.answers.insert(key, answer);
     }
 

@@ -1,5 +1,5 @@
-//! Children that become ready or fail after a time, on demand: statuses as the controllers of Kubernetes and a kubelet would
-//! write them, although nothing runs here.
+//! A simulator of workloads, which become ready or fail after a time, on demand: statuses as the controllers of Kubernetes and
+//! a kubelet would write them, although nothing runs here.
 //!
 //! Starts are remembered by the clock of tokio, so that tests need not wait.
 
@@ -26,31 +26,31 @@ use tokio::time::{Instant, sleep_until};
 /// A Job that is ready is complete. StatefulSets and DaemonSets have no status that says that they have failed; those that
 /// fail stay as they begin. A changed spec of a Deployment, a StatefulSet or a DaemonSet begins again.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Children {
+pub struct WorkloadSimulator {
     ready_after: Option<Duration>,
 }
 
-impl Children {
-    /// The annotation of a child with the time after which it becomes ready, such as `5s`. It is stronger than
+impl WorkloadSimulator {
+    /// The annotation of a workload with the time after which it becomes ready, such as `5s`. It is stronger than
     /// [`ready_after`](Self::ready_after).
     pub const READY_AFTER: &str = "apiserver.krator.dev/ready-after";
-    /// The annotation of a child with the time after which it fails. It is stronger than [`READY_AFTER`](Self::READY_AFTER).
+    /// The annotation of a workload with the time after which it fails. It is stronger than [`READY_AFTER`](Self::READY_AFTER).
     pub const FAIL_AFTER: &str = "apiserver.krator.dev/fail-after";
 
-    /// Only children with an annotation become anything.
+    /// Only workloads with an annotation become anything.
     pub fn annotated() -> Self {
         Self::default()
     }
 
-    /// All children become ready after a time, unless an annotation says otherwise.
+    /// All workloads become ready after a time, unless an annotation says otherwise.
     pub fn ready_after(time: Duration) -> Self {
         Self {
             ready_after: Some(time),
         }
     }
 
-    /// The fate of an object, and the time after which it comes. `None` if the object stays as it is.
-    fn fate(self, object: &Json) -> Option<(Progress, Duration)> {
+    /// The outcome of an object, and the time after which it comes. `None` if the object stays as it is.
+    fn outcome(self, object: &Json) -> Option<(Progress, Duration)> {
         let annotated = |name| {
             let text = at(object, &["metadata", "annotations", name]).as_str()?;
             let time: jiff::SignedDuration = text.parse().ok()?;
@@ -76,28 +76,29 @@ const WORKLOADS: [[&str; 4]; 5] = [
     ["", "Pod", "pods", "kubelet"],
 ];
 
-/// A child that has begun.
-struct Begun {
+/// A workload that has started.
+struct Started {
     since: Instant,
-    /// Whether its fate has come.
+    /// Whether its outcome has come.
     is_over: bool,
 }
 
-/// A child, and which of its specs.
-type Child = (ResourceId, Key, String, i64);
+/// A workload, and which of its specs.
+type Workload = (ResourceId, Key, String, i64);
+type Starts = BTreeMap<Workload, Started>;
 
 /// Runs until the server is gone.
-pub(crate) async fn run(state: Weak<Mutex<State>>, children: Children) {
+pub(crate) async fn run(state: Weak<Mutex<State>>, simulator: WorkloadSimulator) {
     let Some(mut versions) = state.upgrade().map(|state| lock(&state).store.versions()) else {
         return;
     };
-    let mut begun = BTreeMap::new();
+    let mut started = BTreeMap::new();
     loop {
         let Some(strong) = state.upgrade() else { return };
         // Its own writes are no reason for another round.
         let next = {
             let mut state = lock(&strong);
-            let next = round(&mut state, children, &mut begun);
+            let next = round(&mut state, simulator, &mut started);
             versions.mark_unchanged();
             next
         };
@@ -116,8 +117,8 @@ pub(crate) async fn run(state: Weak<Mutex<State>>, children: Children) {
     }
 }
 
-/// Looks at all children: writes the statuses that are due, and returns when the next one will be.
-fn round(state: &mut State, children: Children, begun: &mut BTreeMap<Child, Begun>) -> Option<Instant> {
+/// Looks at all workloads: writes the statuses that are due, and returns when the next one will be.
+fn round(state: &mut State, simulator: WorkloadSimulator, started: &mut Starts) -> Option<Instant> {
     let mut seen = BTreeMap::new();
     let mut next: Option<Instant> = None;
     for [group, kind, resource, manager] in WORKLOADS {
@@ -137,34 +138,34 @@ fn round(state: &mut State, children: Children, begun: &mut BTreeMap<Child, Begu
             .map(|(key, object)| (key.clone(), Arc::clone(object)))
             .collect();
         for (key, object) in all {
-            let Some((fate, after)) = children.fate(&object) else {
+            let Some((outcome, after)) = simulator.outcome(&object) else {
                 continue;
             };
-            let child = child(kind, &resource, &key, &object);
-            let mut now = begun.remove(&child).unwrap_or_else(|| {
-                write(state, &key, Progress::Begun);
-                Begun {
+            let workload = workload(kind, &resource, &key, &object);
+            let mut now = started.remove(&workload).unwrap_or_else(|| {
+                write(state, &key, Progress::Started);
+                Started {
                     since: Instant::now(),
                     is_over: false,
                 }
             });
             let due = now.since + after;
             if !now.is_over && due <= Instant::now() {
-                write(state, &key, fate);
+                write(state, &key, outcome);
                 now.is_over = true;
             }
             if !now.is_over {
                 next = Some(next.map_or(due, |next| next.min(due)));
             }
-            seen.insert(child, now);
+            seen.insert(workload, now);
         }
     }
-    *begun = seen;
+    *started = seen;
     next
 }
 
 /// A Job or a Pod begins once; others begin again with each spec.
-fn child(kind: &str, resource: &ResourceId, key: &Key, object: &Json) -> Child {
+fn workload(kind: &str, resource: &ResourceId, key: &Key, object: &Json) -> Workload {
     let generation = match kind {
         "Job" | "Pod" => 0,
         _ => at(object, &["metadata", "generation"]).as_i64().unwrap_or(0),

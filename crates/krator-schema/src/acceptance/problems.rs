@@ -3,9 +3,9 @@
 use crate::{Path, Problem, ProblemKind};
 
 #[derive(Default)]
-pub(super) struct Found(pub(super) Vec<Problem>);
+pub(super) struct Problems(pub(super) Vec<Problem>);
 
-impl Found {
+impl Problems {
     pub(super) fn add(&mut self, path: &Path, kind: ProblemKind, detail: impl Into<String>) {
         self.0.push(Problem::new(path, kind, detail));
     }
