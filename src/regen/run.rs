@@ -7,7 +7,7 @@ use super::file_finding::{
 };
 use super::merge::{self, Merged};
 use super::renames::Named;
-use super::{Drift, FileAction, MANIFEST, Merge, Options, Version, cargo, modules, restore, set_aside};
+use super::{FileAction, MANIFEST, Merge, Options, Regen, Version, cargo, modules, restore, set_aside};
 use std::collections::BTreeMap;
 
 use crate::changes::{Changes, FileState, Snapshot, UnreadableFiles};
@@ -41,7 +41,7 @@ pub(super) struct Run<'a> {
     tree: Snapshot,
     /// The record of this run.
     pub record: GenerationRecord,
-    pub drift: Drift,
+    pub regen: Regen,
     /// Files whose contents matter and that cannot be read.
     pub unreadable: UnreadableFiles,
 }
@@ -53,7 +53,7 @@ impl<'a> Run<'a> {
         now: Version<'_>,
         former: Option<Version<'a>>,
         options: Options,
-        drift: Drift,
+        regen: Regen,
     ) -> Self {
         let mut run = Run {
             former: &named.record,
@@ -63,12 +63,12 @@ impl<'a> Run<'a> {
             options,
             has_renames: named.has_renames,
             record: GenerationRecord::default(),
-            drift,
+            regen,
             unreadable: named.unreadable.clone(),
         };
-        run.drift.actions.clone_from(&named.actions);
-        run.drift.is_refused |= named.is_refused;
-        run.drift.found.extend(named.found.iter().cloned());
+        run.regen.actions.clone_from(&named.actions);
+        run.regen.is_refused |= named.is_refused;
+        run.regen.found.extend(named.found.iter().cloned());
         for (path, file) in now.plan.files() {
             let entry = match (path, file.ownership) {
                 // The user has just edited the description, so it is recorded and never overwritten.
@@ -145,7 +145,7 @@ impl<'a> Run<'a> {
             self.restore(path, fitting);
             return planned;
         }
-        self.drift
+        self.regen
             .restorable
             .extend(fitting.into_iter().map(|(from, _)| from));
         let at = modules::home(disk, path);
@@ -198,9 +198,9 @@ impl<'a> Run<'a> {
         match (self.options.merge, file.ownership) {
             (Merge::Offer, Ownership::Seeded) if self.has_renames && is_untouched => {
                 // Nothing is left of former names.
-                self.drift.found.retain(|found| found.source.name() != at);
+                self.regen.found.retain(|found| found.source.name() != at);
                 let is_moved_here = |action: &FileAction| *action == FileAction::Moved(at.clone());
-                let is_listed = self.drift.actions.values().any(is_moved_here);
+                let is_listed = self.regen.actions.values().any(is_moved_here);
                 let is_written = as_written(&ours) == ours;
                 let text = if is_written { &*contents } else { &file.contents };
                 if self.put(&at, text) && !is_listed {
@@ -229,7 +229,7 @@ impl<'a> Run<'a> {
             None => first_line(text),
         };
         let change = (base.as_deref().unwrap_or(text), &*contents);
-        self.drift.found.push(conflict(&at, text, span, change));
+        self.regen.found.push(conflict(&at, text, span, change));
         pending
     }
 
@@ -285,7 +285,7 @@ impl<'a> Run<'a> {
                 FileState::Unreadable(why) => self.unreadable.add(path, why),
                 FileState::Text(text) if self.is_written(entry, path, text) => {
                     self.tree.remove(path);
-                    self.drift.actions.insert(path.to_owned(), FileAction::Removed);
+                    self.regen.actions.insert(path.to_owned(), FileAction::Removed);
                 }
                 FileState::Text(_) if self.options.force || self.former.is_merged => self.set_aside(path),
                 FileState::Text(text) => self.refuse(edited(path, text, None)),
@@ -301,7 +301,7 @@ impl<'a> Run<'a> {
                 .iter()
                 .for_each(|file| self.set_aside(file));
         } else {
-            self.drift.actions.insert(at, FileAction::Unused);
+            self.regen.actions.insert(at, FileAction::Unused);
             self.record.files.insert(path.to_owned(), entry.clone());
         }
     }
@@ -315,9 +315,9 @@ impl<'a> Run<'a> {
     /// Records what happens to a file. If the file that was at this path has moved, that is kept instead, because users
     /// look for the moved file.
     fn act(&mut self, path: &str, action: FileAction) {
-        let former = self.drift.actions.get(path);
+        let former = self.regen.actions.get(path);
         if !matches!(former, Some(FileAction::Moved(_))) {
-            self.drift.actions.insert(path.to_owned(), action);
+            self.regen.actions.insert(path.to_owned(), action);
         }
     }
 
@@ -356,7 +356,7 @@ impl<'a> Run<'a> {
             match self.tree.take(&from) {
                 Ok(Some(taken)) => {
                     self.tree.put(to.clone(), taken);
-                    self.drift.actions.insert(from, FileAction::Moved(to));
+                    self.regen.actions.insert(from, FileAction::Moved(to));
                 }
                 Ok(None) => {}
                 Err(why) => self.unreadable.add(&from, &why),
@@ -366,14 +366,14 @@ impl<'a> Run<'a> {
 
     /// Reports something that prevents all changes.
     fn refuse(&mut self, found: FileFinding) {
-        self.drift.is_refused = true;
-        self.drift.found.push(found);
+        self.regen.is_refused = true;
+        self.regen.found.push(found);
     }
 
     /// Moves a file into [`PRUNED`] and records the move.
     fn set_aside(&mut self, path: &str) {
         match set_aside(&mut self.tree, path) {
-            Ok(Some(to)) => drop(self.drift.actions.insert(path.to_owned(), FileAction::Moved(to))),
+            Ok(Some(to)) => drop(self.regen.actions.insert(path.to_owned(), FileAction::Moved(to))),
             Ok(None) => {}
             Err(why) => self.unreadable.add(path, &why),
         }
@@ -420,13 +420,13 @@ impl<'a> Run<'a> {
     }
 
     /// Turns the final files into changes relative to the disk. A refused run has no changes.
-    pub fn end(self, disk: &Snapshot) -> Drift {
-        let mut drift = self.drift;
-        if drift.is_refused {
-            drift.actions.clear();
-            return drift;
+    pub fn end(self, disk: &Snapshot) -> Regen {
+        let mut regen = self.regen;
+        if regen.is_refused {
+            regen.actions.clear();
+            return regen;
         }
-        drift.changes = Changes::between(disk, &self.tree);
-        drift
+        regen.changes = Changes::between(disk, &self.tree);
+        regen
     }
 }

@@ -85,7 +85,7 @@ pub enum Merge {
 
 /// The result of a comparison.
 #[derive(Debug, Default)]
-pub struct Drift {
+pub struct Regen {
     /// The changes to write. Empty if `is_refused`.
     pub changes: Changes,
     /// The action on each file, by its path. krator's own files in `.krator/` are not listed.
@@ -157,12 +157,12 @@ pub(crate) fn compare(
     record: &GenerationRecord,
     disk: &Snapshot,
     options: Options,
-) -> Result<Drift, UnreadableFiles> {
-    let mut drift = Drift::default();
+) -> Result<Regen, UnreadableFiles> {
+    let mut regen = Regen::default();
     let kept = former.map(|former| former.description);
     if let Some(old) = if options.promises { promised } else { kept } {
         let comparison = compare::compare(old, now.description);
-        drift.broken = comparison.broken();
+        regen.broken = comparison.broken();
         let breaking = compare::findings_of(&comparison, now.description, now.source, |change| match options
             .breaking
         {
@@ -171,17 +171,17 @@ pub(crate) fn compare(
             Breaking::HalfRenamesRefused => change.may_be_renamed,
             Breaking::Allowed => false,
         });
-        drift.is_refused = crate::finding::has_errors(&breaking);
-        drift.found.extend(
+        regen.is_refused = crate::finding::has_errors(&breaking);
+        regen.found.extend(
             breaking
                 .into_iter()
                 .map(|finding| FileFinding::new(now.source, finding)),
         );
     }
-    let is_breaking = drift.is_refused;
+    let is_breaking = regen.is_refused;
     let named = renames::follow(now, former, record, disk, options.force);
-    let mut run = Run::settle(&named, now, former, options, drift);
-    run.drift.is_only_breaking = is_breaking && !named.is_refused;
+    let mut run = Run::settle(&named, now, former, options, regen);
+    run.regen.is_only_breaking = is_breaking && !named.is_refused;
     run.record.promised = match options.promises {
         true => None,
         false => record.kept_promise(disk, &Promise::of(now.source.text(), &run.record)),
@@ -189,8 +189,8 @@ pub(crate) fn compare(
     let files = run.record.render(&normalized(now.source.text()));
     run.put_record(files);
     let (found, not_written) = run.read_code(now)?;
-    run.drift.not_written = not_written;
-    if !run.drift.is_refused {
+    run.regen.not_written = not_written;
+    if !run.regen.is_refused {
         // The warnings are left to `krator check`.
         let is_error = |finding: &Finding| finding.rule.severity == Severity::Error;
         let errors = found.into_iter().flat_map(|in_file| {
@@ -198,9 +198,9 @@ pub(crate) fn compare(
             let errors = findings.into_iter().filter(is_error);
             errors.map(move |finding| FileFinding::new(&source, finding))
         });
-        run.drift.found.extend(errors);
+        run.regen.found.extend(errors);
         let unlisted = run.unlisted(now, run.tree());
-        run.drift.found.extend(unlisted);
+        run.regen.found.extend(unlisted);
     }
     Ok(run.end(disk))
 }
@@ -219,11 +219,11 @@ pub(crate) fn code_findings(
     disk: &Snapshot,
 ) -> Result<Vec<InFile>, UnreadableFiles> {
     let named = renames::follow(now, former, record, disk, false);
-    let mut run = Run::settle(&named, now, former, Options::default(), Drift::default());
+    let mut run = Run::settle(&named, now, former, Options::default(), Regen::default());
     run.unreadable.retain(|path| path.ends_with(".rs"));
     let (mut found, _) = run.read_code(now)?;
     let edited = run
-        .drift
+        .regen
         .found
         .iter()
         .filter(|found| *found.finding.rule == EDITED_FILE);
@@ -234,7 +234,7 @@ pub(crate) fn code_findings(
         findings: vec![found.finding],
     }));
     // Nobody could look at a file that is not there yet.
-    let is_created = |path: &str| run.drift.actions.get(path) == Some(&FileAction::Created);
+    let is_created = |path: &str| run.regen.actions.get(path) == Some(&FileAction::Created);
     found.retain(|in_file| !is_created(in_file.source.name()));
     Ok(found)
 }
