@@ -1,8 +1,8 @@
-//! The outline of a text, which is there while the text is no YAML, beside what the parser sees.
+//! The tree of a text, which is there while the text is no YAML, beside what the parser sees.
 
 use krator_language::finding::{Source, Span};
-use krator_language::outline::{Outline, Place, Step};
 use krator_language::spec::{self, Node, NodeKind};
+use krator_language::tolerant_tree::{Place, Step, TolerantTree};
 use std::collections::BTreeSet;
 
 /// Keys and scalars with their paths and places, as the parser sees them.
@@ -29,16 +29,16 @@ fn parsed(node: &Node, text: &str, path: &str, out: &mut BTreeSet<(String, usize
     }
 }
 
-fn outlined(outline: &Outline) -> BTreeSet<(String, usize)> {
-    let keys = outline.all().filter(|at| outline.key(*at).is_some());
+fn keys_of(tree: &TolerantTree) -> BTreeSet<(String, usize)> {
+    let keys = tree.all().filter(|at| tree.key(*at).is_some());
     keys.map(|at| {
-        let steps = outline.path(at).into_iter();
+        let steps = tree.path(at).into_iter();
         let path = steps.map(|step| match step {
             Step::Key(key) => format!("/{key}"),
             Step::Item => "/-".to_owned(),
             Step::Word | Step::Document => "/?".to_owned(),
         });
-        (path.collect(), outline.parts[at].name.start)
+        (path.collect(), tree.parts[at].name.start)
     })
     .collect()
 }
@@ -65,8 +65,8 @@ fn the_outline_of_a_correct_text_is_what_the_parser_sees() {
         for document in &documents {
             parsed(document, &text, "", &mut expected);
         }
-        let outline = outlined(&Outline::of(&text));
-        let differ: Vec<_> = expected.symmetric_difference(&outline).collect();
+        let tree = keys_of(&TolerantTree::of(&text));
+        let differ: Vec<_> = expected.symmetric_difference(&tree).collect();
         assert!(differ.is_empty(), "{differ:?}\n{text}");
     }
 }
@@ -76,8 +76,8 @@ fn every_place_of_every_half_of_a_text_can_be_asked_for() {
     for text in descriptions() {
         for (offset, _) in text.char_indices().step_by(61) {
             let half = &text[..offset];
-            let outline = Outline::of(half);
-            for part in &outline.parts {
+            let tree = TolerantTree::of(half);
+            for part in &tree.parts {
                 assert!(half.get(part.name.start..part.name.end).is_some(), "{half}");
                 assert!(part.end <= half.len(), "{half}");
             }
@@ -99,11 +99,11 @@ fn a_broken_line_does_not_spoil_what_is_further_left() {
     ];
     for broken in broken {
         let text = format!("states:\n{broken}  Eat:\n    next: [Roam]\nowns: []\n");
-        let outline = Outline::of(&text);
-        let states = outline.entry(0, "states").expect("states");
-        let eat = outline.entry(states, "Eat").expect(&text);
-        assert!(outline.entry(eat, "next").is_some(), "{text}");
-        assert!(outline.entry(0, "owns").is_some(), "{text}");
+        let tree = TolerantTree::of(&text);
+        let states = tree.entry(0, "states").expect("states");
+        let eat = tree.entry(states, "Eat").expect(&text);
+        assert!(tree.entry(eat, "next").is_some(), "{text}");
+        assert!(tree.entry(0, "owns").is_some(), "{text}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! A description as an editor has it: half-written, and at the moment perhaps no YAML at all.
 //!
-//! [`Outline::of`] goes through the text once and never fails: from indentation, dashes, colons and brackets it guesses
+//! [`TolerantTree::of`] goes through the text once and never fails: from indentation, dashes, colons and brackets it guesses
 //! what is inside what. In text that is correct YAML it sees what [`spec`](crate::spec) sees; where a line is broken it is
 //! wrong about that line, and right again from the next line on that is as far left. What it gives is good enough to
 //! complete, explain and find names. Findings come from the real parser only.
@@ -14,7 +14,7 @@ use crate::finding::Span;
 
 /// The parts of a text, each with what it is part of.
 #[derive(Debug, Default)]
-pub struct Outline {
+pub struct TolerantTree {
     /// In the order of the text, so that a part is always after the part that it is in.
     pub parts: Vec<Part>,
 }
@@ -49,7 +49,7 @@ pub enum Step {
     Word,
 }
 
-impl Outline {
+impl TolerantTree {
     /// Reads a text.
     pub fn of(text: &str) -> Self {
         scan::scan(text)

@@ -1,16 +1,16 @@
 //! The place in a description at which somebody is writing.
 
-use super::{Outline, Step};
+use super::{Step, TolerantTree};
 use crate::finding::Span;
 
 /// A character that no description may hold. It stands for the cursor while the text around it is read.
 const CURSOR: char = '\u{ffff}';
 
-/// The place of the cursor in an outline.
+/// The place of the cursor in a tree.
 #[derive(Debug)]
 pub struct Place {
     /// The text around it.
-    pub outline: Outline,
+    pub tree: TolerantTree,
     /// The steps to what is being written: to a value, or to the mapping that gets a key.
     pub path: Vec<Step>,
     /// The part that `path` leads to.
@@ -34,10 +34,10 @@ impl Place {
     pub fn at(text: &str, offset: usize) -> Option<Place> {
         let (before, after) = (text.get(..offset)?, text.get(offset..)?);
         let marked = format!("{before}{CURSOR}{after}");
-        let mut outline = Outline::of(&marked);
+        let mut tree = TolerantTree::of(&marked);
         let has_cursor = |span: Span| marked[span.start..span.end].contains(CURSOR);
-        let found = outline.all().rev().find_map(|at| {
-            let part = &outline.parts[at];
+        let found = tree.all().rev().find_map(|at| {
+            let part = &tree.parts[at];
             let value = part.value.filter(|value| has_cursor(*value));
             let is_named = matches!(part.step, Step::Key(_) | Step::Word);
             let name = Some(part.name).filter(|name| is_named && has_cursor(*name));
@@ -48,10 +48,10 @@ impl Place {
             .split(CURSOR)
             .next()
             .unwrap_or_default();
-        let (before, step) = (before.to_owned(), outline.parts[at].step.clone());
-        let target = if in_value { at } else { outline.parts[at].within? };
+        let (before, step) = (before.to_owned(), tree.parts[at].step.clone());
+        let target = if in_value { at } else { tree.parts[at].within? };
         // The cursor is no part of the text.
-        for part in &mut outline.parts {
+        for part in &mut tree.parts {
             let spans = [Some(&mut part.name), part.value.as_mut()];
             for end in spans
                 .into_iter()
@@ -66,9 +66,9 @@ impl Place {
                 key.retain(|c| c != CURSOR);
             }
         }
-        let in_brackets = is_in_brackets(&outline, target, offset);
+        let in_brackets = is_in_brackets(&tree, target, offset);
         Some(Place {
-            path: outline.path(target),
+            path: tree.path(target),
             part: target,
             token: Span::new(token.start, unmarked(token.end, offset)),
             before,
@@ -77,14 +77,14 @@ impl Place {
             is_value: in_value || step == Step::Word,
             has_colon: !in_value && matches!(step, Step::Key(_)),
             in_brackets,
-            outline,
+            tree,
         })
     }
 
     /// The keys that are there already, without the one at the cursor.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
-        let entries = self.outline.entries(self.part);
-        entries.filter_map(|(at, key)| (self.outline.parts[at].name.start != self.token.start).then_some(key))
+        let entries = self.tree.entries(self.part);
+        entries.filter_map(|(at, key)| (self.tree.parts[at].name.start != self.token.start).then_some(key))
     }
 }
 
@@ -92,9 +92,9 @@ fn unmarked(at: usize, cursor: usize) -> usize {
     if at > cursor { at - CURSOR.len_utf8() } else { at }
 }
 
-fn is_in_brackets(outline: &Outline, part: usize, offset: usize) -> bool {
+fn is_in_brackets(tree: &TolerantTree, part: usize, offset: usize) -> bool {
     let mut at = Some(part);
-    while let Some(part) = at.map(|at| &outline.parts[at]) {
+    while let Some(part) = at.map(|at| &tree.parts[at]) {
         if part.bracket.is_some_and(|bracket| bracket < offset) {
             return true;
         }

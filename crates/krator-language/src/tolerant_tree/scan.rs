@@ -1,12 +1,12 @@
 //! Goes through a text by lines and, in brackets and quotes, by characters.
 
-use super::{Outline, Part, Step};
+use super::{Part, Step, TolerantTree};
 use crate::finding::Span;
 
-pub(super) fn scan(text: &str) -> Outline {
+pub(super) fn scan(text: &str) -> TolerantTree {
     let mut scanner = Scanner {
         text,
-        outline: Outline::default(),
+        tree: TolerantTree::default(),
         frames: Vec::new(),
         document: 0,
     };
@@ -15,16 +15,16 @@ pub(super) fn scan(text: &str) -> Outline {
     while at < text.len() {
         at = scanner.line(at);
     }
-    let mut outline = scanner.outline;
+    let mut tree = scanner.tree;
     // The parts inside another one come after it.
-    for at in (0..outline.parts.len()).rev() {
-        let end = outline.parts[at].end;
-        if let Some(within) = outline.parts[at].within {
-            let around = &mut outline.parts[within];
+    for at in (0..tree.parts.len()).rev() {
+        let end = tree.parts[at].end;
+        if let Some(within) = tree.parts[at].within {
+            let around = &mut tree.parts[within];
             around.end = around.end.max(end);
         }
     }
-    outline
+    tree
 }
 
 /// A mapping or a list in block style that later lines may continue.
@@ -48,14 +48,14 @@ struct Bracket {
 
 struct Scanner<'t> {
     text: &'t str,
-    outline: Outline,
+    tree: TolerantTree,
     frames: Vec<Frame>,
     document: usize,
 }
 
 impl<'t> Scanner<'t> {
     fn add(&mut self, within: Option<usize>, step: Step, name: Span) -> usize {
-        self.outline.parts.push(Part {
+        self.tree.parts.push(Part {
             within,
             step,
             name,
@@ -63,11 +63,11 @@ impl<'t> Scanner<'t> {
             bracket: None,
             end: name.end,
         });
-        self.outline.parts.len() - 1
+        self.tree.parts.len() - 1
     }
 
     fn set_value(&mut self, part: usize, value: Span, end: usize) {
-        let part = &mut self.outline.parts[part];
+        let part = &mut self.tree.parts[part];
         part.value = Some(value);
         part.end = part.end.max(end);
     }
@@ -264,7 +264,7 @@ impl<'t> Scanner<'t> {
                 break;
             }
             let end = self.line_end(at);
-            self.outline.parts[part].end = end;
+            self.tree.parts[part].end = end;
             at = self.next_line(at);
         }
         at
@@ -308,7 +308,7 @@ impl<'t> Scanner<'t> {
                 '#' if self.text[..at].ends_with([' ', '\n']) => at = self.line_end(at),
                 '{' | '[' => {
                     let within = self.bracketed(&mut open, part, at);
-                    let inner = &mut self.outline.parts[within];
+                    let inner = &mut self.tree.parts[within];
                     inner.bracket = Some(at);
                     open.push(Bracket {
                         is_list: c == '[',
@@ -320,7 +320,7 @@ impl<'t> Scanner<'t> {
                 '}' | ']' => {
                     at += 1;
                     if let Some(closed) = open.pop() {
-                        self.outline.parts[closed.within].end = at;
+                        self.tree.parts[closed.within].end = at;
                     }
                     if open.is_empty() {
                         return self.next_line(at);
