@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// What has to be known of a value and of those in it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Outline {
+pub struct Defaults {
     /// What the API server fills in where the field is absent.
     #[serde(
         default,
@@ -19,13 +19,13 @@ pub struct Outline {
     pub keys: Vec<String>,
     /// What is in the fields of an object.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub fields: BTreeMap<String, Outline>,
+    pub fields: BTreeMap<String, Defaults>,
     /// What is in each item of a list, and in each value of a map.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub each: Option<Box<Outline>>,
+    pub each: Option<Box<Defaults>>,
 }
 
-impl Outline {
+impl Defaults {
     /// Whether nothing has to be known.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -36,7 +36,7 @@ impl Outline {
     }
 
     pub(super) fn item(&self) -> &Self {
-        const NOTHING: &Outline = &Outline {
+        const NOTHING: &Defaults = &Defaults {
             default: None,
             keys: Vec::new(),
             fields: BTreeMap::new(),
