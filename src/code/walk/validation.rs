@@ -22,17 +22,17 @@ pub(super) fn is_rule(handler: &syn::ImplItemFn, bodies: &BTreeMap<usize, Body>)
     let syn::Pat::Ident(review) = &*parameter.pat else {
         return false;
     };
-    let mut door = Door {
+    let mut validation = Validation {
         review: &review.ident,
         bodies,
         is_more: false,
         denies: false,
     };
-    door.visit_block(&handler.block);
-    door.denies && !door.is_more
+    validation.visit_block(&handler.block);
+    validation.denies && !validation.is_more
 }
 
-struct Door<'b> {
+struct Validation<'b> {
     /// The name of the parameter.
     review: &'b syn::Ident,
     bodies: &'b BTreeMap<usize, Body>,
@@ -40,7 +40,7 @@ struct Door<'b> {
     denies: bool,
 }
 
-impl Door<'_> {
+impl Validation<'_> {
     fn is_review(&self, expr: &Expr) -> bool {
         matches!(expr, Expr::Path(path) if path.path.is_ident(self.review))
     }
@@ -63,7 +63,7 @@ impl Door<'_> {
     }
 }
 
-impl<'ast> Visit<'ast> for Door<'_> {
+impl<'ast> Visit<'ast> for Validation<'_> {
     fn visit_expr(&mut self, expr: &'ast Expr) {
         match expr {
             Expr::Field(field) if self.is_review(&field.base) => {
