@@ -1,4 +1,4 @@
-//! The version skew between an operator and the CustomResourceDefinition in the cluster. Where the definition is older, it
+//! The mismatch between an operator and the CustomResourceDefinition in the cluster. Where the definition is older, it
 //! lacks fields and values of the status, and the API server refuses a status that has them. That stops only the objects that
 //! need a value that is missing: a field is left out of what is written, and the messages name the cause.
 use crate::{
@@ -16,41 +16,41 @@ use tokio::time::Instant;
 
 /// When nothing was refused for so long, statuses are written in full again, to see what the definition has now.
 const AGAIN: Duration = Duration::from_secs(600);
-/// The most that is remembered of what is lacking. A map may have any number of values that each lack a field.
+/// The most that is remembered of what is missing. A map may have any number of values that each lack a field.
 const MOST: usize = 8;
 
 /// What the CustomResourceDefinition of one kind in the cluster lacks, as far as the API server has refused it.
-pub(in crate::cluster) struct Skew {
+pub(in crate::cluster) struct CrdMismatch {
     kind: Endpoint,
     health: Health,
     gauge: Gauge,
-    known: Mutex<Known>,
+    known: Mutex<Refusals>,
 }
 
-struct Known {
-    lacks: BTreeSet<Lack>,
+struct Refusals {
+    missing: BTreeSet<Missing>,
     /// How often the definition may have got something that it lacked.
     epoch: u64,
-    /// When something was refused last, or when that became doubtful.
+    /// When something was refused last, or when a recheck began.
     since: Instant,
-    is_doubtful: bool,
+    is_rechecking: bool,
 }
 
 /// A field of the status that the definition lacks, or a value of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Lack {
+struct Missing {
     /// Such as `.status.pace`; fields of a list are those of each item.
     path: String,
     value: Option<String>,
 }
 
-impl Skew {
+impl CrdMismatch {
     pub fn new(kind: Endpoint, health: Health, gauge: Gauge) -> Self {
-        let known = Known {
-            lacks: BTreeSet::new(),
+        let known = Refusals {
+            missing: BTreeSet::new(),
             epoch: 0,
             since: Instant::now(),
-            is_doubtful: false,
+            is_rechecking: false,
         };
         let known = Mutex::new(known);
         Self {
@@ -64,30 +64,30 @@ impl Skew {
     /// A number that changes when the server may keep more than before.
     pub fn epoch(&self) -> u64 {
         let mut known = self.known.locked();
-        if !known.lacks.is_empty() && known.since.elapsed() >= AGAIN {
-            // What is still lacking is refused again before it is doubtful for that long.
-            if known.is_doubtful {
-                known.lacks.clear();
-                self.tell(&known.lacks);
+        if !known.missing.is_empty() && known.since.elapsed() >= AGAIN {
+            // What is still missing is refused again before the recheck has lasted that long.
+            if known.is_rechecking {
+                known.missing.clear();
+                self.tell(&known.missing);
             }
-            known.is_doubtful = !known.is_doubtful;
+            known.is_rechecking = !known.is_rechecking;
             known.since = Instant::now();
             known.epoch += 1;
         }
         known.epoch
     }
 
-    /// A message about what is lacking; `None` if nothing is.
+    /// A message about what is missing; `None` if nothing is.
     pub fn note(&self) -> Option<String> {
-        in_words(&self.known.locked().lacks)
+        in_words(&self.known.locked().missing)
     }
 
     /// Removes the fields from a status that it was refused for, as the answer names them. Returns whether it has changed.
     pub fn prune(&self, error: &Error, status: &mut Value) -> bool {
         let missing = error.answer().map(missing_fields).unwrap_or_default();
         let whole = status.clone();
-        for lack in &missing {
-            strip(status, None, &lack.names());
+        for field in &missing {
+            strip(status, None, &field.names());
         }
         self.refused(missing);
         *status != whole
@@ -102,41 +102,41 @@ impl Skew {
         note
     }
 
-    /// A status was stored in full, so nothing that it has is lacking any more.
+    /// A status was stored in full, so nothing that it has is missing any more.
     pub fn stored(&self, status: &impl Serialize) {
         let mut known = self.known.locked();
-        if known.lacks.is_empty() {
+        if known.missing.is_empty() {
             return;
         }
         let status = serde_json::to_value(status).unwrap_or_default();
-        let before = known.lacks.len();
-        known.lacks.retain(|lack| !lack.is_in(&status));
-        if known.lacks.len() != before {
+        let before = known.missing.len();
+        known.missing.retain(|missing| !missing.is_in(&status));
+        if known.missing.len() != before {
             known.epoch += 1;
-            self.tell(&known.lacks);
+            self.tell(&known.missing);
         }
     }
 
-    fn refused(&self, lacks: BTreeSet<Lack>) {
-        if lacks.is_empty() {
+    fn refused(&self, missing: BTreeSet<Missing>) {
+        if missing.is_empty() {
             return;
         }
         let mut known = self.known.locked();
-        (known.since, known.is_doubtful) = (Instant::now(), false);
-        let before = known.lacks.len();
-        known.lacks.extend(lacks);
-        while known.lacks.len() > MOST {
-            known.lacks.pop_last();
+        (known.since, known.is_rechecking) = (Instant::now(), false);
+        let before = known.missing.len();
+        known.missing.extend(missing);
+        while known.missing.len() > MOST {
+            known.missing.pop_last();
         }
-        if known.lacks.len() != before {
-            self.tell(&known.lacks);
+        if known.missing.len() != before {
+            self.tell(&known.missing);
         }
     }
 
-    fn tell(&self, lacks: &BTreeSet<Lack>) {
-        self.gauge.set(i64::try_from(lacks.len()).unwrap_or(i64::MAX));
+    fn tell(&self, missing: &BTreeSet<Missing>) {
+        self.gauge.set(i64::try_from(missing.len()).unwrap_or(i64::MAX));
         let (group, kind) = (self.kind.group(), self.kind.kind());
-        let note = in_words(lacks);
+        let note = in_words(missing);
         match &note {
             Some(note) => tracing::warn!(group, kind, "{note}"),
             None => tracing::info!(group, kind, "the CRD in the cluster has all that was written"),
@@ -145,7 +145,7 @@ impl Skew {
     }
 }
 
-impl Lack {
+impl Missing {
     fn new(path: &str, value: Option<&str>) -> Self {
         // The place of an item, such as `.status.parts[0].size`, is without the item.
         let parts = path.split('[');
@@ -167,7 +167,7 @@ impl Lack {
     }
 }
 
-impl fmt::Display for Lack {
+impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.value {
             Some(value) => write!(f, "no value `{value}` of `{}`", self.path),
@@ -176,31 +176,31 @@ impl fmt::Display for Lack {
     }
 }
 
-fn in_words(lacks: &BTreeSet<Lack>) -> Option<String> {
-    let words: Vec<String> = lacks.iter().map(ToString::to_string).collect();
+fn in_words(missing: &BTreeSet<Missing>) -> Option<String> {
+    let words: Vec<String> = missing.iter().map(ToString::to_string).collect();
     let words = words.join(", ");
     (!words.is_empty()).then(|| format!("the CRD in the cluster has {words}; apply deploy/crd.yaml"))
 }
 
 /// The fields of a status that server-side apply refuses because the definition lacks them.
-fn missing_fields(answer: &Status) -> BTreeSet<Lack> {
+fn missing_fields(answer: &Status) -> BTreeSet<Missing> {
     // One is in the same line, and several are in a line each.
     let lines = answer.message.lines();
     let fields = lines.filter_map(|line| {
         let place = line.strip_suffix(": field not declared in schema")?;
-        Some(Lack::new(&place[place.find(" .status.")? + 1..], None))
+        Some(Missing::new(&place[place.find(" .status.")? + 1..], None))
     });
     fields.collect()
 }
 
 /// The values that an answer refuses, if it refuses nothing else.
-fn missing_values(answer: &Status) -> BTreeSet<Lack> {
+fn missing_values(answer: &Status) -> BTreeSet<Missing> {
     let causes = answer.details.iter().flat_map(|details| &details.causes);
     let values: Option<_> = causes
         .map(|cause| {
             let value = cause.message.strip_prefix("Unsupported value: \"")?;
             let is_of_status = cause.reason == "FieldValueNotSupported" && cause.field.starts_with("status.");
-            is_of_status.then(|| Lack::new(&format!(".{}", cause.field), value.split('"').next()))
+            is_of_status.then(|| Missing::new(&format!(".{}", cause.field), value.split('"').next()))
         })
         .collect();
     values.unwrap_or_default()
@@ -239,8 +239,8 @@ mod tests {
         Error::from(kube::Error::Api(Box::new(answer)))
     }
 
-    fn skew() -> Skew {
-        Skew::new(Endpoint::of::<Pod>(), Health::default(), Gauge::default())
+    fn mismatch() -> CrdMismatch {
+        CrdMismatch::new(Endpoint::of::<Pod>(), Health::default(), Gauge::default())
     }
 
     #[test]
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn a_status_is_written_without_the_fields_that_were_refused() {
-        let skew = skew();
+        let mismatch = mismatch();
         let item = |more: bool| {
             if more {
                 json!({"kept": 1, "more": 2})
@@ -290,42 +290,42 @@ mod tests {
             |more: bool| json!({"list": [item(more), 1], "map": {"a": item(more)}, "state": "Growing"});
         let mut written = status(true);
         written["added"] = json!("x");
-        assert!(skew.prune(
+        assert!(mismatch.prune(
             &undeclared(".status.added: field not declared in schema"),
             &mut written
         ));
         let several = "errors:\n  .status.list[0].more: field not declared in schema\n  \
                        .status.map.a.more: field not declared in schema";
-        assert!(skew.prune(&undeclared(several), &mut written));
+        assert!(mismatch.prune(&undeclared(several), &mut written));
         assert_eq!(written, status(false));
         let note = "the CRD in the cluster has no field `.status.added`, no field `.status.list.more`, no field \
                     `.status.map.a.more`; apply deploy/crd.yaml";
-        assert_eq!(skew.note().as_deref(), Some(note));
+        assert_eq!(mismatch.note().as_deref(), Some(note));
         for other in [
             undeclared(several),
             undeclared(".status.state: expected string, got &value.valueUnstructured{Value:5}"),
             Error::from("something else"),
         ] {
-            assert!(!skew.prune(&other, &mut written), "{other}");
+            assert!(!mismatch.prune(&other, &mut written), "{other}");
         }
         let keyed = r#".status.conditions[type="a.b/c"].more: field not declared in schema"#;
         let mut written = json!({"conditions": [{"type": "a.b/c", "more": 1}]});
-        assert!(skew.prune(&undeclared(keyed), &mut written));
+        assert!(mismatch.prune(&undeclared(keyed), &mut written));
         assert_eq!(written, json!({"conditions": [{"type": "a.b/c"}]}));
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_was_refused_is_known_until_it_is_stored_or_nobody_asks_for_it() {
-        let skew = skew();
+        let mismatch = mismatch();
         let refuse = || {
             let added = undeclared(".status.added: field not declared in schema");
-            assert!(skew.prune(&added, &mut json!({"added": 1})));
+            assert!(mismatch.prune(&added, &mut json!({"added": 1})));
         };
         refuse();
-        skew.stored(&json!({"state": "New"}));
-        assert_eq!((skew.epoch(), skew.note().is_some()), (0, true));
-        skew.stored(&json!({"added": 1}));
-        assert_eq!((skew.epoch(), skew.note()), (1, None));
+        mismatch.stored(&json!({"state": "New"}));
+        assert_eq!((mismatch.epoch(), mismatch.note().is_some()), (0, true));
+        mismatch.stored(&json!({"added": 1}));
+        assert_eq!((mismatch.epoch(), mismatch.note()), (1, None));
 
         let fast = answer(&[(
             "FieldValueNotSupported",
@@ -333,23 +333,23 @@ mod tests {
             "status.pace",
         )]);
         let fast = Error::from(kube::Error::Api(Box::new(fast)));
-        assert!(skew.explain(&fast).is_some());
-        skew.stored(&json!({"pace": "slow"}));
-        assert!(skew.note().is_some());
-        skew.stored(&json!({"pace": "fast"}));
-        assert_eq!((skew.epoch(), skew.note()), (2, None));
+        assert!(mismatch.explain(&fast).is_some());
+        mismatch.stored(&json!({"pace": "slow"}));
+        assert!(mismatch.note().is_some());
+        mismatch.stored(&json!({"pace": "fast"}));
+        assert_eq!((mismatch.epoch(), mismatch.note()), (2, None));
 
         // Statuses are written in full again now and then.
         refuse();
         for epoch in 3..5 {
             tokio::time::advance(AGAIN).await;
-            assert_eq!((skew.epoch(), skew.epoch()), (epoch, epoch));
+            assert_eq!((mismatch.epoch(), mismatch.epoch()), (epoch, epoch));
             refuse();
-            assert!(skew.note().is_some());
+            assert!(mismatch.note().is_some());
         }
         tokio::time::advance(AGAIN).await;
-        assert_eq!((skew.epoch(), skew.note().is_some()), (5, true));
+        assert_eq!((mismatch.epoch(), mismatch.note().is_some()), (5, true));
         tokio::time::advance(AGAIN).await;
-        assert_eq!((skew.epoch(), skew.note()), (6, None));
+        assert_eq!((mismatch.epoch(), mismatch.note()), (6, None));
     }
 }

@@ -32,7 +32,7 @@ pub(super) enum Disturbance {
 pub(super) fn judge(graph: &Graph<'_>, recorder: &Recorder, disturbance: Disturbance) -> Vec<String> {
     let notes = recorder.notes();
     let two_processes = disturbance == Disturbance::Schedule { two_processes: true };
-    let mut judge = Judge {
+    let mut oracle = Oracle {
         graph,
         disturbed: disturbance != Disturbance::None,
         scheduled: matches!(disturbance, Disturbance::Schedule { .. }),
@@ -54,10 +54,10 @@ pub(super) fn judge(graph: &Graph<'_>, recorder: &Recorder, disturbance: Disturb
         wrong: Vec::new(),
     };
     for (at, note) in &notes {
-        judge.now = *at;
-        judge.read(note);
+        oracle.now = *at;
+        oracle.read(note);
     }
-    let mut wrong = judge.wrong;
+    let mut wrong = oracle.wrong;
     wrong.extend(reports::judge(graph, &notes, disturbance));
     wrong.extend(changes::judge(graph, &notes));
     if disturbance == Disturbance::None {
@@ -69,7 +69,7 @@ pub(super) fn judge(graph: &Graph<'_>, recorder: &Recorder, disturbance: Disturb
 /// Times that differ by no more than this are equal.
 const MOMENT: Duration = Duration::from_millis(50);
 
-struct Judge<'g> {
+struct Oracle<'g> {
     graph: &'g Graph<'g>,
     /// Whether a fault is injected.
     disturbed: bool,
@@ -107,7 +107,7 @@ struct Judge<'g> {
     wrong: Vec<String>,
 }
 
-impl<'g> Judge<'g> {
+impl<'g> Oracle<'g> {
     fn found(&mut self, holds: bool, otherwise: impl FnOnce() -> String) {
         if !holds {
             self.wrong.push(otherwise());

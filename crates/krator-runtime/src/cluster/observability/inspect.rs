@@ -8,13 +8,13 @@ mod graph;
 mod history;
 mod page;
 mod query;
-mod question;
+mod request;
 
 pub(in crate::cluster) use history::History;
 pub(in crate::cluster) use page::Page;
 #[cfg(feature = "dev")]
 pub(in crate::cluster) use page::protect;
-pub(in crate::cluster) use question::{FoundObject, Position, Question, View, Viewed};
+pub(in crate::cluster) use request::{FoundObject, Position, View, ViewRequest, Viewed};
 
 #[cfg(feature = "dev")]
 use super::development::{Development, Target};
@@ -36,7 +36,7 @@ use crate::{
 use futures::future::join_all;
 use http::{Response, StatusCode};
 use query::{Query, Selected};
-use question::Wanted;
+use request::Wanted;
 use serde::{Deserialize, Deserializer, de::IgnoredAny};
 use serde_json::json;
 use std::{
@@ -51,8 +51,8 @@ use tokio::{
 
 /// How long a dispatcher may take to answer. It is slower only if handlers block its thread.
 const LONGEST_ANSWER: Duration = Duration::from_secs(5);
-/// How many questions may wait for a dispatcher.
-const QUESTIONS: usize = 4;
+/// How many requests may wait for a dispatcher.
+const REQUESTS: usize = 4;
 
 /// The view of the process. Clones share it.
 #[derive(Clone)]
@@ -76,7 +76,7 @@ struct Kind {
     graph: &'static Graph<'static>,
     metrics: Arc<KindMetrics>,
     history: Arc<History>,
-    questions: mpsc::Sender<Question>,
+    requests: mpsc::Sender<ViewRequest>,
 }
 
 /// The ends of a kind's view that its loop holds.
@@ -84,7 +84,7 @@ pub(in crate::cluster) struct Inspected {
     /// Where its transitions are recorded; `None` if nobody can look.
     pub history: Option<Arc<History>>,
     /// Queries to the dispatcher; closed if nobody can look.
-    pub questions: mpsc::Receiver<Question>,
+    pub requests: mpsc::Receiver<ViewRequest>,
 }
 
 impl Inspection {
@@ -266,11 +266,11 @@ impl Inspected {
         kind: Cow<'static, str>,
         graph: &'static Graph<'static>,
     ) -> Self {
-        let (asks, questions) = mpsc::channel(QUESTIONS);
+        let (asks, requests) = mpsc::channel(REQUESTS);
         let Some(Inspection(sources)) = inspection else {
             return Self {
                 history: None,
-                questions,
+                requests,
             };
         };
         let history = Arc::new(History::new(graph));
@@ -280,12 +280,12 @@ impl Inspected {
             kind,
             graph,
             history: Arc::clone(&history),
-            questions: asks,
+            requests: asks,
         });
         sources.kinds.locked().push(kind);
         Self {
             history: Some(history),
-            questions,
+            requests,
         }
     }
 }
@@ -307,21 +307,21 @@ impl Kind {
 
     /// The objects that the dispatcher finds.
     async fn ask(&self, wanted: Wanted) -> Result<Vec<FoundObject>, Problem> {
-        self.answered(|answer| Question::objects(wanted, answer)).await
+        self.answered(|answer| ViewRequest::objects(wanted, answer)).await
     }
 
     /// What a look at all objects says of each state, by its number.
     async fn measures(&self) -> Result<Vec<Measures>, Problem> {
-        self.answered(|answer| Question::measures(self.graph.states.len(), answer))
+        self.answered(|answer| ViewRequest::measures(self.graph.states.len(), answer))
             .await
     }
 
-    /// What the dispatcher answers to a question.
-    async fn answered<A>(&self, question: impl FnOnce(oneshot::Sender<A>) -> Question) -> Result<A, Problem> {
+    /// What the dispatcher answers to a request.
+    async fn answered<A>(&self, ask: impl FnOnce(oneshot::Sender<A>) -> ViewRequest) -> Result<A, Problem> {
         let (answer, answered) = oneshot::channel();
-        let question = question(answer);
+        let request = ask(answer);
         let asked = async {
-            self.questions.send(question).await.ok()?;
+            self.requests.send(request).await.ok()?;
             answered.await.ok()
         };
         match timeout(LONGEST_ANSWER, asked).await {

@@ -1,7 +1,7 @@
 //! The other kinds that an operator owns or watches, and which objects of the operator a change of them concerns.
 use super::watches::{Cache, LinkEvent, Need, ObservedChange, SharedWatches};
 use crate::{
-    admission::Doors,
+    admission::Webhooks,
     applied::ChildKey,
     cluster::api::raw::Endpoint,
     graph::Watch,
@@ -48,8 +48,8 @@ pub trait Linked: Machine {
     #[cfg(feature = "dev")]
     const SAMPLE: &'static str = "";
     /// The webhooks of the kind itself.
-    fn doors() -> Doors<Self> {
-        Doors::closed()
+    fn webhooks() -> Webhooks<Self> {
+        Webhooks::none()
     }
     /// All of these kinds.
     fn links() -> Vec<Link<Self>> {

@@ -1,6 +1,6 @@
 //! Changes of objects of other kinds by a test, in place of the controllers and the watches of a cluster.
 use crate::{
-    cluster::others::links::{Concerns, Link, Linked},
+    cluster::related::links::{Concerns, Link, Linked},
     error::Result,
     local::{Handle, InMemoryApi},
     machine::{ManifestOf, Object as _},
@@ -90,7 +90,7 @@ impl<M: Linked> Handle<M> {
             }));
         }
         if !changes.is_empty() {
-            self.0.mailbox.post(|mail| mail.changes.extend(changes));
+            self.0.queue.push(|queued| queued.changes.extend(changes));
         }
     }
 }

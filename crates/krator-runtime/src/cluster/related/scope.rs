@@ -4,9 +4,9 @@ use super::{
     watches::{Cache, KindCache},
 };
 use crate::{
-    cluster::api::{apis::Apis, turns::Turns},
+    cluster::api::{apis::Apis, limiter::RequestLimiter},
     error::{Error, Result},
-    machine::{Event, Found, Machine, ManifestOf, Object as _},
+    machine::{Event, Machine, ManifestOf, Object as _, RelatedObject},
     resource::Child,
 };
 use futures::future::try_join_all;
@@ -22,8 +22,8 @@ pub(in crate::cluster) struct Cluster<M: Machine> {
     pub client: Client,
     /// The handles that [`Context::api`](crate::Context::api) has made.
     pub apis: Apis,
-    /// The turns of requests.
-    pub turns: Arc<Turns>,
+    /// How many requests are in flight.
+    pub limiter: Arc<RequestLimiter>,
     /// The field manager.
     pub manager: &'static str,
     pub api_version: String,
@@ -48,7 +48,7 @@ impl<M: Machine> Cluster<M> {
         move |client| Self {
             client,
             apis: Apis::default(),
-            turns: Arc::default(),
+            limiter: Arc::default(),
             manager,
             api_version,
             kind,
@@ -68,7 +68,7 @@ impl<M: Machine> Cluster<M> {
     }
 
     /// Reads the objects that links select by a name or a label.
-    pub async fn find(&self, object: &ManifestOf<M>) -> Result<Vec<Found>> {
+    pub async fn find(&self, object: &ManifestOf<M>) -> Result<Vec<RelatedObject>> {
         let mut reads = Vec::new();
         let links = self.links.iter().zip(&self.caches).enumerate();
         for (at, (link, cache)) in links.filter(|(_, (link, _))| link.is_read()) {
@@ -85,7 +85,7 @@ impl<M: Machine> Cluster<M> {
     }
 
     /// The objects of a watched kind that concern an object of the operator, for which those in `found` were found.
-    pub fn concerning<K: Child>(&self, found: &[Found]) -> Vec<Arc<K>> {
+    pub fn concerning<K: Child>(&self, found: &[RelatedObject]) -> Vec<Arc<K>> {
         let of = TypeId::of::<K>();
         let mut concerning: Vec<Arc<K>> = Vec::new();
         let links = self.links.iter().zip(&self.caches).enumerate();

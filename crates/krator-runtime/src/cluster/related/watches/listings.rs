@@ -46,10 +46,10 @@ struct Listing<K> {
 }
 
 /// By namespace and name.
-type Objects<K> = BTreeMap<Box<str>, BTreeMap<Box<str>, Entry<K>>>;
+type Objects<K> = BTreeMap<Box<str>, BTreeMap<Box<str>, Cached<K>>>;
 
 /// An object.
-pub(super) struct Entry<K> {
+pub(super) struct Cached<K> {
     pub version: u64,
     pub controller: Option<Box<OwnerReference>>,
     pub labels: Vec<(&'static str, Box<str>)>,
@@ -66,7 +66,7 @@ pub(super) type LastRead<K> = tokio::sync::Mutex<Weak<K>>;
 /// called so.
 const HANDED_OVER: &str = "";
 
-impl<K> Entry<K> {
+impl<K> Cached<K> {
     /// Whether somebody else may have set fields of a child who had it before.
     pub fn is_handed_over(&self) -> bool {
         self.label(HANDED_OVER).is_some()
@@ -134,12 +134,12 @@ impl<K> Listings<K> {
     }
 
     /// All objects, with their namespaces and names.
-    pub fn all(&self) -> impl Iterator<Item = (&str, &str, &Entry<K>)> {
+    pub fn all(&self) -> impl Iterator<Item = (&str, &str, &Cached<K>)> {
         self.places.iter().flat_map(|place| entries(&place.objects))
     }
 
     /// The object; one without a namespace is found no matter which namespace it is looked for in.
-    pub fn find(&mut self, namespace: &str, name: &str) -> Option<&mut Entry<K>> {
+    pub fn find(&mut self, namespace: &str, name: &str) -> Option<&mut Cached<K>> {
         let places = self.places.iter().enumerate();
         let (at, namespace) = places
             .flat_map(|(at, place)| [(at, place, namespace), (at, place, "")])
@@ -189,7 +189,7 @@ impl<K> Listings<K> {
         }
         // The known labels and controller say whom its end concerns.
         let last = match known {
-            Some(known) => Entry {
+            Some(known) => Cached {
                 version: last.version,
                 ..known
             },
@@ -236,13 +236,13 @@ impl<K> Listings<K> {
         }
     }
 
-    fn entry(&self, meta: &ObjectMeta, whole: Option<Arc<K>>) -> Entry<K> {
+    fn entry(&self, meta: &ObjectMeta, whole: Option<Arc<K>>) -> Cached<K> {
         let label = |key: &&'static str| Some((*key, meta.labels.as_ref()?.get(*key)?.as_str().into()));
         let controller = controller_in(meta).filter(|_| !self.owners.is_empty());
         let mut owners = self.owners.iter();
         let handed_over = owners.any(|(label, operator)| is_handed_over(meta, label, operator));
         let labels = self.keeps_labels.iter().filter_map(label);
-        Entry {
+        Cached {
             version: version_in(meta),
             controller: controller.cloned().map(Box::new),
             labels: labels
@@ -259,7 +259,7 @@ pub(super) fn names(meta: &ObjectMeta) -> (&str, &str) {
     (namespace, meta.name.as_deref().unwrap_or_default())
 }
 
-fn entries<K>(objects: &Objects<K>) -> impl Iterator<Item = (&str, &str, &Entry<K>)> {
+fn entries<K>(objects: &Objects<K>) -> impl Iterator<Item = (&str, &str, &Cached<K>)> {
     objects.iter().flat_map(|(namespace, objects)| {
         objects
             .iter()
@@ -268,7 +268,7 @@ fn entries<K>(objects: &Objects<K>) -> impl Iterator<Item = (&str, &str, &Entry<
 }
 
 /// A change from what was known of an object.
-fn change<K>(namespace: &str, name: &str, now: &Entry<K>, known: Option<&Entry<K>>) -> ObservedChange {
+fn change<K>(namespace: &str, name: &str, now: &Cached<K>, known: Option<&Cached<K>>) -> ObservedChange {
     // It also concerns those whom only the former labels name.
     let labels = now
         .labels

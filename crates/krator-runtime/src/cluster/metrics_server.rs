@@ -5,13 +5,13 @@ mod review;
 use crate::cluster::dev::{self, Controls};
 use crate::{
     cluster::{
-        process::{
-            control,
-            serve::{self, Respond, Tls, text},
-        },
-        shown::{
+        observability::{
             inspect::{Inspection, Page},
             metrics::Metrics,
+        },
+        process::{
+            control,
+            serve::{self, HttpHandler, Tls, text},
         },
     },
     error::{Error, Result},
@@ -129,7 +129,7 @@ async fn run(
     } else {
         Access::Loopback
     };
-    let site = Site {
+    let routes = Routes {
         metrics,
         inspection,
         page,
@@ -137,10 +137,10 @@ async fn run(
         #[cfg(feature = "dev")]
         controls,
     };
-    serve::serve_until_dropped(listener, tls, site).await;
+    serve::serve_until_dropped(listener, tls, routes).await;
 }
 
-struct Site {
+struct Routes {
     metrics: Metrics,
     inspection: Inspection,
     page: Page,
@@ -150,7 +150,7 @@ struct Site {
     controls: Option<Controls>,
 }
 
-impl Respond for Site {
+impl HttpHandler for Routes {
     #[cfg(feature = "dev")]
     async fn change(&self, request: &Parts, body: Incoming) -> Response<String> {
         let Some(controls) = &self.controls else {
@@ -186,7 +186,7 @@ impl Respond for Site {
     }
 }
 
-impl Site {
+impl Routes {
     async fn metrics(&self) -> Response<String> {
         self.inspection.measure().await;
         match self.metrics.render() {

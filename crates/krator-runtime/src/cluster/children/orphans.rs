@@ -2,7 +2,7 @@
 //! finalizer was removed by force, or a request about the child arrived after its end.
 use super::ends::without_controller;
 use crate::{
-    cluster::{api::raw::Endpoint, others::reach::Cluster},
+    cluster::{api::raw::Endpoint, related::scope::Cluster},
     error::Result,
     machine::Machine,
     resource::{ChildDeletion, controller, controller_in, labelled_owner},
@@ -14,7 +14,7 @@ use k8s_openapi::{
 use serde_json::{Value, json};
 
 /// A child that may need something. Whether it does is decided when it has been read.
-pub(in crate::cluster) struct Stray {
+pub(in crate::cluster) struct Orphan {
     /// The number of the link.
     link: usize,
     namespace: String,
@@ -23,7 +23,7 @@ pub(in crate::cluster) struct Stray {
 
 /// Whether a child of a link may need something, by the uid of its controller and the value of the label. `lives` says
 /// whether the operator looks after an object.
-fn is_stray(
+fn is_orphan(
     deletion: ChildDeletion,
     controller: Option<&str>,
     labelled: Option<&str>,
@@ -47,12 +47,12 @@ impl<M: Machine> Cluster<M> {
     }
 
     /// The children that may need something. `lives` says whether the operator looks after an object.
-    pub fn strays(&self, lives: impl Fn(&str) -> bool) -> Vec<Stray> {
-        self.select(|deletion, controller, labelled| is_stray(deletion, controller, labelled, &lives))
+    pub fn orphans(&self, lives: impl Fn(&str) -> bool) -> Vec<Orphan> {
+        self.select(|deletion, controller, labelled| is_orphan(deletion, controller, labelled, &lives))
     }
 
     /// The children that an object has left behind.
-    pub fn left_by(&self, uid: &str) -> Vec<Stray> {
+    pub fn left_by(&self, uid: &str) -> Vec<Orphan> {
         if !self.has_outliving() {
             return Vec::new();
         }
@@ -62,32 +62,32 @@ impl<M: Machine> Cluster<M> {
     }
 
     /// The children of which something is true, by the uid of the controller and the value of the label.
-    fn select(&self, is_one: impl Fn(ChildDeletion, Option<&str>, Option<&str>) -> bool) -> Vec<Stray> {
-        let mut strays = Vec::new();
+    fn select(&self, is_one: impl Fn(ChildDeletion, Option<&str>, Option<&str>) -> bool) -> Vec<Orphan> {
+        let mut orphans = Vec::new();
         let links = self.links.iter().zip(&self.caches).enumerate();
         for (at, (link, cache)) in links.filter(|(_, (link, _))| link.is_owned()) {
             let found = cache.owned_by(M::GRAPH.finalizer, &|controller, labelled| {
                 is_one(link.deletion, controller, labelled)
             });
-            strays.extend(found.into_iter().map(|(namespace, name)| Stray {
+            orphans.extend(found.into_iter().map(|(namespace, name)| Orphan {
                 link: at,
                 namespace,
                 name,
             }));
         }
-        strays
+        orphans
     }
 
     /// The child that has changed, if it may need something.
-    pub fn stray(
+    pub fn orphan(
         &self,
         at: usize,
         (namespace, name): (&str, &str),
         (controller, labelled): (Option<&str>, Option<&str>),
         lives: impl Fn(&str) -> bool,
-    ) -> Option<Stray> {
+    ) -> Option<Orphan> {
         let link = self.links.get(at).filter(|link| link.is_owned())?;
-        is_stray(link.deletion, controller, labelled, lives).then(|| Stray {
+        is_orphan(link.deletion, controller, labelled, lives).then(|| Orphan {
             link: at,
             namespace: namespace.to_owned(),
             name: name.to_owned(),
@@ -95,10 +95,10 @@ impl<M: Machine> Cluster<M> {
     }
 
     /// Makes a child say what the description says, or ends it if its owner is gone. Returns the child if it is kept.
-    pub async fn settle(&self, of: &Endpoint, stray: &Stray) -> Result<Option<ObjectReference>> {
-        let (label, link) = (M::GRAPH.finalizer, &self.links[stray.link]);
-        let api = self.metadata(link, &stray.namespace);
-        let Some(child) = api.get_metadata_opt(&stray.name).await? else {
+    pub async fn clean_up(&self, of: &Endpoint, orphan: &Orphan) -> Result<Option<ObjectReference>> {
+        let (label, link) = (M::GRAPH.finalizer, &self.links[orphan.link]);
+        let api = self.metadata(link, &orphan.namespace);
+        let Some(child) = api.get_metadata_opt(&orphan.name).await? else {
             return Ok(None);
         };
         let child = child.metadata;
@@ -122,7 +122,7 @@ impl<M: Machine> Cluster<M> {
                 self.patch(link, &child, patch).await?;
             }
             (ChildDeletion::Last | ChildDeletion::Keep, None, Some((uid, Some(name)))) => {
-                let owners = of.api::<super::ends::Metadata>(self.client.clone(), &stray.namespace);
+                let owners = of.api::<super::ends::Metadata>(self.client.clone(), &orphan.namespace);
                 let owner = owners.get_metadata_opt(name).await?;
                 let lives = owner.is_some_and(|owner| owner.metadata.uid.as_deref() == Some(uid));
                 if !lives
@@ -166,21 +166,21 @@ mod tests {
     #[test]
     fn a_child_is_looked_at_when_it_does_not_say_what_the_description_says_or_its_owner_is_gone() {
         let (living, gone) = (Some("living"), Some("gone"));
-        let is_stray =
-            |deletion, controller, labelled| is_stray(deletion, controller, labelled, |uid| uid == "living");
+        let is_orphan =
+            |deletion, controller, labelled| is_orphan(deletion, controller, labelled, |uid| uid == "living");
         for deletion in [Last, Keep] {
-            assert!(is_stray(deletion, living, None), "the collector would take it");
-            assert!(is_stray(deletion, living, living));
-            assert!(is_stray(deletion, None, gone));
-            assert!(!is_stray(deletion, None, living));
-            assert!(!is_stray(deletion, gone, living), "it belongs to somebody else");
-            assert!(!is_stray(deletion, gone, None));
-            assert!(!is_stray(deletion, None, None));
+            assert!(is_orphan(deletion, living, None), "the collector would take it");
+            assert!(is_orphan(deletion, living, living));
+            assert!(is_orphan(deletion, None, gone));
+            assert!(!is_orphan(deletion, None, living));
+            assert!(!is_orphan(deletion, gone, living), "it belongs to somebody else");
+            assert!(!is_orphan(deletion, gone, None));
+            assert!(!is_orphan(deletion, None, None));
         }
         for controller in [None, living, gone] {
-            assert!(is_stray(Owner, controller, living));
-            assert!(is_stray(Owner, controller, gone));
-            assert!(!is_stray(Owner, controller, None));
+            assert!(is_orphan(Owner, controller, living));
+            assert!(is_orphan(Owner, controller, gone));
+            assert!(!is_orphan(Owner, controller, None));
         }
     }
 }

@@ -75,12 +75,12 @@ fn is_local(headers: &HeaderMap) -> bool {
 /// The decisions of the API server about tokens.
 pub(super) struct Reviews {
     client: Client,
-    remembered: Mutex<HashMap<Question, (Instant, Verdict)>>,
-    turns: Semaphore,
+    remembered: Mutex<HashMap<CacheKey, (Instant, Verdict)>>,
+    permits: Semaphore,
 }
 
 /// A token, and the path that somebody wants to read with it.
-type Question = (String, String);
+type CacheKey = (String, String);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
@@ -96,7 +96,7 @@ impl Reviews {
         Self {
             client,
             remembered: Mutex::default(),
-            turns: Semaphore::new(REVIEWS),
+            permits: Semaphore::new(REVIEWS),
         }
     }
 
@@ -123,18 +123,18 @@ impl Reviews {
         Some(text(status, why.to_owned()))
     }
 
-    async fn verdict(&self, question: Question) -> Result<Verdict> {
-        if let Some(verdict) = self.remembered(&question) {
+    async fn verdict(&self, key: CacheKey) -> Result<Verdict> {
+        if let Some(verdict) = self.remembered(&key) {
             return Ok(verdict);
         }
         // The semaphore is never closed.
-        let _turn = self.turns.acquire().await;
-        let verdict = answered(LONGEST_REVIEW, self.review(&question)).await??;
-        self.remember(question, verdict);
+        let _permit = self.permits.acquire().await;
+        let verdict = answered(LONGEST_REVIEW, self.review(&key)).await??;
+        self.remember(key, verdict);
         Ok(verdict)
     }
 
-    async fn review(&self, (token, path): &Question) -> Result<Verdict> {
+    async fn review(&self, (token, path): &CacheKey) -> Result<Verdict> {
         let review = TokenReview {
             spec: TokenReviewSpec {
                 token: token.clone(),
@@ -167,13 +167,13 @@ impl Reviews {
             .await?)
     }
 
-    fn remembered(&self, question: &Question) -> Option<Verdict> {
+    fn remembered(&self, key: &CacheKey) -> Option<Verdict> {
         let remembered = self.remembered.locked();
-        let (until, verdict) = remembered.get(question)?;
+        let (until, verdict) = remembered.get(key)?;
         (Instant::now() < *until).then_some(*verdict)
     }
 
-    fn remember(&self, question: Question, verdict: Verdict) {
+    fn remember(&self, key: CacheKey, verdict: Verdict) {
         let now = Instant::now();
         let period = if verdict == Verdict::Allowed {
             ALLOWED_FOR
@@ -185,11 +185,11 @@ impl Reviews {
         if remembered.len() >= ANSWERS {
             // Refusals go first, because they are remembered for a shorter time.
             let next = remembered.iter().min_by_key(|(_, (until, _))| *until);
-            if let Some(question) = next.map(|(question, _)| question.clone()) {
-                remembered.remove(&question);
+            if let Some(key) = next.map(|(key, _)| key.clone()) {
+                remembered.remove(&key);
             }
         }
-        remembered.insert(question, (now + period, verdict));
+        remembered.insert(key, (now + period, verdict));
     }
 }
 
@@ -358,13 +358,13 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn wrong_tokens_do_not_fill_the_memory_nor_displace_right_ones() {
         let (reviews, _) = reviews();
-        let question = |token: String| (token, "/metrics".to_owned());
-        reviews.remember(question("reader".to_owned()), Verdict::Allowed);
+        let key = |token: String| (token, "/metrics".to_owned());
+        reviews.remember(key("reader".to_owned()), Verdict::Allowed);
         for number in 0..3 * ANSWERS {
-            reviews.remember(question(number.to_string()), Verdict::Unauthorized);
+            reviews.remember(key(number.to_string()), Verdict::Unauthorized);
         }
         assert_eq!(reviews.remembered.lock().expect("a lock").len(), ANSWERS);
-        let reader = question("reader".to_owned());
+        let reader = key("reader".to_owned());
         assert_eq!(reviews.remembered(&reader), Some(Verdict::Allowed));
     }
 

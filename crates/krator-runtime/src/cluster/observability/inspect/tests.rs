@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    cluster::shown::metrics::{Counted, Metrics},
+    cluster::observability::metrics::{Counted, Metrics},
     engine::{Engine, Now},
     graph::{OnDelete, Policy, Retry, StateKind},
     local::{LocalObject, LocalStatus},
@@ -63,14 +63,14 @@ fn of_moose(objects: Vec<(Option<StateId>, Arc<Moose>)>) -> (Inspection, Arc<His
     let (inspection, kind) = (Inspection::of_nothing(), counts());
     let Inspected {
         history,
-        mut questions,
+        mut requests,
     } = inspected(&inspection, &kind);
     let counted = objects
         .iter()
         .map(|(at, _)| Counted::new(Arc::clone(&kind), *at))
         .collect();
     tokio::spawn(async move {
-        while let Some(mut question) = questions.recv().await {
+        while let Some(mut request) = requests.recv().await {
             for (at, object) in &objects {
                 let entered = object.status.as_ref().and_then(|s| s.machine.state_entered_time);
                 let object = Arc::clone(object);
@@ -79,12 +79,12 @@ fn of_moose(objects: Vec<(Option<StateId>, Arc<Moose>)>) -> (Inspection, Arc<His
                     since: at.zip(entered),
                     waits_for: ask.and_then(|ask| GRAPH.find(&ask.to)),
                 };
-                question.see(
+                request.see(
                     || position,
                     || FoundObject::new(*at, move || Some(Shown::of(&*object))),
                 );
             }
-            question.answer();
+            request.answer();
         }
     });
     (inspection, history.expect("somebody looks"), counted)

@@ -4,7 +4,7 @@
 use super::{
     LinkEvent,
     events::Seen,
-    listings::{Entry, Listings, Need, names},
+    listings::{Cached, Listings, Need, names},
 };
 use crate::{
     cluster::{
@@ -69,7 +69,7 @@ pub(in crate::cluster) struct KindCache<K> {
 }
 
 /// The facts that decide whether a child is as it was applied.
-pub(in crate::cluster) struct Known {
+pub(in crate::cluster) struct Facts {
     pub version: u64,
     pub owner: Option<OwnerReference>,
     /// Whether somebody else may have set fields of it who had it before.
@@ -115,8 +115,8 @@ impl<K: Child> KindCache<K> {
     }
 
     /// A child as the watch knows it, which may be one of `owner`. Of an owner that only a label names, the name is unknown.
-    pub fn known(&self, namespace: &str, name: &str, owner: &Owner) -> Option<Known> {
-        self.listings.locked().find(namespace, name).map(|entry| Known {
+    pub fn known(&self, namespace: &str, name: &str, owner: &Owner) -> Option<Facts> {
+        self.listings.locked().find(namespace, name).map(|entry| Facts {
             version: entry.version,
             is_handed_over: entry.is_handed_over(),
             owner: match (entry.controller.as_deref(), entry.label(owner.label)) {
@@ -166,7 +166,7 @@ impl<K: Child> KindCache<K> {
     }
 
     /// The namespaces and names of some objects.
-    fn selected(&self, select: impl Fn(&Entry<K>) -> bool) -> Vec<(String, String)> {
+    fn selected(&self, select: impl Fn(&Cached<K>) -> bool) -> Vec<(String, String)> {
         let listings = self.listings.locked();
         let selected = listings.all().filter(|(_, _, entry)| select(entry));
         selected

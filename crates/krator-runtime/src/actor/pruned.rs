@@ -1,4 +1,4 @@
-//! Fields of a status that the server does not keep. Where the schema of the objects is older than the operator, fields are
+//! Fields of a status that the server prunes. Where the schema of the objects is older than the operator, fields are
 //! dropped from each write: compared with what is stored, the status would differ for ever and be written again and again.
 use super::{Actor, Step, writes::with_machine};
 use crate::{
@@ -8,8 +8,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// A status of which the server keeps only a part.
-pub(super) struct Unkept<S> {
+/// A status that the server has pruned.
+pub(super) struct Pruned<S> {
     status: S,
     /// [`World::schema_epoch`] when it was written. With another one, the server may keep more.
     pub epoch: u64,
@@ -19,14 +19,14 @@ impl<M: Machine> Actor<'_, M> {
     /// The status that is compared with what is to be written: the one that was written last, as long as what is stored is the
     /// server's answer to that.
     pub(super) fn known_status(&self) -> Option<&StatusOf<M>> {
-        let unkept = self.unkept.as_ref().map(|unkept| &unkept.status);
-        unkept.or_else(|| self.manifest.status())
+        let pruned = self.pruned.as_ref().map(|pruned| &pruned.status);
+        pruned.or_else(|| self.manifest.status())
     }
 
     /// Somebody may have changed the status, so what was written is no longer what is stored, as far as it is kept.
-    pub(super) fn forget_unkept(&mut self, observed: &ManifestOf<M>) {
-        if self.unkept.is_some() && observed.status() != self.manifest.status() {
-            self.unkept = None;
+    pub(super) fn forget_pruned(&mut self, observed: &ManifestOf<M>) {
+        if self.pruned.is_some() && observed.status() != self.manifest.status() {
+            self.pruned = None;
         }
     }
 
@@ -37,21 +37,21 @@ impl<M: Machine> Actor<'_, M> {
         stored: Arc<ManifestOf<M>>,
         world: &W,
     ) -> Step {
-        let is_kept = self.is_kept(&status, &stored);
-        let was_kept = self.unkept.is_none();
+        let is_whole = self.is_whole(&status, &stored);
+        let was_whole = self.pruned.is_none();
         self.absorb_own(stored);
-        self.unkept = (!is_kept).then(|| {
+        self.pruned = (!is_whole).then(|| {
             let epoch = world.schema_epoch();
-            Box::new(Unkept { status, epoch })
+            Box::new(Pruned { status, epoch })
         });
-        if was_kept && !is_kept {
-            world.unkept(&self.manifest);
+        if was_whole && !is_whole {
+            world.pruned(&self.manifest);
         }
         Step::Again
     }
 
     /// Whether all of a status is stored. Conditions of others may stand beside it.
-    fn is_kept(&self, status: &StatusOf<M>, stored: &ManifestOf<M>) -> bool {
+    fn is_whole(&self, status: &StatusOf<M>, stored: &ManifestOf<M>) -> bool {
         stored.status().is_some_and(|stored| {
             stored == status
                 || status

@@ -37,32 +37,32 @@ const FAST_POLLS: u32 = 64;
 
 thread_local! {
     /// Whether this thread polls for another one.
-    static IS_APART: Cell<bool> = const { Cell::new(false) };
-    /// The pace of the handler that would have been polled here, but has to be polled apart.
-    static WANTED: RefCell<Option<Arc<Pace>>> = const { RefCell::new(None) };
+    static IS_ON_POOL: Cell<bool> = const { Cell::new(false) };
+    /// The times of the handler that would have been polled here, but needs the pool.
+    static WANTS_POOL: RefCell<Option<Arc<PollTimes>>> = const { RefCell::new(None) };
 }
 
 /// How long polls of the handlers of one state take.
-pub(crate) struct Pace {
+pub(crate) struct PollTimes {
     /// How many fast polls in a row are still missing; with 0, the handlers are polled with all others.
     left: AtomicU32,
     /// As many as there are processors. Every state has its own, so that handlers that block hold up those of their state only.
-    turns: Semaphore,
+    permits: Semaphore,
     reported: Mutex<Option<Instant>>,
 }
 
-impl Default for Pace {
+impl Default for PollTimes {
     fn default() -> Self {
         let processors = available_parallelism().map_or(1, usize::from);
         Self {
             left: AtomicU32::new(FAST_POLLS),
-            turns: Semaphore::new(processors),
+            permits: Semaphore::new(processors),
             reported: Mutex::new(None),
         }
     }
 }
 
-impl Pace {
+impl PollTimes {
     fn is_fast(&self) -> bool {
         self.left.load(Ordering::Relaxed) == 0
     }
@@ -119,25 +119,25 @@ impl Slow {
     }
 }
 
-/// Polls a handler at its pace: with all others, or, unless it is fast, where [`apart`] polls it. `polled` is told of slow polls.
-/// Without a pace, it is polled as it comes.
-pub(crate) async fn paced<T>(
-    pace: Option<&Arc<Pace>>,
+/// Polls a handler inline, with all others, or, unless it is fast, where [`poll_on_pool`] does so. `polled` is told of slow polls.
+/// Without times, it is polled as it comes.
+pub(crate) async fn poll_inline<T>(
+    times: Option<&Arc<PollTimes>>,
     mut handler: BoxFuture<'_, T>,
     polled: impl Fn(Slow, Duration),
 ) -> T {
-    let Some(pace) = pace else {
+    let Some(times) = times else {
         return handler.await;
     };
     poll_fn(|cx| {
-        if !pace.is_fast() && !IS_APART.get() {
-            WANTED.set(Some(Arc::clone(pace)));
+        if !times.is_fast() && !IS_ON_POOL.get() {
+            WANTS_POOL.set(Some(Arc::clone(times)));
             return Poll::Pending;
         }
         let began = Instant::now();
         let poll = handler.as_mut().poll(cx);
         let took = began.elapsed();
-        match pace.polled(took) {
+        match times.polled(took) {
             Slow::No => {}
             slow => polled(slow, took),
         }
@@ -151,28 +151,28 @@ pub(crate) async fn paced<T>(
 /// # Panics
 ///
 /// If the task does.
-pub(crate) async fn apart<T: Send + 'static>(mut task: BoxFuture<'static, T>) -> T {
+pub(crate) async fn poll_on_pool<T: Send + 'static>(mut task: BoxFuture<'static, T>) -> T {
     loop {
         let polled = poll_fn(|cx| match task.as_mut().poll(cx) {
             Poll::Ready(done) => Poll::Ready(Ok(done)),
-            Poll::Pending => match WANTED.take() {
-                Some(pace) => Poll::Ready(Err(pace)),
+            Poll::Pending => match WANTS_POOL.take() {
+                Some(times) => Poll::Ready(Err(times)),
                 None => Poll::Pending,
             },
         });
-        let pace = match polled.await {
+        let times = match polled.await {
             Ok(done) => return done,
-            Err(pace) => pace,
+            Err(times) => times,
         };
         // It is never closed.
-        let turn = pace.turns.acquire().await;
+        let permit = times.permits.acquire().await;
         let woken = Arc::new(Woken::default());
         let wakes = waker(Arc::clone(&woken));
         // The thread is one of the runtime that polls this, so what the task starts there belongs to that.
         let poll = move || {
-            IS_APART.set(true);
+            IS_ON_POOL.set(true);
             let poll = task.as_mut().poll(&mut Context::from_waker(&wakes));
-            IS_APART.set(false);
+            IS_ON_POOL.set(false);
             (task, poll)
         };
         let poll = match spawn_blocking(poll).await {
@@ -186,8 +186,8 @@ pub(crate) async fn apart<T: Send + 'static>(mut task: BoxFuture<'static, T>) ->
                 Err(_) => return pending().await,
             },
         };
-        // What waits takes no turn.
-        drop(turn);
+        // What waits holds no permit.
+        drop(permit);
         match poll {
             Poll::Ready(done) => return done,
             Poll::Pending => woken.wait().await,
@@ -243,13 +243,13 @@ mod tests {
 
     /// The task of an object whose handler does this.
     fn task<T: Send + 'static>(
-        pace: &Arc<Pace>,
+        times: &Arc<PollTimes>,
         handler: impl Future<Output = T> + Send + 'static,
     ) -> BoxFuture<'static, T> {
-        let pace = Arc::clone(pace);
+        let times = Arc::clone(times);
         // A handler borrows from its task.
-        let task = async move { paced(Some(&pace), handler.boxed(), |_, _| ()).await };
-        apart(task.boxed()).boxed()
+        let task = async move { poll_inline(Some(&times), handler.boxed(), |_, _| ()).await };
+        poll_on_pool(task.boxed()).boxed()
     }
 
     fn block(how_long: Duration) -> ThreadId {
@@ -260,9 +260,9 @@ mod tests {
     #[test]
     fn handlers_that_proved_to_be_fast_are_polled_with_all_others() {
         on_one_thread(async {
-            let (pace, here) = (Arc::<Pace>::default(), thread::current().id());
-            let slow = || task(&pace, async { block(2 * SLOW) });
-            let fast = || task(&pace, async { thread::current().id() });
+            let (times, here) = (Arc::<PollTimes>::default(), thread::current().id());
+            let slow = || task(&times, async { block(2 * SLOW) });
+            let fast = || task(&times, async { thread::current().id() });
             for is_proof in [false, true] {
                 for _ in 1..FAST_POLLS {
                     assert_ne!(fast().await, here);
@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn only_polls_are_on_other_threads() {
         on_one_thread(async {
-            let (pace, here) = (Arc::<Pace>::default(), thread::current().id());
+            let (times, here) = (Arc::<PollTimes>::default(), thread::current().id());
             let handler = async {
                 let first = block(2 * SLOW);
                 time::sleep(Duration::from_millis(1)).await;
@@ -292,7 +292,7 @@ mod tests {
                 })
                 .await
             };
-            let (first, second, started) = task(&pace, handler).await.expect("it does not panic");
+            let (first, second, started) = task(&times, handler).await.expect("it does not panic");
             assert_eq!(started, here);
             assert!(first != here && second != here);
         });
@@ -301,8 +301,8 @@ mod tests {
     #[test]
     fn handlers_of_one_state_that_block_hold_up_no_other() {
         on_one_thread(async {
-            let (blocks, waits) = (Arc::<Pace>::default(), Arc::<Pace>::default());
-            let processors = blocks.turns.available_permits();
+            let (blocks, waits) = (Arc::<PollTimes>::default(), Arc::<PollTimes>::default());
+            let processors = blocks.permits.available_permits();
             let (free, held) = std::sync::mpsc::channel::<()>();
             let (held, blocked) = (Arc::new(Mutex::new(held)), Arc::new(AtomicUsize::new(0)));
             let many = (0..20).map(|_| {
@@ -333,10 +333,10 @@ mod tests {
 
     #[test]
     fn a_warning_comes_once_in_a_while() {
-        let pace = Pace::default();
-        assert_eq!(pace.polled(FAST), Slow::No);
-        assert_eq!(pace.polled(2 * SLOW), Slow::Yes);
-        assert_eq!(pace.polled(REPORTED), Slow::Warn);
-        assert_eq!(pace.polled(REPORTED), Slow::Yes);
+        let times = PollTimes::default();
+        assert_eq!(times.polled(FAST), Slow::No);
+        assert_eq!(times.polled(2 * SLOW), Slow::Yes);
+        assert_eq!(times.polled(REPORTED), Slow::Warn);
+        assert_eq!(times.polled(REPORTED), Slow::Yes);
     }
 }

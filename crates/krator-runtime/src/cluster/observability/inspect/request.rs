@@ -1,4 +1,4 @@
-//! Questions to the dispatcher of a kind about its objects, which nobody else has.
+//! Requests to the dispatcher of a kind about its objects, which nobody else has.
 use super::{Measures, Shown};
 use crate::graph::StateId;
 use jiff::Timestamp;
@@ -45,8 +45,8 @@ impl Wanted {
     }
 }
 
-/// A question to a dispatcher, which shows it all objects of its kind.
-pub(in crate::cluster) struct Question(Asked);
+/// A request to a dispatcher, which shows it all objects of its kind.
+pub(in crate::cluster) struct ViewRequest(Asked);
 
 enum Asked {
     Objects {
@@ -82,7 +82,7 @@ impl FoundObject {
     }
 }
 
-impl Question {
+impl ViewRequest {
     pub(super) fn objects(wanted: Wanted, answer: oneshot::Sender<Vec<FoundObject>>) -> Self {
         let found = Vec::new();
         Self(Asked::Objects {

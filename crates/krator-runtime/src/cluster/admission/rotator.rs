@@ -1,8 +1,8 @@
 //! Keeps the certificates of the webhooks: in a Secret, which the replicas write under optimistic locking, and in the
 //! configurations by which the API server calls them.
 use super::{
-    certificates::{Kept, Names, checked_every},
-    reviews::{Entry, MUTATE, VALIDATE},
+    certificates::{CertificateSet, Names, checked_every},
+    reviews::{KindRoutes, MUTATE, VALIDATE},
 };
 use crate::{
     cluster::{
@@ -42,11 +42,11 @@ use tokio::{
 
 /// How `/readyz?verbose` names what is kept here.
 const ABOUT: &str = "certificates of webhooks";
-/// How often certificates are made anew, at most.
+/// How often certificates are regenerated, at most.
 const MADE_AGAIN: Duration = Duration::from_secs(5);
 
 /// Keeps the certificates of one process.
-pub(super) struct Keeper {
+pub(super) struct CertificateRotator {
     pub client: Client,
     /// The name of the operator.
     pub operator: &'static str,
@@ -56,7 +56,7 @@ pub(super) struct Keeper {
     pub namespace: String,
     pub lifetime: Duration,
     /// The objects by which the API server calls.
-    pub callers: Vec<Caller>,
+    pub targets: Vec<CaBundleTarget>,
     pub clock: Arc<Clock>,
     pub health: Health,
     /// What the server accepts connections with.
@@ -66,16 +66,16 @@ pub(super) struct Keeper {
 /// An object by which the API server calls the operator, and which says what to trust: a configuration of webhooks, or the
 /// definition of a kind that is converted. It has no type: only a few of its fields matter, and the code that reads all of them
 /// would make operators larger.
-pub(super) struct Caller {
+pub(super) struct CaBundleTarget {
     resource: ApiResource,
     name: String,
 }
 
-impl Caller {
+impl CaBundleTarget {
     /// Those of an operator.
-    pub fn of(entries: &[Entry], operator: &str) -> Vec<Self> {
-        let doors = || entries.iter().flat_map(|entry| &entry.doors);
-        let has = |webhook| doors().any(|door| door.webhook == webhook);
+    pub fn of(kinds: &[KindRoutes], operator: &str) -> Vec<Self> {
+        let webhooks = || kinds.iter().flat_map(|kind| &kind.webhooks);
+        let has = |action| webhooks().any(|webhook| webhook.action == action);
         let configurations = [
             has(VALIDATE).then(|| ApiResource::erase::<ValidatingWebhookConfiguration>(&())),
             has(MUTATE).then(|| ApiResource::erase::<MutatingWebhookConfiguration>(&())),
@@ -84,9 +84,9 @@ impl Caller {
             resource,
             name: operator.to_owned(),
         });
-        let configurations = configurations.chain(entries.iter().filter_map(|entry| {
+        let configurations = configurations.chain(kinds.iter().filter_map(|kind| {
             let resource = ApiResource::erase::<CustomResourceDefinition>(&());
-            let name = entry.versions.as_ref()?.1.clone();
+            let name = kind.versions.as_ref()?.1.clone();
             Some(Self { resource, name })
         }));
         configurations.collect()
@@ -133,34 +133,34 @@ impl Caller {
 
 /// What is known of the cluster.
 #[derive(Default)]
-struct Known {
+struct Observed {
     /// `None` before it was looked for.
     secret: Option<Option<DynamicObject>>,
-    /// The callers, as far as they are there, in the order of [`Keeper::callers`].
-    callers: BTreeMap<usize, DynamicObject>,
+    /// The targets, as far as they are there, in the order of [`CertificateRotator::targets`].
+    targets: BTreeMap<usize, DynamicObject>,
     /// What was read from the Secret, or written to it, last.
-    kept: Option<Kept>,
+    set: Option<CertificateSet>,
     /// The uid of the namespace.
     namespace: Option<String>,
-    /// When certificates were made anew last.
+    /// When certificates were regenerated last.
     made: Option<Instant>,
 }
 
-/// An object as it was seen; `None` if there is none. It is one of [`Keeper::callers`], or else the Secret.
+/// An object as it was seen; `None` if there is none. It is one of [`CertificateRotator::targets`], or else the Secret.
 type Seen = (Option<usize>, Option<DynamicObject>);
 
-impl Keeper {
+impl CertificateRotator {
     /// Keeps the certificates. The process is not ready before it has one.
     pub async fn run(self, wait: Wait) {
-        let (mut seen, mut known, mut wait) = (self.watch(), Known::default(), Some(wait));
+        let (mut seen, mut known, mut wait) = (self.watch(), Observed::default(), Some(wait));
         let mut failures = WatchBackoff::default();
         let mut pause = checked_every(self.lifetime);
         loop {
             tokio::select! {
                 Some(change) = seen.next() => match change {
                     Ok((None, secret)) => known.secret = Some(secret),
-                    Ok((Some(at), Some(caller))) => drop(known.callers.insert(at, caller)),
-                    Ok((Some(at), None)) => drop(known.callers.remove(&at)),
+                    Ok((Some(at), Some(target))) => drop(known.targets.insert(at, target)),
+                    Ok((Some(at), None)) => drop(known.targets.remove(&at)),
                     Err(error) => self.failed(&error, wait.as_ref()),
                 },
                 () = sleep(pause) => {}
@@ -194,11 +194,11 @@ impl Keeper {
 
     fn watch(&self) -> BoxStream<'static, Result<Seen>> {
         let secret = (None, self.secrets(), "Secret".to_owned(), self.secret());
-        let callers = self.callers.iter().enumerate().map(|(at, caller)| {
-            let (api, kind) = (caller.api(&self.client), caller.resource.kind.clone());
-            (Some(at), api, kind, caller.name.clone())
+        let targets = self.targets.iter().enumerate().map(|(at, target)| {
+            let (api, kind) = (target.api(&self.client), target.resource.kind.clone());
+            (Some(at), api, kind, target.name.clone())
         });
-        let watched = callers.chain([secret]).map(|(at, api, kind, name)| {
+        let watched = targets.chain([secret]).map(|(at, api, kind, name)| {
             watch_object(api, &name)
                 .backoff(WatchBackoff::default())
                 .map(move |seen| match seen {
@@ -210,14 +210,14 @@ impl Keeper {
         select_all(watched).boxed()
     }
 
-    /// A client for the Secret, which has no type, as [`Caller`]s have none.
+    /// A client for the Secret, which has no type, as [`CaBundleTarget`]s have none.
     fn secrets(&self) -> Api<DynamicObject> {
         let resource = ApiResource::erase::<Secret>(&());
         Api::namespaced_with(self.client.clone(), &self.namespace, &resource)
     }
 
     /// Does what is to be done now.
-    async fn keep(&self, known: &mut Known) -> Result<()> {
+    async fn keep(&self, known: &mut Observed) -> Result<()> {
         let Some(secret) = known.secret.clone() else {
             return Ok(());
         };
@@ -225,14 +225,14 @@ impl Keeper {
         let read = match &secret {
             Some(secret) if !secret.data["data"].is_null() => BTreeMap::deserialize(&secret.data["data"])
                 .map_err(Error::from)
-                .and_then(|data| Kept::read(&data, &self.names, now)),
+                .and_then(|data| CertificateSet::read(&data, &self.names, now)),
             _ => Err(Error::from("there is no Secret with certificates yet")),
         };
         let next = match read {
-            Ok(kept) => {
-                let is_trusted = self.untrusting(known, &kept).next().is_none();
-                let next = kept.next(&self.names, self.lifetime, now, is_trusted)?;
-                self.serve(known, kept)?;
+            Ok(set) => {
+                let is_trusted = self.untrusting(known, &set).next().is_none();
+                let next = set.next(&self.names, self.lifetime, now, is_trusted)?;
+                self.serve(known, set)?;
                 next
             }
             // Somebody else may write what this process cannot use, again and again.
@@ -240,7 +240,7 @@ impl Keeper {
             Err(why) => {
                 known.made = Some(Instant::now());
                 tracing::info!(%why, secret = self.secret(), "the certificates of the webhooks are made anew");
-                let made = Kept::new(known.kept.as_ref(), &self.names, self.lifetime, now)?;
+                let made = CertificateSet::new(known.set.as_ref(), &self.names, self.lifetime, now)?;
                 Some((made, "the certificates of the webhooks were made"))
             }
         };
@@ -254,30 +254,34 @@ impl Keeper {
         self.trust(known).await
     }
 
-    /// Lets the server use what is kept.
-    fn serve(&self, known: &mut Known, kept: Kept) -> Result<()> {
-        if known.kept.as_ref() != Some(&kept) {
-            self.served.send_replace(Some(kept.certificate()?));
-            known.kept = Some(kept);
+    /// Lets the server use these certificates.
+    fn serve(&self, known: &mut Observed, set: CertificateSet) -> Result<()> {
+        if known.set.as_ref() != Some(&set) {
+            self.served.send_replace(Some(set.certificate()?));
+            known.set = Some(set);
         }
         Ok(())
     }
 
     /// Writes the Secret, and returns it; `None` if another replica has written it meanwhile.
-    async fn write(&self, secret: Option<DynamicObject>, kept: &Kept) -> Result<Option<DynamicObject>> {
+    async fn write(
+        &self,
+        secret: Option<DynamicObject>,
+        set: &CertificateSet,
+    ) -> Result<Option<DynamicObject>> {
         let (api, name) = (self.secrets(), self.secret());
         let written = match secret {
             // The right to create can be bound to a name for an apply only. An apply of another replica has another field
             // manager, so the later one is refused.
             None => {
                 let secret = json!({
-                    "apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "data": kept.data(),
+                    "apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "data": set.data(),
                 });
                 let manager = PatchParams::apply(&self.identity);
                 api.patch(&name, &manager, &Patch::Apply(secret)).await
             }
             Some(mut secret) => {
-                secret.data["data"] = json!(kept.data());
+                secret.data["data"] = json!(set.data());
                 api.replace(&name, &PostParams::default(), &secret).await
             }
         };
@@ -288,44 +292,44 @@ impl Keeper {
         }
     }
 
-    /// The callers that do not trust what is kept.
+    /// The targets that do not trust these certificates.
     fn untrusting<'k>(
         &'k self,
-        known: &'k Known,
-        kept: &Kept,
+        known: &'k Observed,
+        set: &CertificateSet,
     ) -> impl Iterator<Item = (usize, &'k DynamicObject)> {
-        let bundle = bundle(kept);
-        let there = known.callers.iter().map(|(at, there)| (*at, there));
-        there.filter(move |(at, there)| !self.callers[*at].trusts(there, &bundle))
+        let bundle = bundle(set);
+        let there = known.targets.iter().map(|(at, there)| (*at, there));
+        there.filter(move |(at, there)| !self.targets[*at].trusts(there, &bundle))
     }
 
     /// Lets the API server trust what is served, and delete the configurations with the namespace of the operator: without
     /// it nothing answers them.
-    async fn trust(&self, known: &mut Known) -> Result<()> {
-        let Some(kept) = known.kept.clone() else {
+    async fn trust(&self, known: &mut Observed) -> Result<()> {
+        let Some(set) = known.set.clone() else {
             return Ok(());
         };
-        let untrusting = self.untrusting(known, &kept);
+        let untrusting = self.untrusting(known, &set);
         let untrusting: Vec<(usize, DynamicObject)> =
-            untrusting.map(|(at, caller)| (at, caller.clone())).collect();
+            untrusting.map(|(at, target)| (at, target.clone())).collect();
         let mut failed = Ok(());
         for (at, object) in untrusting {
-            let caller = &self.callers[at];
-            let mut body = caller.trusting(&object, &bundle(&kept));
-            if caller.is_owned() {
+            let target = &self.targets[at];
+            let mut body = target.trusting(&object, &bundle(&set));
+            if target.is_owned() {
                 let uid = self.namespace_uid(known).await?;
                 let owner =
                     json!({"apiVersion": "v1", "kind": "Namespace", "name": self.namespace, "uid": uid});
                 body["metadata"]["ownerReferences"] = json!([owner]);
             }
             let manager = PatchParams::apply(self.operator).force();
-            let kind = &caller.resource.kind;
-            let api = caller.api(&self.client);
-            let applied = api.patch(&caller.name, &manager, &Patch::Apply(body)).await;
+            let kind = &target.resource.kind;
+            let api = target.api(&self.client);
+            let applied = api.patch(&target.name, &manager, &Patch::Apply(body)).await;
             match applied {
                 Ok(applied) => {
                     tracing::info!(%kind, "the API server is told which certificates of the webhooks to trust");
-                    known.callers.insert(at, applied);
+                    known.targets.insert(at, applied);
                 }
                 Err(error) => {
                     failed = Err(Error::from(error).context(format!("writing the caBundle of the {kind}")));
@@ -335,7 +339,7 @@ impl Keeper {
         failed
     }
 
-    async fn namespace_uid(&self, known: &mut Known) -> Result<String> {
+    async fn namespace_uid(&self, known: &mut Observed) -> Result<String> {
         if let Some(uid) = &known.namespace {
             return Ok(uid.clone());
         }
@@ -351,6 +355,6 @@ impl Keeper {
 }
 
 /// The certificates to trust, as `caBundle` has them.
-fn bundle(kept: &Kept) -> Value {
-    json!(ByteString(kept.bundle().into_bytes()))
+fn bundle(set: &CertificateSet) -> Value {
+    json!(ByteString(set.bundle().into_bytes()))
 }

@@ -3,9 +3,9 @@ use crate::{
     admission::{AdmissionRequest, Asked, Operation, Review, Reviewed, Verdict},
     cluster::{
         access::concerning,
-        others::{
+        related::{
             links::{Linked, Watches},
-            reach::Cluster,
+            scope::Cluster,
         },
     },
     error::Result,
@@ -98,9 +98,9 @@ where
             object: None,
             old_object: None,
         };
-        let doors = M::doors();
+        let webhooks = M::webhooks();
         let mut verdict = Verdict::allow();
-        for ask in [doors.mutate, doors.validate].into_iter().flatten() {
+        for ask in [webhooks.mutate, webhooks.validate].into_iter().flatten() {
             if !verdict.is_allowed() {
                 break;
             }
