@@ -14,7 +14,7 @@ pub(crate) use facts::{Endpoints, Facts, Grant, Probe, Reached, Right, Site};
 pub(crate) use json::CheckReport;
 
 use crate::model::Description;
-use crate::observed::Found;
+use crate::observed::Lookup;
 use crate::observed::development::Development;
 use crate::text::printable;
 
@@ -240,10 +240,10 @@ fn acts(development: &Development) -> Outcome {
 fn namespace(site: &Site, facts: &Facts) -> Outcome {
     let name = &site.namespace;
     match &facts.namespace {
-        Found::There(_) => Outcome::Ok,
+        Lookup::There(_) => Outcome::Ok,
         // Who may not read it may still read what is in it.
-        Found::Unknown(why) => Outcome::unreadable("the namespace", why),
-        Found::Absent => Outcome::Failed(vec![match workload::elsewhere(site, facts) {
+        Lookup::Unknown(why) => Outcome::unreadable("the namespace", why),
+        Lookup::Absent => Outcome::Failed(vec![match workload::elsewhere(site, facts) {
             Some(fault) => fault,
             None => Fault::run(format!("there is no namespace `{name}`"), site.install()),
         }]),

@@ -17,7 +17,7 @@ pub mod render;
 mod population;
 pub mod examples;
 pub mod code;
-pub mod drift;
+pub mod regen;
 #[allow(
     clippy::disallowed_methods,
     reason = "the one room that touches the file system"

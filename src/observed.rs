@@ -14,7 +14,7 @@ use crate::policies::approval_annotation;
 
 /// What has become of a look at an object.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Found {
+pub(crate) enum Lookup {
     /// There is none.
     Absent,
     /// The object, or the array of the objects.
@@ -23,12 +23,12 @@ pub(crate) enum Found {
     Unknown(String),
 }
 
-impl Found {
+impl Lookup {
     /// The object, if it is there.
     pub(crate) fn object(&self) -> Option<&Json> {
         match self {
-            Found::There(object) => Some(object),
-            Found::Absent | Found::Unknown(_) => None,
+            Lookup::There(object) => Some(object),
+            Lookup::Absent | Lookup::Unknown(_) => None,
         }
     }
 

@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 
 use crate::model::{Description, Kind, ObjectKind};
 use crate::observed::development::Development;
-use crate::observed::{Found, items, name, text, time};
+use crate::observed::{Lookup, items, name, text, time};
 
 /// What was read of an object and of what concerns it.
 #[derive(Debug, Clone)]
@@ -22,17 +22,17 @@ pub(crate) struct Facts {
     pub now: Timestamp,
     pub object: Json,
     /// The events about it, as `core/v1` has them.
-    pub events: Found,
+    pub events: Lookup,
     /// The objects of each kind in `owns`, in that order, that may be its children.
-    pub owned: Vec<Found>,
+    pub owned: Vec<Lookup>,
     /// The objects of other kinds that it names: each by its kind and its name.
-    pub watched: Vec<(ObjectKind, String, Found)>,
+    pub watched: Vec<(ObjectKind, String, Lookup)>,
     /// All objects of its kind, if it waits for a limit that counts them.
-    pub counted: Found,
+    pub counted: Lookup,
     /// The `krator dev` whose API server this is, if it is one.
     pub development: Option<Development>,
     /// The Lease of its operator, and what became of it a moment later.
-    pub lease: Found,
+    pub lease: Lookup,
     pub lease_later: Option<Json>,
 }
 
@@ -185,7 +185,7 @@ fn children(kind: &Kind, facts: &Facts) -> Vec<Child> {
 }
 
 /// The last events, the latest first.
-fn events(found: &Found) -> Vec<Event> {
+fn events(found: &Lookup) -> Vec<Event> {
     let mut events: Vec<Event> = found
         .objects()
         .iter()

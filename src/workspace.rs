@@ -1,5 +1,5 @@
 //! A crate that krator generated, loaded once from its folder for the verbs that work in one: `check` asks it for its
-//! [findings](Workspace::findings), `gen` for its [drift](Workspace::drift).
+//! [findings](Workspace::findings), `gen` for its [changes](Workspace::regen).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use crate::changes::{FileState, Snapshot, UnreadableFiles};
 use crate::checked::{Checked, check_with};
 use crate::code::{self, InFile, Renames};
 use crate::disk::{self, Folder};
-use crate::drift::{self, Drift, Options, Version};
 use crate::finding::Source;
 use crate::fixes;
 use crate::model::{Description, Extra};
 use crate::plan::{Ownership, Plan};
 use crate::policies;
 use crate::record::{self, GenerationRecord};
+use crate::regen::{self, Options, Regen, Version};
 use crate::render::{self, Runtime};
 use crate::spec::{self, Files};
 use crate::text::{normalized, printable};
@@ -120,7 +120,7 @@ impl Workspace {
         let notes =
             record::FILES
                 .into_iter()
-                .chain([drift::MANIFEST, policies::MANIFEST, render::DEPLOYMENT]);
+                .chain([regen::MANIFEST, policies::MANIFEST, render::DEPLOYMENT]);
         let files = folder.read(notes.chain(listed.iter().map(String::as_str)))?;
         let shown = |files: UnreadableFiles| Error::Unreadable(files.shown(|path| folder.shown(path)));
         for (path, file) in files.iter().filter(|(path, _)| record::is_part(path)) {
@@ -170,7 +170,7 @@ impl Workspace {
         };
         Ok(Workspace {
             dir: dir.to_owned(),
-            runtime: drift::runtime(&record, &files).map_err(shown)?,
+            runtime: regen::runtime(&record, &files).map_err(shown)?,
             former,
             promised,
             folder,
@@ -270,7 +270,7 @@ impl Workspace {
         let former = former.flatten();
         let former = former.as_ref().map(Planned::version);
         let disk = self.disk(&now.plan)?;
-        drift::code_findings(now.version(), former, &self.record, &disk)
+        regen::code_findings(now.version(), former, &self.record, &disk)
             .map_err(|files| self.unreadable(files))
     }
 
@@ -322,19 +322,19 @@ impl Workspace {
     /// # Errors
     ///
     /// If the description has errors, or if a file whose contents matter cannot be read.
-    pub fn drift(&self, options: Options) -> Result<Drift, Error> {
+    pub fn regen(&self, options: Options) -> Result<Regen, Error> {
         let now = self.planned(&self.description).ok_or(Error::Unsound)?;
         let former = self.former.as_ref().and_then(|former| self.planned(former));
         let former = former.as_ref().map(Planned::version);
         let disk = self.disk(&now.plan)?;
         let promised = self.promise().and_then(Checked::sound);
-        drift::compare(now.version(), former, promised, &self.record, &disk, options)
+        regen::compare(now.version(), former, promised, &self.record, &disk, options)
             .map_err(|files| self.unreadable(files))
     }
 
     /// All files that a comparison with this plan reads.
     fn disk(&self, plan: &Plan) -> Result<Snapshot, Error> {
-        let paths: Vec<String> = drift::paths(plan, &self.record).collect();
+        let paths: Vec<String> = regen::paths(plan, &self.record).collect();
         let unread = paths.iter().map(String::as_str);
         let others = self.folder.read(unread.filter(|path| !self.files.has(path)))?;
         Ok(self.files.and(others))

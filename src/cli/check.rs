@@ -64,7 +64,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let found = paths
         .iter()
         .map(|path| findings(path))
-        .collect::<anyhow::Result<Vec<Found>>>()?;
+        .collect::<anyhow::Result<Vec<Findings>>>()?;
     let is_shown = |finding: &Finding| args.verbose || finding.rule.severity != Severity::Info;
     let all: Vec<(&Source, &Finding)> = found
         .iter()
@@ -140,7 +140,7 @@ fn plural(count: usize, one: &str, many: &str) -> String {
 }
 
 /// The findings of a description.
-struct Found {
+struct Findings {
     files: Vec<InFile>,
     /// The number of kinds that it describes; one if it could not be read so far.
     kinds: usize,
@@ -149,11 +149,11 @@ struct Found {
 }
 
 /// The findings of a description and, if a crate was generated from it, of that crate.
-fn findings(path: &Path) -> anyhow::Result<Found> {
+fn findings(path: &Path) -> anyhow::Result<Findings> {
     let dir = path.parent().unwrap_or(Path::new("."));
     if is_of_crate(path) {
         let workspace = Workspace::open(dir)?;
-        return Ok(Found {
+        return Ok(Findings {
             kinds: kinds_of(workspace.description()),
             files: workspace.findings()?,
             ahead: workspace
@@ -163,7 +163,7 @@ fn findings(path: &Path) -> anyhow::Result<Found> {
         });
     }
     let checked = read(path)?;
-    Ok(Found {
+    Ok(Findings {
         kinds: kinds_of(&checked),
         files: vec![InFile {
             source: checked.source,

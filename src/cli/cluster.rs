@@ -7,7 +7,7 @@ mod lease;
 mod survey;
 mod target;
 
-pub use client::{Answer, Cluster, NoKubeconfig, Request};
+pub use client::{Cluster, NoKubeconfig, Request, Response};
 pub use examine::examine;
 pub use lease::{acts, look_at_lease};
 pub use survey::survey;

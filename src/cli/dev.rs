@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::drift::{Breaking, Options};
+use crate::regen::{Breaking, Options};
 use crate::text::printable;
 use crate::versions;
 use crate::workspace::Workspace;

@@ -9,10 +9,10 @@ use crate::changes::unified;
 use crate::checked::Checked;
 use crate::compare::Broken;
 use crate::disk::{self, Folder};
-use crate::drift::{self, Breaking, Drift, FileAction, FileFinding, Options};
 use crate::finding::Style;
 use crate::model::{Description, Extra};
 use crate::record;
+use crate::regen::{self, Breaking, FileAction, FileFinding, Options, Regen};
 use crate::text::{printable, shown};
 use crate::workspace::Workspace;
 use anyhow::Context as _;
@@ -115,10 +115,10 @@ impl Flags {
             promises: true,
             breaking: AllowArg::breaking(self.allow_breaking),
             merge: match self.merge {
-                None => drift::Merge::Offer,
-                Some(MergeArg::Clean) => drift::Merge::Clean,
-                Some(MergeArg::Conflicts) => drift::Merge::Conflicts,
-                Some(MergeArg::Mine) => drift::Merge::Mine,
+                None => regen::Merge::Offer,
+                Some(MergeArg::Clean) => regen::Merge::Clean,
+                Some(MergeArg::Conflicts) => regen::Merge::Conflicts,
+                Some(MergeArg::Mine) => regen::Merge::Mine,
             },
         }
     }
@@ -236,22 +236,22 @@ pub(super) fn bring_in_step(path: &Path, request: Request<'_>) -> anyhow::Result
                 options.breaking = Breaking::HalfRenamesRefused;
             }
         }
-        let drift = workspace.drift(options)?;
+        let regen = workspace.regen(options)?;
         if request.diff {
-            print_diff(&drift)?;
+            print_diff(&regen)?;
         }
         // Nothing is written to a crate that is in step, not even a lock file.
-        if tense != Tense::Did || drift.changes.is_empty() {
-            return report(drift, tense, &options, allowing);
+        if tense != Tense::Did || regen.changes.is_empty() {
+            return report(regen, tense, &options, allowing);
         }
     }
     let hold = folder.hold(|| say("note: waiting for another krator to finish its work here"))?;
     // The crate may have changed while this run waited for the lock.
     let workspace = Workspace::open(dir)?;
     sound(workspace.description())?;
-    let drift = workspace.drift(options)?;
-    hold.apply(&drift.changes)?;
-    report(drift, Tense::Did, &options, allowing)
+    let regen = workspace.regen(options)?;
+    hold.apply(&regen.changes)?;
+    report(regen, Tense::Did, &options, allowing)
 }
 
 /// Reports how many stored objects the edit breaks, and returns how many there are.
@@ -271,9 +271,9 @@ pub(super) enum Tense {
 }
 
 /// Reports which files were, or would be, changed, and what is left to do by hand.
-fn report(drift: Drift, tense: Tense, options: &Options, allowing: &str) -> anyhow::Result<Outcome> {
+fn report(regen: Regen, tense: Tense, options: &Options, allowing: &str) -> anyhow::Result<Outcome> {
     let mut err = Output(io::stderr());
-    for (name, files) in actions(&drift) {
+    for (name, files) in actions(&regen) {
         // A file that is not needed is not, whether anything is written or not.
         let would = if tense == Tense::Did || name == UNUSED {
             ""
@@ -282,7 +282,7 @@ fn report(drift: Drift, tense: Tense, options: &Options, allowing: &str) -> anyh
         };
         say(format_args!("{would}{name:<8} {files}"));
     }
-    for found in &drift.found {
+    for found in &regen.found {
         show(&found.source, [&found.finding], &mut err)?;
         if let Some((from, to)) = &found.wanted {
             let to = to.as_deref().map(str::as_bytes);
@@ -290,21 +290,21 @@ fn report(drift: Drift, tense: Tense, options: &Options, allowing: &str) -> anyh
             writeln!(err, "{diff}")?;
         }
     }
-    if drift.actions.values().any(|action| *action == FileAction::Unused) {
+    if regen.actions.values().any(|action| *action == FileAction::Unused) {
         say(format_args!(
             "note: nothing in krator.yaml needs the unused files any more, and handlers in them are not compiled; \
              `krator gen --prune` moves them to {}/",
-            drift::PRUNED
+            regen::PRUNED
         ));
     }
-    if !drift.restorable.is_empty() {
-        let files: Vec<String> = drift.restorable.iter().map(|path| shown(path)).collect();
+    if !regen.restorable.is_empty() {
+        let files: Vec<String> = regen.restorable.iter().map(|path| shown(path)).collect();
         say(format_args!(
             "note: krator.yaml needs what these files have again: {}; `krator gen --restore` moves them back",
             files.join(", ")
         ));
     }
-    let offered = drift
+    let offered = regen
         .actions
         .iter()
         .filter(|(_, action)| **action == FileAction::Offered);
@@ -315,33 +315,33 @@ fn report(drift: Drift, tense: Tense, options: &Options, allowing: &str) -> anyh
             offered.join(", ")
         ));
     }
-    if tense == Tense::Did && !drift.not_written.is_empty() {
+    if tense == Tense::Did && !regen.not_written.is_empty() {
         say("note: these handlers are not written, so objects stay in their states:");
-        for path in &drift.not_written {
+        for path in &regen.not_written {
             say(format_args!("  {}", shown(path)));
         }
     }
-    if !drift.is_refused && options.promises && drift.broken != Broken::default() {
-        say(format_args!("allowed: {}", drift.broken));
+    if !regen.is_refused && options.promises && regen.broken != Broken::default() {
+        say(format_args!("allowed: {}", regen.broken));
     }
-    let is_out_of_step = !drift.changes.is_empty();
-    let files = drift.changes.iter().filter(|(path, _)| !is_record(path));
+    let is_out_of_step = !regen.changes.is_empty();
+    let files = regen.changes.iter().filter(|(path, _)| !is_record(path));
     let count = match files.count() {
         0 => format!("only {}/", record::STATE_DIR),
         1 => "1 file".to_owned(),
         count => format!("{count} files"),
     };
-    let has_errors = drift.found.iter().any(drift::FileFinding::is_error);
+    let has_errors = regen.found.iter().any(regen::FileFinding::is_error);
     match tense {
-        _ if drift.is_only_breaking && drift.broken.stored == 0 => say(format_args!(
+        _ if regen.is_only_breaking && regen.broken.stored == 0 => say(format_args!(
             "nothing was written: {}; if no client matters, apply it with `{allowing}=clients`",
-            drift.broken
+            regen.broken
         )),
-        _ if drift.is_only_breaking => say(format_args!(
+        _ if regen.is_only_breaking => say(format_args!(
             "nothing was written: {}; if no stored object matters, apply it with `{allowing}`",
-            drift.broken
+            regen.broken
         )),
-        _ if drift.is_refused => say("nothing was written"),
+        _ if regen.is_refused => say("nothing was written"),
         Tense::Did if has_errors => say(format_args!(
             "{count} changed; the rest has to be changed by hand, as reported above"
         )),
@@ -355,11 +355,11 @@ fn report(drift: Drift, tense: Tense, options: &Options, allowing: &str) -> anyh
     let fails = has_errors || tense == Tense::Should && is_out_of_step;
     Ok(Outcome {
         reported: match fails {
-            _ if drift.is_refused => Reported::Refused,
+            _ if regen.is_refused => Reported::Refused,
             true => Reported::Findings,
             false => Reported::Fine,
         },
-        found: drift.found,
+        found: regen.found,
     })
 }
 
@@ -367,10 +367,10 @@ fn report(drift: Drift, tense: Tense, options: &Options, allowing: &str) -> anyh
 const UNUSED: &str = "unused";
 
 /// The action on each file and its path. The files of the vendored runtime are counted instead of listed.
-fn actions(drift: &Drift) -> Vec<(&'static str, String)> {
+fn actions(regen: &Regen) -> Vec<(&'static str, String)> {
     let mut vendored: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut lines = Vec::new();
-    for (path, action) in &drift.actions {
+    for (path, action) in &regen.actions {
         let name = match action {
             FileAction::Created => "created",
             FileAction::Updated => "updated",
@@ -401,10 +401,10 @@ fn is_record(path: &str) -> bool {
 }
 
 /// Prints the changes as a diff for `git apply`, without those to krator's own records.
-fn print_diff(drift: &Drift) -> io::Result<()> {
+fn print_diff(regen: &Regen) -> io::Result<()> {
     let mut out = stdout();
     let style: Style = style_of(&out.0);
-    for (path, change) in drift.changes.iter().filter(|(path, _)| !is_record(path)) {
+    for (path, change) in regen.changes.iter().filter(|(path, _)| !is_record(path)) {
         write!(out, "{}", change.diff(path, style))?;
     }
     out.flush()

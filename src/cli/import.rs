@@ -32,11 +32,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let imported = crate::import::import(&text, args.kind.as_deref())
         .with_context(|| format!("cannot import `{name}`"))?;
     super::stdout().write_all(imported.description.as_bytes())?;
-    for unsaid in &imported.unsaid {
-        let severity = if unsaid.is_loss { "warning" } else { "note" };
-        say(format_args!("{severity}: {unsaid}"));
+    for part in &imported.not_imported {
+        let severity = if part.is_loss { "warning" } else { "note" };
+        say(format_args!("{severity}: {part}"));
     }
-    match imported.unsaid.len() {
+    match imported.not_imported.len() {
         0 => say("imported the whole CRD"),
         1 => say("one part of the CRD was not imported"),
         count => say(format_args!("{count} parts of the CRD were not imported")),

@@ -32,7 +32,7 @@ pub(super) struct Facts<'a> {
     /// States whose handlers wait for nothing.
     pub only_decide: BTreeSet<StateOf>,
     /// The webhooks that do what a rule would do.
-    pub rules_at_the_door: Vec<(KindId, Location)>,
+    pub rule_like_webhooks: Vec<(KindId, Location)>,
     pub clients: Vec<Client>,
     pub impls: Vec<Impl<'a>>,
     pub macros: Vec<MacroUse<'a>>,

@@ -31,7 +31,7 @@ pub(super) fn judge(code: &Code<'_>) -> Vec<InFile> {
     let found = [
         judge.edges(),
         judge.checkpoints(),
-        judge.doors(),
+        judge.rule_like_webhooks(),
         judge.impls(),
         judge.clients(),
         judge.modules(),
@@ -152,9 +152,9 @@ impl<'a> CodeCheck<'_, 'a> {
     }
 
     /// Finds webhooks that a rule of the schema could replace.
-    fn doors(&self) -> Vec<Located> {
+    fn rule_like_webhooks(&self) -> Vec<Located> {
         let mut found = Vec::new();
-        for (kind, at) in &self.facts.rules_at_the_door {
+        for (kind, at) in &self.facts.rule_like_webhooks {
             let kind = self.code.description.kind(*kind);
             let asked = kind.webhooks.validate.as_ref();
             // Rules are not asked when an object is deleted.

@@ -2,9 +2,9 @@
 //! contain items, and generic parameters.
 
 mod decides;
-mod door;
 mod edges;
 mod syntax;
+mod validation;
 
 use super::facts::{Client, Facts, Location, Name, StateOf};
 use super::items::{Def, ModuleId, Names, Namespace, unraw};
@@ -112,7 +112,7 @@ impl<'a> CodeWalk<'_, 'a> {
     }
 
     /// Records a webhook that does what a rule would do.
-    fn door(&mut self, kind: &Target<'a>, at: Location, items: &[syn::ImplItem]) {
+    fn webhook(&mut self, kind: &Target<'a>, at: Location, items: &[syn::ImplItem]) {
         let Some(path) = self.tree.canonical(kind) else {
             return;
         };
@@ -125,8 +125,8 @@ impl<'a> CodeWalk<'_, 'a> {
             syn::ImplItem::Fn(handler) => Some(handler),
             _ => None,
         });
-        if let Some(kind) = kind.filter(|_| handlers.any(|handler| door::is_rule(handler, bodies))) {
-            self.facts.rules_at_the_door.push((KindId(kind), at));
+        if let Some(kind) = kind.filter(|_| handlers.any(|handler| validation::is_rule(handler, bodies))) {
+            self.facts.rule_like_webhooks.push((KindId(kind), at));
         }
     }
 

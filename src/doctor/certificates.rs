@@ -11,7 +11,7 @@ use webpki::{ALL_VERIFICATION_ALGS, EndEntityCert, Error, KeyUsage, anchor_from_
 
 use super::{Facts, Fault, Outcome, Site};
 use crate::crd::webhook_service;
-use crate::observed::{Found, items, text};
+use crate::observed::{Lookup, items, text};
 
 /// Whether the API server trusts the operator.
 pub(super) fn judge(site: &Site, facts: &Facts) -> Outcome {
@@ -22,9 +22,9 @@ pub(super) fn judge(site: &Site, facts: &Facts) -> Outcome {
     // The leader makes the Secret anew, and cert-manager does it, too.
     let renew = || format!("kubectl delete secret/{name} -n {}", site.namespace);
     let secret = match &facts.secret {
-        Found::There(secret) => secret,
-        Found::Unknown(why) => return Outcome::unreadable("the Secret with the certificates", why),
-        Found::Absent => {
+        Lookup::There(secret) => secret,
+        Lookup::Unknown(why) => return Outcome::unreadable("the Secret with the certificates", why),
+        Lookup::Absent => {
             return Outcome::Failed(vec![Fault::run(
                 format!(
                     "there is no Secret `{name}`, in which the operator or cert-manager keeps the certificates of the webhooks"
@@ -62,7 +62,7 @@ fn bundles(facts: &Facts) -> Vec<(String, &str)> {
             (whose, text(webhook, "/clientConfig/caBundle"))
         }));
     }
-    for definition in facts.definitions.iter().filter_map(Found::object) {
+    for definition in facts.definitions.iter().filter_map(Lookup::object) {
         let bundle = text(definition, "/spec/conversion/webhook/clientConfig/caBundle");
         bundles.push((crate::observed::name(definition).to_owned(), bundle));
     }

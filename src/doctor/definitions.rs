@@ -7,7 +7,7 @@ use super::webhooks::unanswered;
 use super::{Facts, Fault, Outcome, Site};
 use crate::crd;
 use crate::model::{Description, Kind};
-use crate::observed::{Found, items, text};
+use crate::observed::{Lookup, items, text};
 
 const MANIFEST: &str = "deploy/crd.yaml";
 
@@ -16,7 +16,7 @@ pub(super) fn installed(
     description: &Description,
     kind: &Kind,
     site: &Site,
-    found: &Found,
+    found: &Lookup,
     is_development: bool,
 ) -> Outcome {
     let generated = |description: &Description, kind: &Kind| {
@@ -33,9 +33,9 @@ pub(super) fn installed(
         generated
     };
     let stored = match found {
-        Found::There(stored) => stored,
-        Found::Unknown(why) => return Outcome::unreadable("the CustomResourceDefinition", why),
-        Found::Absent => {
+        Lookup::There(stored) => stored,
+        Lookup::Unknown(why) => return Outcome::unreadable("the CustomResourceDefinition", why),
+        Lookup::Absent => {
             let what = format!("{} is not installed", kind.resource.definition());
             return Outcome::Failed(vec![Fault::run(what, site.apply(MANIFEST))]);
         }

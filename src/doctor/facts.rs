@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value as Json;
 
 use crate::model::Description;
-use crate::observed::Found;
+use crate::observed::Lookup;
 use crate::observed::development::Development;
 
 /// Where an operator is looked for.
@@ -46,30 +46,30 @@ pub(crate) struct Facts {
     /// The `krator dev` whose API server this is, if it is one.
     pub development: Option<Development>,
     /// The operator's namespace.
-    pub namespace: Found,
+    pub namespace: Lookup,
     /// The CustomResourceDefinitions, in the order of the kinds.
-    pub definitions: Vec<Found>,
+    pub definitions: Vec<Lookup>,
     /// The operator's ServiceAccount.
-    pub account: Found,
+    pub account: Lookup,
     /// Its rights, by where they are granted.
     pub grants: Vec<Grant>,
-    pub deployment: Found,
+    pub deployment: Lookup,
     /// The Deployments with this name in all namespaces.
-    pub deployments: Found,
+    pub deployments: Lookup,
     /// The pods that the Deployment selects.
-    pub pods: Found,
-    pub lease: Found,
+    pub pods: Lookup,
+    pub lease: Lookup,
     /// The Lease as it was a moment later, if a single look could not tell.
     pub lease_later: Option<Json>,
     /// What pods answer at `/readyz`, by their names.
     pub readiness: BTreeMap<String, Probe>,
     /// The configurations of webhooks, by their kinds.
-    pub configurations: Vec<(&'static str, Found)>,
+    pub configurations: Vec<(&'static str, Lookup)>,
     /// The EndpointSlices of Services that the API server calls, by the namespaces and names of those, or why there is no such
     /// Service.
     pub endpoints: BTreeMap<(String, String), Endpoints>,
     /// The Secret with the certificates of the webhooks.
-    pub secret: Found,
+    pub secret: Lookup,
 }
 
 /// Whether the API server answers.
@@ -88,8 +88,8 @@ pub(crate) enum Reached {
 pub(crate) struct Grant {
     /// The namespace of the role; `None` for a ClusterRole.
     pub namespace: Option<String>,
-    pub role: Found,
-    pub binding: Found,
+    pub role: Lookup,
+    pub binding: Lookup,
     /// Each right, and whether the API server allows it; an error says why that is unknown.
     pub rights: Vec<(Right, Result<bool, String>)>,
 }
@@ -120,8 +120,8 @@ pub(crate) enum Probe {
 /// What is behind a Service.
 #[derive(Debug, Clone)]
 pub(crate) struct Endpoints {
-    pub service: Found,
-    pub slices: Found,
+    pub service: Lookup,
+    pub slices: Lookup,
 }
 
 impl Facts {
@@ -135,7 +135,7 @@ impl Facts {
 
     /// Facts before anything was asked.
     pub(crate) fn unasked(reached: Reached) -> Self {
-        let unasked = || Found::Unknown("nobody has asked".to_owned());
+        let unasked = || Lookup::Unknown("nobody has asked".to_owned());
         Facts {
             cargo: None,
             reached,

@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Facts, Fault, Grant, Outcome, Right, Site};
 use crate::model::Description;
-use crate::observed::{Found, items, name};
+use crate::observed::{Lookup, items, name};
 use crate::render::rbac::rights::{Permissions, Rules};
 
 const MANIFEST: &str = "deploy/rbac.yaml";
@@ -66,7 +66,7 @@ impl Right {
 /// Whether the operator has all rights; of those that it lacks, which role or binding should give them.
 pub(super) fn judge(site: &Site, facts: &Facts) -> Outcome {
     let mut faults = Vec::new();
-    if facts.account == Found::Absent {
+    if facts.account == Lookup::Absent {
         let what = format!(
             "there is no ServiceAccount `{}` in the namespace `{}`",
             site.operator, site.namespace
@@ -108,15 +108,15 @@ fn why(site: &Site, grant: &Grant, missing: &[&Right]) -> String {
             && binding["roleRef"]["name"] == **operator
     };
     match (&grant.binding, &grant.role) {
-        (Found::Absent, _) => format!(
+        (Lookup::Absent, _) => format!(
             "the {kind}Binding `{operator}`{place} is gone, so that the operator has none of the rights of the {kind}"
         ),
-        (Found::There(binding), _) if !is_bound(binding) => format!(
+        (Lookup::There(binding), _) if !is_bound(binding) => format!(
             "the {kind}Binding `{}`{place} does not bind the {kind} to the ServiceAccount `{operator}` of the namespace `{}`",
             name(binding),
             site.namespace
         ),
-        (_, Found::Absent) => format!("the {kind} `{operator}`{place} is gone"),
+        (_, Lookup::Absent) => format!("the {kind} `{operator}`{place} is gone"),
         _ => format!(
             "the {kind} `{operator}`{place} is of an older krator.yaml, or somebody has changed it: it lacks {}",
             in_words(missing)

@@ -1,7 +1,7 @@
 //! Each fault, planted in the facts of a healthy operator, is named, with what to do, and nothing else is.
 
 use super::*;
-use crate::observed::Found::{Absent, There};
+use crate::observed::Lookup::{Absent, There};
 use crate::render::{rbac, webhooks};
 use base64::Engine as _;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
@@ -149,7 +149,7 @@ impl Case {
     }
 }
 
-fn object(found: &mut Found) -> &mut Json {
+fn object(found: &mut Lookup) -> &mut Json {
     match found {
         There(object) => object,
         other => panic!("{other:?}"),
@@ -425,7 +425,7 @@ fn each_planted_fault_is_named_alone_with_what_to_do() {
 #[test]
 fn what_cannot_be_read_is_no_fault() {
     let mut case = Case::healthy();
-    let forbidden = || Found::Unknown("secrets is forbidden".to_owned());
+    let forbidden = || Lookup::Unknown("secrets is forbidden".to_owned());
     (case.facts.secret, case.facts.lease, case.facts.pods) = (forbidden(), forbidden(), forbidden());
     let diagnosis = case.diagnosis();
     assert!(diagnosis.is_sound());

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use super::{Endpoints, Facts, Fault, Outcome, Site};
-use crate::observed::{Found, items, text};
+use crate::observed::{Lookup, items, text};
 
 const MANIFEST: &str = "deploy/webhooks.yaml";
 
@@ -12,9 +12,9 @@ pub(super) fn judge(site: &Site, facts: &Facts) -> Outcome {
     let mut faults: Vec<Fault> = Vec::new();
     for (kind, found) in &facts.configurations {
         let configuration = match found {
-            Found::There(configuration) => configuration,
-            Found::Unknown(why) => return Outcome::unreadable(&format!("the {kind}"), why),
-            Found::Absent => {
+            Lookup::There(configuration) => configuration,
+            Lookup::Unknown(why) => return Outcome::unreadable(&format!("the {kind}"), why),
+            Lookup::Absent => {
                 let what = format!(
                     "there is no {kind} `{}`, so the API server asks nobody",
                     site.operator
@@ -47,10 +47,11 @@ pub(super) fn unanswered(site: &Site, config: &Json, facts: &Facts) -> Vec<Fault
     );
     let (namespace, name) = &key;
     if let Some(Endpoints { service, slices }) = facts.endpoints.get(&key) {
-        if *service == Found::Absent {
+        if *service == Lookup::Absent {
             let what = format!("there is no Service `{name}` in the namespace `{namespace}`");
             faults.push(Fault::run(what, site.apply(MANIFEST)));
-        } else if matches!(slices, Found::There(_) | Found::Absent) && !slices.objects().iter().any(has_ready)
+        } else if matches!(slices, Lookup::There(_) | Lookup::Absent)
+            && !slices.objects().iter().any(has_ready)
         {
             let what = format!("no pod is ready behind the Service `{name}` in the namespace `{namespace}`");
             faults.push(Fault::run(what, format!("kubectl get pods -n {namespace}")));

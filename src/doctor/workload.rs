@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use super::{Facts, Fault, Outcome, Probe, Site};
 use crate::observed::lease::{self, Leader};
-use crate::observed::{Found, condition, items, name, rounded, text};
+use crate::observed::{Lookup, condition, items, name, rounded, text};
 
 /// Whether the Deployment is there and available.
 pub(super) fn deployment(site: &Site, facts: &Facts) -> Outcome {
@@ -12,9 +12,9 @@ pub(super) fn deployment(site: &Site, facts: &Facts) -> Outcome {
         operator, namespace, ..
     } = site;
     let deployment = match &facts.deployment {
-        Found::There(deployment) => deployment,
-        Found::Unknown(why) => return Outcome::unreadable("the Deployment", why),
-        Found::Absent => {
+        Lookup::There(deployment) => deployment,
+        Lookup::Unknown(why) => return Outcome::unreadable("the Deployment", why),
+        Lookup::Absent => {
             return Outcome::Failed(vec![elsewhere(site, facts).unwrap_or_else(|| {
                 let what = format!("there is no Deployment `{operator}` in the namespace `{namespace}`");
                 Fault::run(what, site.install())
@@ -77,7 +77,7 @@ pub(super) fn elsewhere(site: &Site, facts: &Facts) -> Option<Fault> {
 
 /// The pods that should run, or why there are none.
 fn pods(facts: &Facts) -> Result<Vec<&Json>, Outcome> {
-    if let Found::Unknown(why) = &facts.pods {
+    if let Lookup::Unknown(why) = &facts.pods {
         return Err(Outcome::unreadable("the pods", why));
     }
     let is_over = |pod: &Json| {
@@ -142,13 +142,13 @@ pub(super) fn lease(site: &Site, facts: &Facts) -> Outcome {
         return Outcome::skipped("the server does not say what time it is");
     };
     let held = match &facts.lease {
-        Found::Unknown(why) => return Outcome::unreadable("the Lease", why),
-        Found::There(lease) => Some(lease::leader(lease, facts.lease_later.as_ref(), now)),
-        Found::Absent => None,
+        Lookup::Unknown(why) => return Outcome::unreadable("the Lease", why),
+        Lookup::There(lease) => Some(lease::leader(lease, facts.lease_later.as_ref(), now)),
+        Lookup::Absent => None,
     };
     let what = match held {
         Some(Leader::Is(holder)) => {
-            if let Found::Unknown(why) = &facts.pods {
+            if let Lookup::Unknown(why) = &facts.pods {
                 return Outcome::unreadable("the pods", why);
             }
             // A pod that ends leads until it has ended.

@@ -3,7 +3,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{Found, text};
+use super::{Lookup, text};
 
 const NAMESPACE: &str = "kube-system";
 const NAME: &str = "krator-dev";
@@ -24,7 +24,7 @@ impl Development {
     }
 
     /// What the mark says; `None` for any other API server.
-    pub(crate) fn of(found: &Found) -> Option<Self> {
+    pub(crate) fn of(found: &Lookup) -> Option<Self> {
         let mark = found.object()?;
         Some(Development {
             process: text(mark, "/data/process").to_owned(),

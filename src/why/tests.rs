@@ -1,7 +1,7 @@
 //! An object for each way of waiting, and what is said of it.
 
 use super::*;
-use crate::observed::Found::{Absent, There};
+use crate::observed::Lookup::{Absent, There};
 use krator_machine::engine::{Decision, Engine, Now, Outcome};
 use krator_machine::graph::Exit;
 use krator_machine::status::MachineStatus;

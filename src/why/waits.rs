@@ -15,7 +15,7 @@ use super::{Facts, Waiting, Why};
 use crate::machine;
 use crate::model::{Description, Kind, State, StateId, StateKind, format_duration};
 use crate::observed::lease::{Leader, leader};
-use crate::observed::{Found, condition, items, rounded, text, time};
+use crate::observed::{Lookup, condition, items, rounded, text, time};
 use crate::render::rust::handlers::handler_file;
 
 /// Collects what an object waits for.
@@ -75,9 +75,9 @@ impl Waits<'_> {
     fn leader(&mut self, description: &Description) {
         let operator = description.operator.as_str();
         let why = match &self.facts.lease {
-            Found::Unknown(_) => return,
-            Found::Absent => "none has ever held its Lease".to_owned(),
-            Found::There(lease) => match leader(lease, self.facts.lease_later.as_ref(), self.facts.now) {
+            Lookup::Unknown(_) => return,
+            Lookup::Absent => "none has ever held its Lease".to_owned(),
+            Lookup::There(lease) => match leader(lease, self.facts.lease_later.as_ref(), self.facts.now) {
                 Leader::Is(_) => return,
                 Leader::Nobody => "nobody holds its Lease".to_owned(),
                 Leader::Gone(holder, since) => {

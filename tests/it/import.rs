@@ -20,15 +20,16 @@ fn each_case_has_its_description_and_what_it_leaves_out() {
     let mut differ = Vec::new();
     for case in entries("import") {
         let text = fs::read_to_string(case.join("crd.yaml")).expect("a case has a CRD");
-        let (description, unsaid) = match import(&text, None) {
+        let (description, left_out) = match import(&text, None) {
             Ok(imported) => {
-                let unsaid: Vec<String> = imported.unsaid.iter().map(|it| format!("{it}\n")).collect();
-                (imported.description, unsaid.concat())
+                let left_out: Vec<String> =
+                    imported.not_imported.iter().map(|it| format!("{it}\n")).collect();
+                (imported.description, left_out.concat())
             }
             Err(refusal) => (String::new(), format!("{refusal}\n")),
         };
         expect_file(&case.join("expected.yaml"), &description, &mut differ);
-        expect_file(&case.join("unsaid.txt"), &unsaid, &mut differ);
+        expect_file(&case.join("unsaid.txt"), &left_out, &mut differ);
     }
     assert!(differ.is_empty(), "{}", differ.join("\n"));
 }

@@ -165,11 +165,11 @@ fn a_circle_within_a_room_is_found_when_it_comes_back() {
     let (name, folder) = ("krator_runtime", "crates/krator-runtime/src");
     let mut sources = sources_at(folder);
     let text = sources
-        .get_mut("cluster/others/watches/cache.rs")
+        .get_mut("cluster/related/watches/cache.rs")
         .expect("a file of the crate");
     text.push_str("use crate::cluster::objects::remote::Remote;");
     let line = text.lines().count();
     let circles = circles(name, &sources);
-    let edge = format!("others -> objects: cluster/others/watches/cache.rs:{line}\n");
+    let edge = format!("related -> objects: cluster/related/watches/cache.rs:{line}\n");
     assert!(circles.contains(&edge), "{circles}");
 }

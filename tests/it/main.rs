@@ -30,7 +30,7 @@ mod language_coverage;
 // Fixes of descriptions.
 mod fixes;
 // What editors ask about a text that is being written.
-mod outline;
+mod tolerant_tree;
 // The language server, by a scripted client.
 mod editor;
 // The findings about descriptions with a mistake.

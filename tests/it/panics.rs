@@ -13,8 +13,8 @@ const DEFAULT: u64 = 40;
 
 /// The expressions of a file that may panic. Tests may.
 fn panics(text: &str) -> Vec<String> {
-    struct Found(Vec<String>);
-    impl<'ast> Visit<'ast> for Found {
+    struct Panics(Vec<String>);
+    impl<'ast> Visit<'ast> for Panics {
         fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
             let is_test = |attribute: &syn::Attribute| attribute.path().is_ident("cfg");
             if !item.attrs.iter().any(is_test) {
@@ -66,7 +66,7 @@ fn panics(text: &str) -> Vec<String> {
             syn::visit::visit_expr_binary(self, binary);
         }
     }
-    let mut found = Found(Vec::new());
+    let mut found = Panics(Vec::new());
     found.visit_file(&syn::parse_file(text).expect("generated Rust"));
     found.0
 }

@@ -1,8 +1,8 @@
 //! Who else decides about writes: webhooks and policies, after `pkg/admission/plugin` of `k8s.io/apiserver`.
 //!
 //! A request has the state alone, and webhooks must not be waited for meanwhile. Where one is to be asked, the request
-//! therefore ends before it has changed anything, the question is put, and the request begins anew with the answer at hand. If
-//! the object has changed in between, the question is another one and is put again.
+//! therefore ends before it has changed anything, the webhook is called, and the request begins anew with the response at hand. If
+//! the object has changed in between, the call is another one and is made again.
 
 mod call;
 mod configuration;

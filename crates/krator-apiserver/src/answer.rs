@@ -4,7 +4,7 @@ use crate::{
     builtin,
     kinds::{Kind, Origin},
     listing::Listed,
-    negotiation::Form,
+    negotiation::MediaType,
     object::{at, meta, of_texts},
     world::World,
 };
@@ -32,11 +32,11 @@ impl Include {
 }
 
 /// One object.
-pub(crate) fn one<'a>(kind: &Kind, object: &'a Json, form: &Form, include: Include) -> Cow<'a, Json> {
+pub(crate) fn one<'a>(kind: &Kind, object: &'a Json, form: &MediaType, include: Include) -> Cow<'a, Json> {
     match form {
-        Form::Objects => kind.to_served(object),
-        Form::Metadata { version, .. } => Cow::Owned(metadata_of(kind, object, version)),
-        Form::Table(version) => {
+        MediaType::Objects => kind.to_served(object),
+        MediaType::Metadata { version, .. } => Cow::Owned(metadata_of(kind, object, version)),
+        MediaType::Table(version) => {
             // What a dry run has made has no version.
             let metadata = of_texts([("resourceVersion", meta(object, "resourceVersion"))]).into();
             Cow::Owned(table(
@@ -51,8 +51,8 @@ pub(crate) fn one<'a>(kind: &Kind, object: &'a Json, form: &Form, include: Inclu
 }
 
 /// The answer of `/scale`, in the form that a client asks for.
-pub(crate) fn scale(scale: &Json, form: &Form) -> Json {
-    let Form::Table(version) = form else {
+pub(crate) fn scale(scale: &Json, form: &MediaType) -> Json {
+    let MediaType::Table(version) = form else {
         return scale.clone();
     };
     let column = |name: &str, type_: &str, format: &str, description: &str| json!({"name": name, "type": type_, "format": format, "description": description, "priority": 0});
@@ -83,10 +83,10 @@ pub(crate) fn scale(scale: &Json, form: &Form) -> Json {
 }
 
 /// A list of objects.
-pub(crate) fn many(kind: &Kind, listed: Listed, form: &Form, include: Include) -> Json {
+pub(crate) fn many(kind: &Kind, listed: Listed, form: &MediaType, include: Include) -> Json {
     let Listed { objects, metadata } = listed;
     match form {
-        Form::Objects => {
+        MediaType::Objects => {
             let mut metadata = metadata;
             if kind.is_custom() && metadata.get("continue").is_none() {
                 metadata["continue"] = "".into();
@@ -99,7 +99,7 @@ pub(crate) fn many(kind: &Kind, listed: Listed, form: &Form, include: Include) -
                 "items": items,
             })
         }
-        Form::Metadata { version, .. } => {
+        MediaType::Metadata { version, .. } => {
             let items: Vec<Json> = objects
                 .iter()
                 .map(|object| metadata_of(kind, object, version))
@@ -112,7 +112,7 @@ pub(crate) fn many(kind: &Kind, listed: Listed, form: &Form, include: Include) -
                 "items": Some(items).filter(|items| !items.is_empty()),
             })
         }
-        Form::Table(version) => table(kind, &objects, metadata, version, include),
+        MediaType::Table(version) => table(kind, &objects, metadata, version, include),
     }
 }
 

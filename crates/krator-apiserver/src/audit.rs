@@ -33,7 +33,7 @@ pub(crate) struct Status(pub Json);
 /// A request, as the log has it before it ends. The line is written when this is dropped: for a watch, that is when nobody
 /// reads it any more.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct AuditEvent {
     log: Audit,
     event: Json,
 }
@@ -44,7 +44,7 @@ impl Audit {
     }
 
     /// Begins the line of a request.
-    pub fn begin(&self, uri: &str, headers: &HeaderMap, asked: &Attributes) -> Entry {
+    pub fn begin(&self, uri: &str, headers: &HeaderMap, asked: &Attributes) -> AuditEvent {
         let agent = header_text(headers, header::USER_AGENT.as_str());
         let mut event = json!({
             "kind": "Event",
@@ -64,7 +64,7 @@ impl Audit {
             event["objectRef"] = reference(asked, uri);
         }
         event["requestReceivedTimestamp"] = now();
-        Entry {
+        AuditEvent {
             log: self.clone(),
             event,
         }
@@ -97,7 +97,7 @@ fn now() -> Json {
         .into()
 }
 
-impl Entry {
+impl AuditEvent {
     /// The object that was sent, which may say more of itself than the path.
     pub fn about(&mut self, object: &Json) {
         let Some(Json::Object(reference)) = self.event.get_mut("objectRef") else {
@@ -148,7 +148,7 @@ impl Entry {
     }
 }
 
-impl Drop for Entry {
+impl Drop for AuditEvent {
     fn drop(&mut self) {
         if self.event.is_null() {
             return;

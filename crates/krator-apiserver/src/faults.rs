@@ -51,9 +51,9 @@ pub(crate) struct Plan {
     requests: Arc<AtomicU64>,
 }
 
-/// The fate of a request.
+/// The faults that are injected into a request.
 #[derive(Debug, Default)]
-pub(crate) struct Fate {
+pub(crate) struct InjectedFaults {
     pub delay: Duration,
     pub refusal: Option<Refusal>,
     pub cut_before: bool,
@@ -72,9 +72,9 @@ impl Plan {
     }
 
     /// Draws what becomes of the next request.
-    pub fn draw(&self, method: &Method, uri: &Uri) -> Fate {
+    pub fn draw(&self, method: &Method, uri: &Uri) -> InjectedFaults {
         let Some(target) = Target::of(uri.path()) else {
-            return Fate::default();
+            return InjectedFaults::default();
         };
         let nth = self.requests.fetch_add(1, Ordering::Relaxed);
         let mut chances =
@@ -92,7 +92,7 @@ impl Plan {
         let runs = Duration::from_millis(chances.below(1000));
         let [dropped, gone] = [faults.dropped, faults.gone].map(|of| chances.hit(of) && is_watch);
         let about = About::new(&target.group, &target.resource, &target.name);
-        Fate {
+        InjectedFaults {
             delay: if delayed {
                 Duration::from_millis(delay)
             } else {

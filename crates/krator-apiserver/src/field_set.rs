@@ -17,7 +17,7 @@ pub struct FieldSet {
     children: BTreeMap<PathElement, FieldSet>,
 }
 
-/// The fate of the fields below one that a difference takes away.
+/// What becomes of the fields below one that a difference takes away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Below {
     Stays,

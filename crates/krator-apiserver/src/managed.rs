@@ -15,7 +15,7 @@ use crate::field_set::FieldSet;
 use crate::refusal::Refusal;
 use crate::types::Type;
 use conflicts::Failure;
-use entries::{Entry, Managed};
+use entries::{Managed, ManagedFieldsEntry};
 use serde_json::{Map, Value as Json, json};
 use std::borrow::Cow;
 use tracking::Tracking;
@@ -199,8 +199,8 @@ fn managed_of(object: &Json) -> Option<&Vec<Json>> {
 }
 
 /// The entries of an object; none if they cannot be read.
-fn entries_of(object: &Json) -> Option<Vec<Entry<'_>>> {
-    managed_of(object)?.iter().map(Entry::read).collect()
+fn entries_of(object: &Json) -> Option<Vec<ManagedFieldsEntry<'_>>> {
+    managed_of(object)?.iter().map(ManagedFieldsEntry::read).collect()
 }
 
 /// Which managed fields a write starts from. A client that does not know managed fields must not delete them.
@@ -216,7 +216,7 @@ fn live_or_new(live: Option<&Json>, new: &Json, by: &Manager) -> Managed {
     let Some(entries) = entries_of(new) else {
         return of_live();
     };
-    if entries.is_empty() || entries == [Entry::default()] {
+    if entries.is_empty() || entries == [ManagedFieldsEntry::default()] {
         return Managed::default();
     }
     match Managed::decode(&entries) {

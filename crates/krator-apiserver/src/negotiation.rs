@@ -26,9 +26,9 @@ const PATCHES: [&str; 4] = [
     "application/apply-patch+yaml",
 ];
 
-/// The form of an answer.
+/// The media type of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum MediaType {
     /// Whole objects.
     Objects,
     /// Rows and columns, of this version of `meta.k8s.io`.
@@ -98,7 +98,7 @@ impl<'a> Clause<'a> {
     }
 
     /// The form of an answer in JSON by this clause, if there is one.
-    fn form(&self) -> Option<Form> {
+    fn form(&self) -> Option<MediaType> {
         let (type_, below) = self.form;
         let is_known = match type_ {
             "application" => ["json", "yaml", "*"].contains(&below),
@@ -113,14 +113,14 @@ impl<'a> Clause<'a> {
         }
         let [kind, group, version] = ["as", "g", "v"].map(get);
         if kind.is_none() && group.is_none() && version.is_none() {
-            return Some(Form::Objects);
+            return Some(MediaType::Objects);
         }
         let version = version
             .filter(|version| ["v1", "v1beta1"].contains(version))?
             .to_owned();
         match kind.filter(|_| group == Some("meta.k8s.io"))? {
-            "Table" => Some(Form::Table(version)),
-            form @ ("PartialObjectMetadata" | "PartialObjectMetadataList") => Some(Form::Metadata {
+            "Table" => Some(MediaType::Table(version)),
+            form @ ("PartialObjectMetadata" | "PartialObjectMetadataList") => Some(MediaType::Metadata {
                 version,
                 of_list: form.ends_with("List"),
             }),
@@ -134,9 +134,9 @@ impl<'a> Clause<'a> {
 /// # Errors
 ///
 /// If there is none.
-pub(crate) fn accepted(headers: &HeaderMap) -> Result<Form, Refusal> {
+pub(crate) fn accepted(headers: &HeaderMap) -> Result<MediaType, Refusal> {
     if header_text(headers, header::ACCEPT.as_str()).is_empty() {
-        return Ok(Form::Objects);
+        return Ok(MediaType::Objects);
     }
     let found = liked(headers).map(|(_, form)| form);
     found.ok_or_else(|| Refusal::not_acceptable(&FORMS.join(", ")))
@@ -160,7 +160,7 @@ pub(crate) fn check_stream(headers: &HeaderMap) -> Result<(), Refusal> {
 }
 
 /// What the client likes best among the forms that there are: the second part of its name, and the form.
-fn liked(headers: &HeaderMap) -> Option<(&str, Form)> {
+fn liked(headers: &HeaderMap) -> Option<(&str, MediaType)> {
     let accept = header_text(headers, header::ACCEPT.as_str());
     let mut clauses: Vec<Clause<'_>> = accept.split(',').filter_map(Clause::read).collect();
     // Those that name a form come before those with a star, and of both those that are liked more.
@@ -176,14 +176,14 @@ fn liked(headers: &HeaderMap) -> Option<(&str, Form)> {
 /// # Errors
 ///
 /// If it is not.
-pub(crate) fn check_form(form: &Form, is_list: bool, is_custom: bool, kind: &str) -> Result<(), Refusal> {
-    let Form::Metadata { of_list, .. } = form else {
+pub(crate) fn check_form(form: &MediaType, is_list: bool, custom: bool, kind: &str) -> Result<(), Refusal> {
+    let MediaType::Metadata { of_list, .. } = form else {
         return Ok(());
     };
     let refused = |message: String| Err(Refusal::not_acceptable_as(message));
     match (*of_list, is_list) {
         (false, true) => {
-            let found = match is_custom {
+            let found = match custom {
                 true => "*unstructured.UnstructuredList".to_owned(),
                 false => format!("*{kind}List"),
             };
@@ -191,7 +191,7 @@ pub(crate) fn check_form(form: &Form, is_list: bool, is_custom: bool, kind: &str
                 "you requested PartialObjectMetadata, but the requested object is a list ({found})"
             ))
         }
-        (true, false) if is_custom => Err(Refusal::failed("content is not a list")),
+        (true, false) if custom => Err(Refusal::failed("content is not a list")),
         (true, false) => refused(format!(
             "you requested PartialObjectMetadataList, but the requested object is not a list (*{kind})"
         )),
@@ -204,9 +204,9 @@ pub(crate) fn check_form(form: &Form, is_list: bool, is_custom: bool, kind: &str
 /// # Errors
 ///
 /// If the rows are to have a part of objects that there is not.
-pub(crate) fn check_table(form: &Form, query: &Query) -> Result<(), Refusal> {
+pub(crate) fn check_table(form: &MediaType, query: &Query) -> Result<(), Refusal> {
     let include = query.text("includeObject");
-    if !matches!(form, Form::Table(_)) || ["", "None", "Metadata", "Object"].contains(&include) {
+    if !matches!(form, MediaType::Table(_)) || ["", "None", "Metadata", "Object"].contains(&include) {
         return Ok(());
     }
     let why = "must be 'Metadata', 'Object', 'None', or empty";

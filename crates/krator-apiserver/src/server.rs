@@ -17,7 +17,6 @@ use crate::{
     listing::Selection,
     negotiation, openapi,
     parameters::ListParameters,
-    questions::Session,
     rbac,
     refusal::Refusal,
     request::{self, Query, Subresource, Target},
@@ -25,6 +24,7 @@ use crate::{
     store::Key,
     users::User,
     watching::{self, Watch},
+    webhook_calls::Session,
     world::World,
 };
 use bytes::Bytes;
@@ -157,7 +157,7 @@ impl Server {
         })
     }
 
-    /// The answer to a request, which begins anew after each question that webhooks have to answer first.
+    /// The answer to a request, which begins anew after each call of webhooks that has to be made first.
     async fn answer_of(
         &self,
         request: &ReceivedRequest,
@@ -168,11 +168,11 @@ impl Server {
             if !session.waits() {
                 return answer;
             }
-            let questions = session.again();
-            let answers = questions.iter().map(admission::call);
+            let calls = session.again();
+            let answers = calls.iter().map(admission::call);
             let answers = futures::future::join_all(answers).await;
-            for (question, answer) in questions.into_iter().zip(answers) {
-                session.remember(question.key, answer);
+            for (call, answer) in calls.into_iter().zip(answers) {
+                session.remember(call.key, answer);
             }
         }
     }

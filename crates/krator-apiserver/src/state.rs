@@ -4,10 +4,10 @@ use crate::{
     expressions::Compiled,
     kinds::Kinds,
     object::meta,
-    questions::Session,
     refusal::Refusal,
     store::{Key, ResourceId, Store},
     users::Users,
+    webhook_calls::Session,
     world::World,
 };
 use serde_json::{Value as Json, json};

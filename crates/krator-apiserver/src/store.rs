@@ -107,8 +107,8 @@ impl Default for Store {
 /// Changes that are no longer remembered.
 pub(crate) struct Forgotten;
 
-/// An event of a watch.
-pub(crate) struct News {
+/// What has changed since a version, for a watch.
+pub(crate) struct WatchUpdate {
     pub changes: Result<Vec<Arc<Change>>, Forgotten>,
     pub version: u64,
 }
@@ -237,8 +237,8 @@ impl Store {
     }
 
     /// The changes of a resource since a version, and the version now.
-    pub fn news(&self, id: &ResourceId, since: u64) -> News {
-        News {
+    pub fn changes_since(&self, id: &ResourceId, since: u64) -> WatchUpdate {
+        WatchUpdate {
             changes: self.changes(id, since),
             version: self.version(),
         }

@@ -110,7 +110,7 @@ pub(crate) struct Account {
 
 /// Whom a token stands for.
 #[derive(Debug, Clone)]
-pub(crate) struct Known {
+pub(crate) struct TokenOwner {
     pub user: User,
     /// The service account that has to exist still.
     pub account: Option<Account>,
@@ -119,13 +119,13 @@ pub(crate) struct Known {
 
 /// The tokens.
 #[derive(Debug, Default)]
-pub(crate) struct Users(BTreeMap<String, Known>);
+pub(crate) struct Users(BTreeMap<String, TokenOwner>);
 
 impl Users {
     /// Makes a token for a user.
     pub fn add(&mut self, user: User) -> String {
         let token = token();
-        let known = Known {
+        let known = TokenOwner {
             user,
             account: None,
             until: None,
@@ -138,7 +138,7 @@ impl Users {
     pub fn add_account(&mut self, account: Account, until: Timestamp, world: &World) -> String {
         let token = token();
         let id = world.uid();
-        let known = Known {
+        let known = TokenOwner {
             user: User::service_account(&account, &id),
             account: Some(account),
             until: Some(until),
@@ -148,7 +148,7 @@ impl Users {
     }
 
     /// Whom a token stands for now.
-    pub fn find(&self, token: &str, now: Timestamp) -> Option<&Known> {
+    pub fn find(&self, token: &str, now: Timestamp) -> Option<&TokenOwner> {
         let known = self.0.get(token)?;
         known.until.is_none_or(|until| now < until).then_some(known)
     }

@@ -4,11 +4,11 @@ use crate::{
     answer::{self, Include},
     kinds::Kind,
     listing::{self, Selection},
-    negotiation::Form,
+    negotiation::MediaType,
     parameters::{ListParameters, version_number},
     refusal::Refusal,
     state::{State, lock},
-    store::{Change, News, Written, versions::Versions},
+    store::{Change, WatchUpdate, Written, versions::Versions},
 };
 use bytes::Bytes;
 use futures::Stream;
@@ -33,7 +33,7 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(1_800);
 pub(crate) struct Watch {
     kind: Arc<Kind>,
     selection: Selection,
-    form: Form,
+    form: MediaType,
     include: Include,
     bookmarks: bool,
     /// The version of the last change that was sent.
@@ -80,7 +80,7 @@ impl Watch {
         state: &State,
         kind: &Arc<Kind>,
         selection: Selection,
-        (form, include): (Form, Include),
+        (form, include): (MediaType, Include),
         parameters: &ListParameters,
         place: OwnedSemaphorePermit,
     ) -> Result<Self, Refusal> {
@@ -118,7 +118,7 @@ impl Watch {
             }
         } else if let Some(version) = from {
             watch.version = version.min(watch.version);
-            watch.catch_up(&state.store.news(&kind.id, watch.version));
+            watch.catch_up(&state.store.changes_since(&kind.id, watch.version));
         }
         Ok(watch)
     }
@@ -136,15 +136,15 @@ impl Watch {
     }
 
     /// Takes what has happened since.
-    fn catch_up(&mut self, news: &News) {
-        match &news.changes {
+    fn catch_up(&mut self, update: &WatchUpdate) {
+        match &update.changes {
             Ok(changes) => {
                 let changes = changes.iter().map(|change| Waiting::Change(Arc::clone(change)));
                 self.waiting.extend(changes);
-                self.version = news.version;
+                self.version = update.version;
             }
             Err(_) => {
-                let message = format!("too old resource version: {} ({})", self.version, news.version);
+                let message = format!("too old resource version: {} ({})", self.version, update.version);
                 self.send("ERROR", &Refusal::expired(message).status());
                 self.is_over = true;
             }
@@ -191,7 +191,7 @@ impl Watch {
 
     /// Whole objects are written once for all watches of a version.
     fn whole(&mut self, what: &'static str, change: &Change, object: &Json) -> Bytes {
-        if self.form != Form::Objects {
+        if self.form != MediaType::Objects {
             return self.object(what, object);
         }
         let kind = &self.kind;
@@ -209,7 +209,7 @@ impl Watch {
 
     fn object(&mut self, what: &str, object: &Json) -> Bytes {
         let mut shown = answer::one(&self.kind, object, &self.form, self.include);
-        if matches!(self.form, Form::Table(_)) {
+        if matches!(self.form, MediaType::Table(_)) {
             if self.has_columns {
                 crate::object::set(shown.to_mut(), "columnDefinitions", Json::Null);
             }
@@ -253,8 +253,8 @@ impl Watch {
                 changed = self.versions.changed() => {
                     // The server is gone.
                     changed.ok()?;
-                    let news = lock(state).store.news(&self.kind.id, self.version);
-                    self.catch_up(&news);
+                    let update = lock(state).store.changes_since(&self.kind.id, self.version);
+                    self.catch_up(&update);
                 }
             }
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use crate::TypeEnvironment;
-use crate::authorizer::{Authorizer, Decide, Question};
+use crate::authorizer::{AccessCheck, Authorizer, Decide};
 use crate::compile::{Compilation, compile};
 use crate::eval::{self, Failure, Fallible, Program, Value, Variables};
 use crate::stack;
@@ -83,7 +83,7 @@ pub struct Request<'a> {
     /// Answers who may do what.
     pub decide: Arc<Decide>,
     /// What the request itself asks for, without a verb.
-    pub asked: Question,
+    pub asked: AccessCheck,
 }
 
 impl fmt::Debug for Request<'_> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// What an expression asks the authorizer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Question {
+pub struct AccessCheck {
     /// The namespace and the name of the service account that it is about, unless it is about the sender of the request.
     pub service_account: Option<(String, String)>,
     /// The verb, such as `operate`.
@@ -25,15 +25,15 @@ pub struct Question {
 }
 
 /// Whether it is allowed, and the reason.
-pub type Decide = dyn Fn(&Question) -> (bool, String) + Send + Sync;
+pub type Decide = dyn Fn(&AccessCheck) -> (bool, String) + Send + Sync;
 
 /// The authorizer, and each part of a question to it.
 #[derive(Clone)]
 pub(crate) struct Authorizer {
     decide: Arc<Decide>,
-    asked: Question,
+    asked: AccessCheck,
     /// The question about the request itself, without a verb.
-    request: Arc<Question>,
+    request: Arc<AccessCheck>,
     decision: Option<(bool, String)>,
 }
 
@@ -44,10 +44,10 @@ impl fmt::Debug for Authorizer {
 }
 
 impl Authorizer {
-    pub(crate) fn new(decide: Arc<Decide>, request: Question) -> Self {
+    pub(crate) fn new(decide: Arc<Decide>, request: AccessCheck) -> Self {
         Self {
             decide,
-            asked: Question::default(),
+            asked: AccessCheck::default(),
             request: Arc::new(request),
             decision: None,
         }
@@ -55,11 +55,11 @@ impl Authorizer {
 
     /// The check of the resource that the request is about.
     pub(crate) fn request_resource(&self) -> Self {
-        self.with(|asked| *asked = Question::clone(&self.request))
+        self.with(|asked| *asked = AccessCheck::clone(&self.request))
     }
 
     /// The question with one more part.
-    pub(crate) fn with(&self, complete: impl FnOnce(&mut Question)) -> Self {
+    pub(crate) fn with(&self, complete: impl FnOnce(&mut AccessCheck)) -> Self {
         let mut found = self.clone();
         complete(&mut found.asked);
         found

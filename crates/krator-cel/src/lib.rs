@@ -18,7 +18,7 @@ mod stack;
 pub mod admission;
 
 pub use activation::{Activation, Input, Output};
-pub use authorizer::{Decide, Question};
+pub use authorizer::{AccessCheck, Decide};
 pub use check::{DECLARATIONS, TypeEnvironment};
 pub use compile::{Ast, Compilation, Issue, compile};
 pub use cost::Cost;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use krator_cel::admission::{Environment, Evaluated, Rejection, Request, Wanted};
 use krator_cel::{
-    Activation, Ast, COST_LIMIT_EXCEEDED, Compilation, DeclField, DeclType, Failure, Input, Issue, ListType,
-    ObjectType, Output, Path, Question, Shape, Type, TypeEnvironment, compile, escape, on_large_stack,
+    AccessCheck, Activation, Ast, COST_LIMIT_EXCEEDED, Compilation, DeclField, DeclType, Failure, Input,
+    Issue, ListType, ObjectType, Output, Path, Shape, Type, TypeEnvironment, compile, escape, on_large_stack,
 };
 use serde_json::{Value as Json, json};
 
@@ -226,14 +226,14 @@ fn policies_ask_the_authorizer_and_use_their_variables() {
         .expect("it can be used");
     let judge = |allowed: bool| {
         let (object, request) = (json!({"metadata": {"name": "moose"}}), json!({}));
-        let decide = move |asked: &Question| (allowed && asked.verb == "get", String::new());
+        let decide = move |asked: &AccessCheck| (allowed && asked.verb == "get", String::new());
         let scope = environment.scope(Request {
             object: &object,
             old_object: &Json::Null,
             request: &request,
             namespace: &Json::Null,
             decide: Arc::new(decide),
-            asked: Question::default(),
+            asked: AccessCheck::default(),
         });
         expression.evaluate(&scope)
     };

@@ -1,6 +1,6 @@
 //! The questions of an editor about a description: completion, hover, definitions, symbols and renames.
 //!
-//! All of it works on the outline of the text, so that it works while the text is no YAML. Offsets are
+//! All of it works on the tree of the text, so that it works while the text is no YAML. Offsets are
 //! in bytes; the language server converts them.
 
 mod completion;
@@ -18,16 +18,16 @@ pub use states::{StateAt, state_at};
 pub use symbols::{Symbol, SymbolKind, symbols};
 
 use crate::finding::Span;
-use crate::outline::Outline;
+use crate::tolerant_tree::TolerantTree;
 
 /// The text of a part's value, if it is a scalar.
-fn value<'t>(outline: &Outline, text: &'t str, part: usize) -> Option<&'t str> {
-    outline.parts[part].value.map(|span| at(text, span))
+fn value<'t>(tree: &TolerantTree, text: &'t str, part: usize) -> Option<&'t str> {
+    tree.parts[part].value.map(|span| at(text, span))
 }
 
 /// The scalar under a key.
-fn value_of<'t>(outline: &Outline, text: &'t str, within: usize, key: &str) -> Option<&'t str> {
-    value(outline, text, outline.entry(within, key)?)
+fn value_of<'t>(tree: &TolerantTree, text: &'t str, within: usize, key: &str) -> Option<&'t str> {
+    value(tree, text, tree.entry(within, key)?)
 }
 
 fn at(text: &str, span: Span) -> &str {
@@ -35,9 +35,9 @@ fn at(text: &str, span: Span) -> &str {
 }
 
 /// The kind of a document, as `group/version.Kind`.
-fn kind_of(outline: &Outline, text: &str, document: usize) -> Option<String> {
-    let resource = outline.entry(document, "resource")?;
-    let part = |key| value_of(outline, text, resource, key);
+fn kind_of(tree: &TolerantTree, text: &str, document: usize) -> Option<String> {
+    let resource = tree.entry(document, "resource")?;
+    let part = |key| value_of(tree, text, resource, key);
     Some(format!(
         "{}/{}.{}",
         part("group")?,

@@ -2,16 +2,16 @@
 //! are reported while a description is read or compared. `krator explain` prints them with those of `crate::rules`.
 
 mod code;
-mod drift;
 mod edits;
 pub mod keys;
 mod language;
+mod regen;
 mod versions;
 
 pub use code::*;
-pub use drift::*;
 pub use edits::*;
 pub use language::*;
+pub use regen::*;
 pub use versions::*;
 
 use schemars::JsonSchema;
@@ -72,6 +72,6 @@ use rules;
 /// The rules of this module: those that are reported while a description is read or compared, and where a crate is held against
 /// it. The others stand with their checks, in `crate::rules`, which lists all.
 pub(crate) fn without_check() -> impl Iterator<Item = &'static Rule> {
-    let families = [language::ALL, versions::ALL, drift::ALL, edits::ALL, code::ALL];
+    let families = [language::ALL, versions::ALL, regen::ALL, edits::ALL, code::ALL];
     families.into_iter().flatten().copied()
 }

@@ -5,9 +5,9 @@ use crate::catalog::{Severity, VERSION_SKIPPED};
 use crate::checked::check_with;
 use crate::finding::{self, Finding, Fix, Source, Span};
 use crate::model::Extra;
-use crate::outline::Outline;
 use crate::rules;
 use crate::spec::Files;
+use crate::tolerant_tree::TolerantTree;
 use std::collections::BTreeSet;
 
 /// The number of times that a text is checked anew after fixes: a fix may show a mistake that another one hid.
@@ -121,21 +121,21 @@ pub fn asking_for(source: &Source, files: &Files, extras: &BTreeSet<Extra>) -> O
 
 /// A text whose `deploy` has this key with the value `true`.
 fn with_key(text: &str, key: &str) -> String {
-    let outline = Outline::of(text);
-    let Some(document) = outline.documents().next() else {
+    let tree = TolerantTree::of(text);
+    let Some(document) = tree.documents().next() else {
         return text.to_owned();
     };
     let entry = format!("{key}: true");
-    let edit = match outline.entry(document, "deploy") {
-        Some(deploy) => match outline.entry(deploy, key) {
+    let edit = match tree.entry(document, "deploy") {
+        Some(deploy) => match tree.entry(deploy, key) {
             Some(there) => {
-                let part = &outline.parts[there];
+                let part = &tree.parts[there];
                 (part.value.unwrap_or(part.name), "true".to_owned())
             }
-            None => outline.first_entry(text, deploy, &entry),
+            None => tree.first_entry(text, deploy, &entry),
         },
         None => {
-            let end = outline.parts[document].end;
+            let end = tree.parts[document].end;
             let line = text[end..].find('\n').map_or(text.len(), |at| end + at);
             (Span::new(line, line), format!("\ndeploy: {{{entry}}}"))
         }

@@ -1,7 +1,7 @@
 //! A description from a CustomResourceDefinition that exists already: the text of the CRD -> its storage version ->
 //! the text of a description, and what that description cannot say.
 //!
-//! The keywords of the CRD are read one by one from its JSON, so that one that nobody reads becomes an [`Unsaid`]
+//! The keywords of the CRD are read one by one from its JSON, so that one that nobody reads becomes an [`NotImported`]
 //! instead of vanishing. The CRD was written by others: every text of it is escaped, and every name is checked.
 
 mod document;
@@ -25,12 +25,12 @@ pub struct Imported {
     /// The text of the description.
     pub description: String,
     /// The parts of the CRD that the description leaves out, sorted by path.
-    pub unsaid: Vec<Unsaid>,
+    pub not_imported: Vec<NotImported>,
 }
 
 /// A part of a CRD that the description leaves out or says in another way.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unsaid {
+pub struct NotImported {
     /// Its place in the CRD.
     pub path: Path,
     /// The difference, as a lower-case phrase.
@@ -40,7 +40,7 @@ pub struct Unsaid {
     pub is_loss: bool,
 }
 
-impl fmt::Display for Unsaid {
+impl fmt::Display for NotImported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = printable(&self.path.to_string());
         write!(f, "{path}: {}", self.message)
@@ -97,11 +97,11 @@ pub enum Refusal {
 
 /// The parts that were found to be left out so far.
 #[derive(Default)]
-struct Findings(Vec<Unsaid>);
+struct Findings(Vec<NotImported>);
 
 impl Findings {
     fn add(&mut self, path: &Path, message: impl Into<String>) {
-        self.0.push(Unsaid {
+        self.0.push(NotImported {
             path: path.clone(),
             message: message.into(),
             is_loss: false,
@@ -110,7 +110,7 @@ impl Findings {
 
     /// Adds a part without which stored objects lose something, or clients are not served any more.
     fn add_loss(&mut self, path: &Path, message: impl Into<String>) {
-        self.0.push(Unsaid {
+        self.0.push(NotImported {
             path: path.clone(),
             message: message.into(),
             is_loss: true,
@@ -171,7 +171,7 @@ impl<'j> Rest<'j> {
 ///
 /// # Errors
 ///
-/// [`Refusal`] says why there is none. What only a part of a description lacks is in [`Imported::unsaid`].
+/// [`Refusal`] says why there is none. What only a part of a description lacks is in [`Imported::not_imported`].
 pub fn import(text: &str, kind: Option<&str>) -> Result<Imported, Refusal> {
     let definition = chosen(text, kind)?;
     judge(&definition)?;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::catalog::Severity;
 use crate::catalog::keys::{self, Absent, Key, NameOf, Section, SectionPlace, Type};
 use crate::model::{DEEPEST_PHRASE, type_words};
-use crate::names::{ConditionName, FieldName, Form, StateName, TypeName, VersionName};
+use crate::names::{ConditionName, FieldName, NamePattern, StateName, TypeName, VersionName};
 
 /// A duration of Go; a single `0` needs no unit.
 const DURATION: &str = r"^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$";
@@ -132,9 +132,9 @@ impl Builder {
             Type::Quantity => json!({"type": ["string", "number"], "pattern": QUANTITY}),
             Type::Any => Value::Bool(true),
             Type::Word(words) => words_of(words),
-            Type::Name(form) => name(form),
+            Type::Name(pattern) => name(pattern),
             Type::Phrase(_) => json!({"type": "string", "pattern": phrase("|array")}),
-            Type::State => name(&StateName::FORM),
+            Type::State => name(&StateName::PATTERN),
             Type::Kind => json!({"type": "string", "pattern": KIND}),
             Type::Path => json!({"type": "string", "pattern": PATH}),
             Type::Schema => {
@@ -206,8 +206,8 @@ fn words_of(words: &[&str]) -> Value {
     json!({ "enum": values })
 }
 
-/// A string of a form. A name such as `7` is a number in YAML unless it is quoted.
-fn name(form: &Form) -> Value {
+/// A string of a pattern. A name such as `7` is a number in YAML unless it is quoted.
+fn name(form: &NamePattern) -> Value {
     let mut types = vec!["string"];
     if (form.is)("1.5") {
         types.push("number");
@@ -227,11 +227,11 @@ fn name(form: &Form) -> Value {
 
 fn names(by: NameOf) -> Option<Value> {
     let form = match by {
-        NameOf::State => StateName::FORM,
-        NameOf::Field => FieldName::FORM,
-        NameOf::Type => TypeName::FORM,
-        NameOf::Condition => ConditionName::FORM,
-        NameOf::Version => VersionName::FORM,
+        NameOf::State => StateName::PATTERN,
+        NameOf::Field => FieldName::PATTERN,
+        NameOf::Type => TypeName::PATTERN,
+        NameOf::Condition => ConditionName::PATTERN,
+        NameOf::Version => VersionName::PATTERN,
         NameOf::Kind => return Some(json!({"pattern": KIND})),
         NameOf::Rule => {
             // `allow` does not silence errors.

@@ -15,7 +15,7 @@ pub mod names;
 pub mod catalog;
 pub mod finding;
 pub mod spec;
-pub mod outline;
+pub mod tolerant_tree;
 pub mod model;
 pub mod graph;
 pub mod crd;

@@ -251,7 +251,7 @@ impl Kind {
 
     /// The fields of the spec whose changes states tell apart, each once, in an order that does not depend on that of the
     /// description.
-    pub fn told_apart(&self) -> Vec<&FieldPath> {
+    pub fn watched_fields(&self) -> Vec<&FieldPath> {
         let changes = self.states.iter().flat_map(|state| &state.on_spec_change_of);
         let mut paths: Vec<&FieldPath> = Vec::new();
         for path in changes.flat_map(|change| &change.of) {

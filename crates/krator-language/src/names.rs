@@ -19,22 +19,22 @@ use std::fmt;
 
 use crate::text::is_unprintable;
 
-/// The form of strings that a key or a name takes: in words, as a regular expression for schemas, and as a function.
+/// The pattern of strings that a key or a name takes: in words, as a regular expression for schemas, and as a function.
 #[derive(Debug, Clone, Copy)]
-pub struct Form {
-    /// The form as a phrase that can follow "expected".
+pub struct NamePattern {
+    /// The pattern as a phrase that can follow "expected".
     pub expected: &'static str,
-    /// A regular expression that matches every string of the form. It uses only what Rust and ECMA-262 have in common,
-    /// and may match more than the form does where an expression cannot count.
+    /// A regular expression that matches every string of the pattern. It uses only what Rust and ECMA-262 have in common,
+    /// and may match more than the pattern does where an expression cannot count.
     pub pattern: &'static str,
-    /// Whether a string has the form.
+    /// Whether a string has the pattern.
     pub is: fn(&str) -> bool,
 }
 
 /// Why a string is not a valid name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotAName {
-    /// The form that is required, as a phrase for messages.
+    /// The pattern that is required, as a phrase for messages.
     pub expected: &'static str,
 }
 
@@ -45,13 +45,13 @@ macro_rules! names {
         pub struct $name(String);
 
         impl $name {
-            /// The form of such a name.
-            pub const FORM: Form = Form { expected: $expected, pattern: $pattern, is: $is };
+            /// The pattern of such a name.
+            pub const PATTERN: NamePattern = NamePattern { expected: $expected, pattern: $pattern, is: $is };
 
             /// The name, if the string is a valid one.
             pub fn parse(text: &str) -> Result<Self, NotAName> {
-                let form = Self::FORM;
-                if (form.is)(text) { Ok($name(text.to_owned())) } else { Err(NotAName { expected: form.expected }) }
+                let pattern = Self::PATTERN;
+                if (pattern.is)(text) { Ok($name(text.to_owned())) } else { Err(NotAName { expected: pattern.expected }) }
             }
 
             /// The name as written.

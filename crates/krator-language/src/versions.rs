@@ -1,6 +1,8 @@
 //! The conversions between the versions of a kind, as the runtime, the API server of `krator dev` and the tests make them.
 
-use krator_machine::versions::{Change, Direction, Functions, Older, Outline, Shape as Form, Step, Versions};
+use krator_machine::versions::{
+    Change, Defaults, Direction, Functions, Older, Shape as View, Step, Versions,
+};
 use serde_json::Value as Json;
 
 use crate::crd::schema_of;
@@ -33,14 +35,14 @@ pub fn convert(
 /// The versions of a kind; `None` if objects are the same in all of them.
 pub fn of(description: &Description, kind: &Kind) -> Option<Versions> {
     let older = kind.versions.iter().enumerate().map(|(at, version)| Older {
-        shape: form(description, version.name.as_str(), &version.spec),
+        shape: shape(description, version.name.as_str(), &version.spec),
         changes: changes(description, kind, at),
     });
     kind.converts().then(|| Versions {
         group: kind.resource.group.as_str().to_owned(),
         kind: kind.resource.kind.as_str().to_owned(),
         stored: kind.stored_version().as_str().to_owned(),
-        newest: form(description, kind.resource.version.as_str(), &kind.spec),
+        newest: shape(description, kind.resource.version.as_str(), &kind.spec),
         older: older.collect(),
     })
 }
@@ -154,15 +156,15 @@ fn at_path<'a>(description: &'a Description, schema: &'a Schema, path: &[Step]) 
     })
 }
 
-fn form(description: &Description, name: &str, spec: &Schema) -> Form {
-    Form {
+fn shape(description: &Description, name: &str, spec: &Schema) -> View {
+    View {
         name: name.to_owned(),
-        spec: outline(description, spec).unwrap_or_default(),
+        spec: defaults(description, spec).unwrap_or_default(),
     }
 }
 
 /// What has to be known of the values of a schema; `None` if nothing has to be.
-fn outline(description: &Description, schema: &Schema) -> Option<Outline> {
+fn defaults(description: &Description, schema: &Schema) -> Option<Defaults> {
     let said = |name: &str| {
         description
             .chain(schema)
@@ -173,28 +175,27 @@ fn outline(description: &Description, schema: &Schema) -> Option<Outline> {
         .find_map(|schema| schema.default.as_ref());
     // To the API server, one that is null is none.
     let default = default.filter(|default| !default.value.is_null());
-    let mut outline = Outline {
+    let mut known = Defaults {
         default: default.map(|default| default.value.clone()),
-        ..Outline::default()
+        ..Defaults::default()
     };
     if said("x-kubernetes-list-type").is_some_and(|list| list == "map")
         && let Some(names) = said("x-kubernetes-list-map-keys").and_then(|names| names.as_array())
     {
         let names = names.iter().filter_map(|name| name.as_str().map(str::to_owned));
-        outline.keys = names.collect();
+        known.keys = names.collect();
     }
     match &description.resolve(schema).shape {
         Shape::Object(fields) => {
             let fields = fields.iter();
-            let known = fields.filter_map(|field| {
-                Some((field.name.to_string(), self::outline(description, &field.schema)?))
-            });
-            outline.fields = known.collect();
+            let below = fields
+                .filter_map(|field| Some((field.name.to_string(), defaults(description, &field.schema)?)));
+            known.fields = below.collect();
         }
         Shape::List(inner) | Shape::Map(inner) => {
-            outline.each = self::outline(description, inner).map(Box::new);
+            known.each = defaults(description, inner).map(Box::new);
         }
         _ => {}
     }
-    (!outline.is_empty()).then_some(outline)
+    (!known.is_empty()).then_some(known)
 }

@@ -23,11 +23,11 @@ use crate::{
 };
 pub use gates::opens;
 use jiff::Timestamp;
-use limits::Pace;
+use limits::RateLimiter;
 pub use objectives::Ended;
 pub use objectives::Measured;
 use objectives::Measurement;
-pub use places::{Place, Standing, Wish};
+pub use places::{Claim, Place, Wish};
 use reason::Reason;
 pub use reason::{Cause, Moved};
 use stay::Stay;
@@ -107,7 +107,7 @@ pub struct Engine<'g> {
     /// The values of the fields that the graph refers to by number.
     field_values: Vec<Option<FieldValue>>,
     /// How many states the object has entered lately.
-    pace: Pace,
+    rate: RateLimiter,
     /// The timeouts at points in time that have led from their states; `None` if there are none.
     fired: FiredTimeouts,
     deleting: bool,

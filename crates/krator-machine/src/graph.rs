@@ -170,7 +170,7 @@ impl<'g> Graph<'g> {
         }
     }
     /// The paths of the fields of the spec whose changes states tell apart, sorted, each once.
-    pub fn distinguished_paths(&self) -> Vec<&'g str> {
+    pub fn watched_fields(&self) -> Vec<&'g str> {
         let changes = self.states.iter().flat_map(|state| state.on_spec_change_of);
         let mut paths: Vec<&str> = changes.flat_map(|change| change.of).copied().collect();
         paths.sort_unstable();

@@ -3,7 +3,7 @@
 //!
 //! The object that has waited longest in its state goes first, then the one whose name comes first. What one object needs may be
 //! places of several limits; one that waits for a place of its zone holds up nobody else.
-use crate::engine::{Place, Standing, Wish};
+use crate::engine::{Claim, Place, Wish};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ pub struct Ledger<K> {
     most: Vec<u32>,
     /// Until all objects are known, nothing is granted.
     is_complete: bool,
-    objects: BTreeMap<K, Known>,
+    objects: BTreeMap<K, LedgerEntry>,
     taken: BTreeMap<Place, u32>,
     /// Those who wait, by what they need, the first one first.
     waiting: BTreeMap<Vec<Place>, BTreeSet<Rank<K>>>,
@@ -25,7 +25,7 @@ type Rank<K> = (Timestamp, String, K);
 
 /// What is known of an object that has places, or waits for some.
 #[derive(Debug, Default)]
-struct Known {
+struct LedgerEntry {
     name: String,
     holds: Vec<Place>,
     wish: Option<Wish>,
@@ -35,7 +35,7 @@ struct Known {
     unsure: Option<(u64, Vec<Place>)>,
 }
 
-impl Known {
+impl LedgerEntry {
     fn takes(&self) -> BTreeSet<Place> {
         let turn = self.turn.iter().flatten();
         let unsure = self.unsure.iter().flat_map(|(_, places)| places);
@@ -57,7 +57,7 @@ pub struct Report<'a> {
     /// Its latest version that is known.
     pub version: u64,
     /// What it takes of the limits, and what it waits for.
-    pub standing: Standing,
+    pub claim: Claim,
     /// Whether a write of its entry was made to this version, and nobody knows how that ended.
     pub is_unsure: bool,
 }
@@ -86,7 +86,7 @@ impl<K: Clone + Ord> Ledger<K> {
         let Report {
             name,
             version,
-            standing: Standing { holds, wish },
+            claim: Claim { holds, wish },
             is_unsure,
         } = report;
         known.unsure = known.unsure.filter(|(of, _)| *of >= version);
@@ -146,7 +146,7 @@ impl<K: Clone + Ord> Ledger<K> {
         counts
     }
 
-    fn take(&mut self, key: &K) -> Option<Known> {
+    fn take(&mut self, key: &K) -> Option<LedgerEntry> {
         let known = self.objects.remove(key)?;
         for place in known.takes() {
             if let Some(taken) = self.taken.get_mut(&place) {
@@ -167,7 +167,7 @@ impl<K: Clone + Ord> Ledger<K> {
         Some(known)
     }
 
-    fn put(&mut self, key: &K, known: Known) {
+    fn put(&mut self, key: &K, known: LedgerEntry) {
         let takes = known.takes();
         if takes.is_empty() && known.wish.is_none() {
             return;

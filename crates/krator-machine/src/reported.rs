@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// Its controller has seen it.
-    Begun,
+    Started,
     /// It is what its spec asks for. A Job is complete.
     Ready,
     /// It has failed for good. A kind that never does is not ready instead.
@@ -27,8 +27,8 @@ pub fn report((group, kind): (&str, &str), progress: Progress, now: &str, object
             .and_then(Value::as_str)
             .unwrap_or_default()
     };
-    let choose = |begun, ready, failed| match progress {
-        Progress::Begun => begun,
+    let choose = |started, ready, failed| match progress {
+        Progress::Started => started,
         Progress::Ready => ready,
         Progress::Failed => failed,
     };
@@ -75,7 +75,7 @@ pub fn report((group, kind): (&str, &str), progress: Progress, now: &str, object
             let parallelism = number("/spec/parallelism").unwrap_or(1);
             let completions = number("/spec/completions").unwrap_or(parallelism);
             let (kinds, reason): (&[&str], _) = match progress {
-                Progress::Begun => (&[], ""),
+                Progress::Started => (&[], ""),
                 Progress::Ready => (&["SuccessCriteriaMet", "Complete"], "CompletionsReached"),
                 Progress::Failed => (&["FailureTarget", "Failed"], "BackoffLimitExceeded"),
             };
@@ -87,7 +87,7 @@ pub fn report((group, kind): (&str, &str), progress: Progress, now: &str, object
             };
             json!({
                 "startTime": object.pointer("/status/startTime").cloned().unwrap_or_else(|| now.into()),
-                "active": (progress == Progress::Begun).then_some(parallelism),
+                "active": (progress == Progress::Started).then_some(parallelism),
                 "succeeded": is_ready.then_some(completions),
                 "failed": has_failed.then_some(failures),
                 "completionTime": is_ready.then_some(now),
@@ -133,7 +133,7 @@ pub fn report((group, kind): (&str, &str), progress: Progress, now: &str, object
         _ => {
             conditions = vec![
                 condition("Ready", is_ready, kind),
-                condition("Reconciling", progress == Progress::Begun, kind),
+                condition("Reconciling", progress == Progress::Started, kind),
                 condition("Stalled", has_failed, kind),
             ];
             json!({})
@@ -175,7 +175,7 @@ fn with_conditions(status: &Map<String, Value>, conditions: Vec<Condition>, now:
 /// The statuses of the containers of a pod, all in the same state.
 fn containers(pod: &Value, progress: Progress, now: &str) -> Value {
     let state = match progress {
-        Progress::Begun => json!({"waiting": {"reason": "ContainerCreating"}}),
+        Progress::Started => json!({"waiting": {"reason": "ContainerCreating"}}),
         Progress::Ready => json!({"running": {"startedAt": now}}),
         Progress::Failed => {
             json!({"terminated": {"exitCode": 1, "reason": "Error", "startedAt": now, "finishedAt": now}})

@@ -6,7 +6,7 @@
 //! digest of what it belongs to.
 mod change;
 mod held;
-mod outline;
+mod defaults;
 mod owned;
 mod path;
 #[cfg(test)]
@@ -14,7 +14,7 @@ mod tests;
 
 use change::Failures;
 pub use change::{Change, Direction, Functions};
-pub use outline::Outline;
+pub use defaults::Defaults;
 pub use path::{Path, Step, nested, nested_value, path_text};
 
 use held::{Held, difference, put_back};
@@ -48,8 +48,8 @@ pub struct Shape {
     /// The name of the version.
     pub name: String,
     /// What has to be known of its `.spec`.
-    #[serde(default, skip_serializing_if = "Outline::is_empty")]
-    pub spec: Outline,
+    #[serde(default, skip_serializing_if = "Defaults::is_empty")]
+    pub spec: Defaults,
 }
 
 /// An older version.
@@ -74,7 +74,7 @@ pub type Failed = BTreeMap<String, BTreeMap<String, String>>;
 
 /// What is in the annotation.
 #[derive(Default, Serialize, Deserialize)]
-struct Rides {
+struct ConversionData {
     /// For each version, what belongs into the spec of an object of that version.
     #[serde(flatten)]
     held: BTreeMap<String, Held>,
@@ -83,11 +83,11 @@ struct Rides {
     failed: Failed,
 }
 
-impl Rides {
+impl ConversionData {
     /// What a text says; nothing if it is none that was written here.
-    fn of(text: Option<String>) -> Rides {
-        let rides = text.and_then(|text| serde_json::from_str(&text).ok());
-        rides.unwrap_or_default()
+    fn of(text: Option<String>) -> ConversionData {
+        let data = text.and_then(|text| serde_json::from_str(&text).ok());
+        data.unwrap_or_default()
     }
 
     fn is_empty(&self) -> bool {
@@ -132,10 +132,10 @@ pub fn annotation(group: &str) -> String {
 /// What [`Versions::convert`] has noted in the annotation of this text.
 pub fn failed(annotation: &str) -> Failed {
     // Hardly any object has failed, and annotations may be long.
-    let rides = annotation
+    let data = annotation
         .contains("\"failed\"")
-        .then(|| serde_json::from_str::<Rides>(annotation).ok());
-    rides.flatten().unwrap_or_default().failed
+        .then(|| serde_json::from_str::<ConversionData>(annotation).ok());
+    data.flatten().unwrap_or_default().failed
 }
 
 impl Versions {
@@ -186,11 +186,11 @@ impl Versions {
                 "this object has more than fits into {from}, so it can be read in that version and not be written: use {to}"
             ));
         }
-        let mut rides = Rides::of(text);
+        let mut data = ConversionData::of(text);
         // What an object can hold does not ride, whoever says so.
-        rides.held.remove(&from);
-        self.pass(&mut object, (source, target), &mut rides, functions);
-        let mut text = rides.text();
+        data.held.remove(&from);
+        self.pass(&mut object, (source, target), &mut data, functions);
+        let mut text = data.text();
         if text.len() > LONGEST && is_stored {
             let (size, most) = (text.len() >> 10, LONGEST >> 10);
             return Err(format!(
@@ -200,7 +200,7 @@ impl Versions {
         if text.len() > LONGEST || is_incomplete {
             text = INCOMPLETE.to_owned();
         }
-        if !rides.is_empty() || is_incomplete {
+        if !data.is_empty() || is_incomplete {
             self.put_annotation(&mut object, text);
         }
         Ok(object)
@@ -209,10 +209,10 @@ impl Versions {
     /// Takes off what [`failed`](Self::failed) says: it is about the last conversion, and nothing that belongs to the object.
     pub fn forget_failed(&self, object: &mut Value) {
         if !self.failed(object).is_empty() {
-            let mut rides = Rides::of(self.take_annotation(object));
-            rides.failed.clear();
-            if !rides.is_empty() {
-                self.put_annotation(object, rides.text());
+            let mut data = ConversionData::of(self.take_annotation(object));
+            data.failed.clear();
+            if !data.is_empty() {
+                self.put_annotation(object, data.text());
             }
         }
     }
@@ -242,7 +242,7 @@ impl Versions {
         &self,
         object: &mut Value,
         (mut at, target): (usize, usize),
-        rides: &mut Rides,
+        data: &mut ConversionData,
         functions: &Functions<'_>,
     ) {
         while at != target {
@@ -250,7 +250,7 @@ impl Versions {
             let before = object.get("spec").cloned();
             let mut failed = Failures::new();
             self.step(object, (at, next), functions, &mut failed);
-            let held = rides.held.remove(&self.shape(next).name);
+            let held = data.held.remove(&self.shape(next).name);
             if let (Some(held), Value::Object(fields)) = (held, &mut *object) {
                 let fallbacks = (!failed.is_empty()).then(|| fields.get("spec").cloned());
                 let mut whole = fields.get_mut("spec").map(Value::take);
@@ -265,9 +265,9 @@ impl Versions {
                 }
             }
             let between = self.shape(at.max(next)).name.clone();
-            rides.failed.remove(&between);
+            data.failed.remove(&between);
             if !failed.is_empty() {
-                rides.failed.insert(between, failed);
+                data.failed.insert(between, failed);
             }
             // Changes of the spec read nothing else, and the rest of the object may be longer than it.
             let mut back = Value::Object(Map::new());
@@ -278,7 +278,7 @@ impl Versions {
             self.step(&mut back, (next, at), functions, &mut Failures::new());
             let shape = self.shape(at);
             if let Some(held) = difference(back.get("spec"), before.as_ref(), &shape.spec) {
-                rides.held.insert(shape.name.clone(), held);
+                data.held.insert(shape.name.clone(), held);
             }
             at = next;
         }

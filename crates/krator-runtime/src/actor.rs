@@ -6,7 +6,7 @@
 //! own writes wake no handler.
 mod annotations;
 mod idle;
-mod kept;
+mod pruned;
 mod run;
 mod recorded;
 mod writes;
@@ -15,12 +15,12 @@ use crate::{
     applied::Applied,
     engine::{Decision, Engine, Now, Place},
     graph::{Graph, Watch},
-    machine::{Found, Machine, ManifestOf, Object as _, ObjectState as _, StatusOf},
+    machine::{Machine, ManifestOf, Object as _, ObjectState as _, RelatedObject, StatusOf},
     status::{EntryId, ObjectStatus as _},
-    world::{Change, Mail, Mailbox, World},
+    world::{Change, Queued, WorkQueue, World},
 };
 use annotations::{Annotations, Pause};
-use kept::Unkept;
+use pruned::Pruned;
 use recorded::RecordedEvents;
 use std::{sync::Arc, time::Duration};
 
@@ -38,7 +38,7 @@ pub(crate) struct Actor<'g, M: Machine, K = Arc<ManifestOf<M>>> {
     /// The engine before the run that made the draft, until the draft is accepted.
     before_draft: Option<Box<Engine<'g>>>,
     /// The status that was written last, while the server keeps less of it.
-    unkept: Option<Box<Unkept<StatusOf<M>>>>,
+    pruned: Option<Box<Pruned<StatusOf<M>>>>,
     /// Consecutive requests that failed.
     failures: u32,
     annotations: Annotations,
@@ -58,7 +58,7 @@ pub(crate) struct Actor<'g, M: Machine, K = Arc<ManifestOf<M>>> {
     /// known when it has ended.
     unjudged: Vec<Change>,
     /// The other objects that the last handler could read. They are kept, so that they are not read again before they change.
-    found: Vec<Found>,
+    found: Vec<RelatedObject>,
 }
 
 /// The memory of an actor that survives a resume from the stored status.
@@ -78,7 +78,7 @@ struct Retained<M: Machine> {
 pub(crate) enum Step {
     /// Another step, at once.
     Again,
-    /// Nothing before this time ([`Now::elapsed`]), or before mail arrives.
+    /// Nothing before this time ([`Now::elapsed`]), or before there are observations.
     Wait(Option<Duration>),
     /// Nothing any more: the object is gone, or the machine no longer has to look after it.
     Over,
@@ -110,7 +110,7 @@ impl<'g, M: Machine> Actor<'g, M> {
             },
             draft: None,
             before_draft: None,
-            unkept: None,
+            pruned: None,
             failures: 0,
             annotations: Annotations::default(),
             pause: Pause::No,
@@ -163,9 +163,9 @@ impl<'g, M: Machine> Actor<'g, M> {
         self.engine.graph()
     }
 
-    /// Takes notice of mail while no handler runs, and says whether a step is needed.
-    pub fn receive(&mut self, mail: Mail<ManifestOf<M>>, now: Now) -> Step {
-        self.read(mail, now);
+    /// Takes notice of observations while no handler runs, and says whether a step is needed.
+    pub fn receive(&mut self, queued: Queued<ManifestOf<M>>, now: Now) -> Step {
+        self.read(queued, now);
         self.judge_changes(now);
         if self.dropped {
             return Step::Over;
@@ -188,40 +188,40 @@ impl<'g, M: Machine> Actor<'g, M> {
     }
 
     /// Does the next thing that is due.
-    pub async fn step<W: World<M>>(&mut self, world: &W, mailbox: &Mailbox<ManifestOf<M>>) -> Step {
+    pub async fn step<W: World<M>>(&mut self, world: &W, queue: &WorkQueue<ManifestOf<M>>) -> Step {
         if self.graph().limits.is_empty() {
-            return self.next(world, mailbox).await;
+            return self.next(world, queue).await;
         }
-        let had_turn = self.stand(world);
-        match self.next(world, mailbox).await {
+        let had_turn = self.claim_places(world);
+        match self.next(world, queue).await {
             Step::Over => Step::Over,
             // There was no place before this step.
-            Step::Wait(_) if self.stand(world) && !had_turn => Step::Again,
+            Step::Wait(_) if self.claim_places(world) && !had_turn => Step::Again,
             step => step,
         }
     }
 
     /// Says what the object takes of the limits of its kind, if that has any. Returns whether they have places for it in the state
     /// that it asks for.
-    pub fn stand<W: World<M>>(&mut self, world: &W) -> bool {
+    pub fn claim_places<W: World<M>>(&mut self, world: &W) -> bool {
         if self.graph().limits.is_empty() {
             return false;
         }
         let stored = self.manifest.status().map(|status| status.machine());
         let is_stored = stored.is_some_and(|stored| stored.entry == Some(self.engine.entry()));
-        let mut standing = self.engine.standing(stored, world.now());
+        let mut claim = self.engine.claim(stored, world.now());
         if self.annotations.paused || self.failures > 0 {
-            standing.wish = None;
+            claim.wish = None;
         }
-        let has_turn = world.stand(&self.manifest, standing, self.failures > 0 && !is_stored);
+        let has_turn = world.claim(&self.manifest, claim, self.failures > 0 && !is_stored);
         self.engine.grant(has_turn);
         has_turn
     }
 
-    async fn next<W: World<M>>(&mut self, world: &W, mailbox: &Mailbox<ManifestOf<M>>) -> Step {
-        let mail = mailbox.take();
-        let stop = mail.stop;
-        if self.receive(mail, world.now()) == Step::Over {
+    async fn next<W: World<M>>(&mut self, world: &W, queue: &WorkQueue<ManifestOf<M>>) -> Step {
+        let queued = queue.take();
+        let stop = queued.stop;
+        if self.receive(queued, world.now()) == Step::Over {
             return self.over(world).await;
         }
         self.must_step = false;
@@ -258,7 +258,7 @@ impl<'g, M: Machine> Actor<'g, M> {
             // The next process begins with it.
             Decision::Run if stop && !self.is_claimed() => Step::Wait(None),
             Decision::Run if stop => self.save_and(world, Step::Wait(None)).await,
-            Decision::Run => self.run(world, mailbox).await,
+            Decision::Run => self.run(world, queue).await,
             Decision::Finish => self.finish(world).await,
         }
     }
@@ -275,23 +275,23 @@ impl<'g, M: Machine> Actor<'g, M> {
         Step::Over
     }
 
-    /// Takes notice of mail. Returns whether a running handler is to be dropped.
-    fn read(&mut self, mail: Mail<ManifestOf<M>>, now: Now) -> bool {
-        let mut interrupt = mail.gone;
-        self.dropped |= mail.gone;
-        if let Some(observed) = mail.object
+    /// Takes notice of observations. Returns whether a running handler is to be dropped.
+    fn read(&mut self, queued: Queued<ManifestOf<M>>, now: Now) -> bool {
+        let mut interrupt = queued.gone;
+        self.dropped |= queued.gone;
+        if let Some(observed) = queued.object
             && observed.version > self.manifest.version()
             && let Some(object) = observed.decode()
         {
             interrupt |= self.absorb(object, now);
         }
-        self.unjudged.extend(mail.changes);
+        self.unjudged.extend(queued.changes);
         #[cfg(feature = "kube")]
         {
-            self.must_step |= mail.has_turn;
+            self.must_step |= queued.has_turn;
         }
         #[cfg(feature = "dev")]
-        if let Some(to) = mail.by_hand.filter(|_| !self.annotations.paused) {
+        if let Some(to) = queued.by_hand.filter(|_| !self.annotations.paused) {
             self.must_step |= self.engine.take_by_hand(to, now);
         }
         interrupt
@@ -334,7 +334,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         let moved = !is_this_stay && (observed_entry != entry(&self.manifest) || is_outrun());
         let changed = !observed.same_labels(&self.manifest) || observed.status() != self.manifest.status();
         let deleted = observed.deleting() && !self.manifest.deleting();
-        self.forget_unkept(&observed);
+        self.forget_pruned(&observed);
         self.must_step |= deleted;
         self.manifest = observed;
         self.see_status(now);
@@ -384,7 +384,7 @@ impl<'g, M: Machine> Actor<'g, M> {
     /// Takes notice of the object as the answer to a write of this actor has it.
     fn absorb_own(&mut self, stored: Arc<ManifestOf<M>>) {
         self.failures = 0;
-        self.forget_unkept(&stored);
+        self.forget_pruned(&stored);
         self.manifest = stored;
         self.look_again();
     }

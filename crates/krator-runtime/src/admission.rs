@@ -1,4 +1,4 @@
-//! The door to the API: what an operator says about an object before the API server stores it.
+//! Webhooks: what an operator says about an object before the API server stores it.
 mod patch;
 mod request;
 mod verdict;
@@ -86,12 +86,12 @@ impl<K: Reviewed> Review<'_, K> {
 ///
 /// ```ignore
 /// impl Linked for MooseMachine {
-///     fn doors() -> Doors<Self> {
-///         Doors::closed().validate::<Moose>().mutate::<Moose>()
+///     fn webhooks() -> Webhooks<Self> {
+///         Webhooks::none().validate::<Moose>().mutate::<Moose>()
 ///     }
 /// }
 /// ```
-pub struct Doors<M: Machine> {
+pub struct Webhooks<M: Machine> {
     pub(crate) validate: Option<Ask<M>>,
     pub(crate) mutate: Option<Ask<M>>,
     /// The keys on the way to the field that `/scale` stands for.
@@ -110,7 +110,7 @@ pub(crate) struct Conversions {
 }
 
 /// Passes a request to a handler.
-type Ask<M> = for<'a> fn(Asked<'a, M>) -> BoxFuture<'a, Result<Answer>>;
+type Ask<M> = for<'a> fn(Asked<'a, M>) -> BoxFuture<'a, Result<AdmissionResponse>>;
 
 /// A request, with the object as it would be stored and as it is stored.
 pub(crate) struct Asked<'a, M: Machine> {
@@ -123,7 +123,7 @@ pub(crate) struct Asked<'a, M: Machine> {
 
 /// What a handler says to a request.
 #[derive(Default)]
-pub(crate) struct Answer {
+pub(crate) struct AdmissionResponse {
     pub verdict: Verdict,
     /// The operations of a JSON patch; none if nothing is to be changed.
     pub patch: Vec<Value>,
@@ -131,10 +131,10 @@ pub(crate) struct Answer {
     pub changed: Option<Value>,
 }
 
-impl<M: Machine> Doors<M> {
+impl<M: Machine> Webhooks<M> {
     /// No webhooks.
     #[must_use]
-    pub fn closed() -> Self {
+    pub fn none() -> Self {
         Self {
             validate: None,
             mutate: None,
@@ -158,9 +158,9 @@ impl<M: Machine> Doors<M> {
         self.validate = Some(|asked| {
             Box::pin(async move {
                 let verdict = K::validate(&asked.review::<K>()?).await;
-                Ok(Answer {
+                Ok(AdmissionResponse {
                     verdict,
-                    ..Answer::default()
+                    ..AdmissionResponse::default()
                 })
             })
         });
@@ -176,7 +176,7 @@ impl<M: Machine> Doors<M> {
             Box::pin(async move {
                 // The API server judges by the schema only after this, and says better what is wrong.
                 let Ok(review) = asked.review::<K>() else {
-                    return Ok(Answer::default());
+                    return Ok(AdmissionResponse::default());
                 };
                 let mut changed = review.object.clone();
                 let verdict = K::mutate(&review, &mut changed).await;
@@ -185,7 +185,7 @@ impl<M: Machine> Doors<M> {
                     serde_json::to_value(&changed)?,
                 );
                 let patch = patch::of(asked.object, &before, &after);
-                Ok(Answer {
+                Ok(AdmissionResponse {
                     verdict,
                     patch,
                     changed: Some(after),

@@ -9,15 +9,15 @@ mod api;
 #[cfg(feature = "faults")]
 mod faults;
 mod process;
-mod others;
+mod related;
 mod children;
 mod access;
-mod shown;
+mod observability;
 mod objects;
 #[cfg(feature = "dev")]
 mod dev;
 mod admission;
-mod site;
+mod metrics_server;
 mod migration;
 mod start;
 mod command;
@@ -25,7 +25,7 @@ mod command;
 pub use admission::Admission;
 pub use api::apis::{ApiCaching, ApiHandles};
 pub use command::{About, main, main_with};
-pub use others::links::{Concerns, Grants, Link, Linked, LookIn, Owns, Watches};
+pub use related::links::{Concerns, Grants, Link, Linked, LookIn, Owns, Watches};
 
 use self::admission::WebhookServer;
 use crate::{
@@ -34,7 +34,7 @@ use crate::{
     resource::KubeObject,
 };
 use kube::Config;
-use site::MetricsServer;
+use metrics_server::MetricsServer;
 use start::{Start, run_kind};
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
@@ -76,9 +76,9 @@ pub struct OperatorRuntime {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Handlers {
     /// One thread runs all handlers that only wait, which takes the least CPU time. Those of a state first have to prove it: until 64
-    /// turns in a row took less than 200 µs, and again after one of more than 2 ms, other threads take their turns, as many at once
-    /// as there are processors, for each such state. That costs some 20 µs a turn. What computes or blocks holds up other objects
-    /// in its state only, but for the one turn in which a handler that was fast does so for the first time.
+    /// polls in a row took less than 200 µs, and again after one of more than 2 ms, other threads do their polls, as many at once
+    /// as there are processors, for each such state. That costs some 20 µs a poll. What computes or blocks holds up other objects
+    /// in its state only, but for the one poll in which a handler that was fast does so for the first time.
     #[default]
     Pool,
     /// One thread runs all handlers, whatever they do. One that computes or blocks holds up all objects of the process.

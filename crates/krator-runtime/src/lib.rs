@@ -90,7 +90,7 @@ mod admission;
         reason = "only a process with a cluster has objects that others hold up"
     )
 )]
-mod pace;
+mod poll_times;
 mod world;
 mod actor;
 mod local;
@@ -101,7 +101,7 @@ mod cluster;
 pub mod source;
 
 #[cfg(feature = "kube")]
-pub use admission::{Doors, Mutate, Operation, Review, Reviewed, Validate, Verdict};
+pub use admission::{Mutate, Operation, Review, Reviewed, Validate, Verdict, Webhooks};
 /// For the arguments of your own that [`main_with`] takes.
 #[cfg(feature = "kube")]
 pub use clap;

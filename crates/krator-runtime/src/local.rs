@@ -6,7 +6,7 @@ mod fixture;
 mod memory;
 mod object;
 #[cfg(feature = "kube")]
-mod others;
+mod related;
 mod trial;
 mod tried;
 
@@ -258,7 +258,7 @@ impl<M: Machine> Local<M> {
         let entry = self.actor.entry();
         let step = tokio::select! {
             biased;
-            step = self.actor.step(&self.world, &self.world.handle.0.mailbox) => Some(step),
+            step = self.actor.step(&self.world, &self.world.handle.0.queue) => Some(step),
             () = Self::death(self.world.hooks.trial.as_ref()) => {
                 Some(if self.restart() { Step::Again } else { Step::Over })
             }
@@ -283,7 +283,7 @@ impl<M: Machine> Local<M> {
         }
     }
 
-    /// Waits until a time, or for mail. Returns whether there is a reason for another step.
+    /// Waits until a time, or for observations. Returns whether there is a reason for another step.
     async fn wait(&self, until: Option<Duration>) -> bool {
         let timer = async {
             match until {
@@ -292,7 +292,7 @@ impl<M: Machine> Local<M> {
             }
         };
         tokio::select! {
-            () = self.world.handle.0.mailbox.arrived() => true,
+            () = self.world.handle.0.queue.arrived() => true,
             () = timer => until.is_some(),
         }
     }

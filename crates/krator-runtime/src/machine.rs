@@ -7,7 +7,7 @@ mod transition;
 
 pub use condition::OwnCondition;
 pub use context::{Context, Event, Manifest};
-pub(crate) use context::{Found, Run};
+pub(crate) use context::{RelatedObject, Run};
 pub use object::{Edit, Object, ObjectState};
 pub use transition::{Final, MayStay, Never, Stay, Transition, TransitionTo};
 

@@ -1,13 +1,13 @@
 //! The seam between a machine and what it acts on: the actor reads and writes its object through a [`World`], and is
-//! notified through a [`Mailbox`].
+//! notified through a [`WorkQueue`].
 use crate::{
     applied::ChildKey,
-    engine::{Ended, Moved, Now, Standing},
+    engine::{Claim, Ended, Moved, Now},
     error::{Class, Error, Result},
     graph::{StateId, Watch},
     lock::Lock as _,
-    machine::{Event, Found, Machine, ManifestOf, Object, SharedOf, StatusOf},
-    pace::{Pace, Slow},
+    machine::{Event, Machine, ManifestOf, Object, RelatedObject, SharedOf, StatusOf},
+    poll_times::{PollTimes, Slow},
     status::Condition,
 };
 use std::{
@@ -37,7 +37,7 @@ pub(crate) trait World<M: Machine>: Send + Sync {
     /// # Errors
     ///
     /// If the API server refuses a read or does not answer. It is handled like an error of the handler.
-    fn find(&self, _: &ManifestOf<M>) -> impl Future<Output = Result<Vec<Found>>> + Send {
+    fn find(&self, _: &ManifestOf<M>) -> impl Future<Output = Result<Vec<RelatedObject>>> + Send {
         std::future::ready(Ok(Vec::new()))
     }
     /// Replaces the status of this version of the object, and returns the object as stored then.
@@ -46,8 +46,8 @@ pub(crate) trait World<M: Machine>: Send + Sync {
     fn schema_epoch(&self) -> u64 {
         0
     }
-    /// Takes notice that the server has not kept all of a status that was written.
-    fn unkept(&self, _: &ManifestOf<M>) {}
+    /// Takes notice that the server has pruned a status that was written.
+    fn pruned(&self, _: &ManifestOf<M>) {}
     /// Sets one condition of this version of the object and nothing else, beside what the other writes have set, and returns
     /// the object as stored then. The next status that is written takes the condition over.
     fn write_condition(&self, manifest: &ManifestOf<M>, condition: &Condition) -> impl Written<M>;
@@ -73,7 +73,7 @@ pub(crate) trait World<M: Machine>: Send + Sync {
     fn kind(&self) -> &str;
     /// Takes notice of what an object takes of the limits of its kind, and returns whether they have places for it in the state that
     /// it asks for. `is_unsure` says that a write of its entry may have happened.
-    fn stand(&self, manifest: &ManifestOf<M>, standing: Standing, is_unsure: bool) -> bool;
+    fn claim(&self, manifest: &ManifestOf<M>, claim: Claim, is_unsure: bool) -> bool;
     /// Takes notice of an entry into a state. Each is reported once: when it is stored, or with the next one that is, if
     /// its state has no checkpoint. An entry that was undone before it was stored is not reported.
     fn moved(&self, manifest: &ManifestOf<M>, moved: &Moved<'_>);
@@ -85,7 +85,7 @@ pub(crate) trait World<M: Machine>: Send + Sync {
         let _ = (state, took, end);
     }
     /// How the handlers of a state are polled; `None` if it does not matter how long they take.
-    fn pace(&self, _: StateId) -> Option<&Arc<Pace>> {
+    fn poll_times(&self, _: StateId) -> Option<&Arc<PollTimes>> {
         None
     }
     /// Takes notice of a slow poll of a handler.
@@ -167,17 +167,17 @@ impl<T: Object> From<Arc<T>> for ObservedObject<T> {
     }
 }
 
-/// Notifies an actor while its handler runs.
-pub(crate) struct Mailbox<T> {
-    mail: Mutex<Mail<T>>,
+/// The queue of an actor, for what is observed while its handler runs.
+pub(crate) struct WorkQueue<T> {
+    queued: Mutex<Queued<T>>,
     arrived: Notify,
 }
 
 /// Observations that an actor has not handled yet.
-pub(crate) struct Mail<T> {
+pub(crate) struct Queued<T> {
     /// The latest version of the object.
     pub object: Option<ObservedObject<T>>,
-    /// The number of the latest version that was observed. It stays when the mail is taken.
+    /// The number of the latest version that was observed. It stays when the observations are taken.
     #[cfg(feature = "kube")]
     pub observed: u64,
     pub changes: Vec<Change>,
@@ -194,7 +194,7 @@ pub(crate) struct Mail<T> {
 }
 
 #[cfg(feature = "kube")]
-impl<T> Mail<T> {
+impl<T> Queued<T> {
     /// Whether it only repeats this version of the object, or an earlier one.
     pub fn is_old(&self, version: u64) -> bool {
         let object = self.object.as_ref();
@@ -214,7 +214,7 @@ impl<T> Mail<T> {
     }
 }
 
-impl<T> Default for Mail<T> {
+impl<T> Default for Queued<T> {
     fn default() -> Self {
         Self {
             object: None,
@@ -231,40 +231,40 @@ impl<T> Default for Mail<T> {
     }
 }
 
-impl<T> Default for Mailbox<T> {
+impl<T> Default for WorkQueue<T> {
     fn default() -> Self {
         Self {
-            mail: Mutex::default(),
+            queued: Mutex::default(),
             arrived: Notify::new(),
         }
     }
 }
 
-impl<T> Mailbox<T> {
-    /// Adds to the mail and wakes the task that waits for it.
-    pub fn post(&self, write: impl FnOnce(&mut Mail<T>)) {
-        write(&mut self.mail.locked());
+impl<T> WorkQueue<T> {
+    /// Adds to the observations and wakes the task that waits for them.
+    pub fn push(&self, write: impl FnOnce(&mut Queued<T>)) {
+        write(&mut self.queued.locked());
         self.arrived.notify_one();
     }
-    /// Takes the mail. What it says of `stop` and `observed` stays.
-    pub fn take(&self) -> Mail<T> {
-        let mut mail = self.mail.locked();
-        let left = Mail {
-            stop: mail.stop,
+    /// Takes the observations. What they say of `stop` and `observed` stays.
+    pub fn take(&self) -> Queued<T> {
+        let mut queued = self.queued.locked();
+        let left = Queued {
+            stop: queued.stop,
             #[cfg(feature = "kube")]
-            observed: mail.observed,
-            ..Mail::default()
+            observed: queued.observed,
+            ..Queued::default()
         };
-        std::mem::replace(&mut *mail, left)
+        std::mem::replace(&mut *queued, left)
     }
     /// Waits until this version of the object, or a later one, was observed.
     #[cfg(feature = "kube")]
     pub async fn observed(&self, version: u64) {
-        while self.mail.locked().observed < version {
+        while self.queued.locked().observed < version {
             self.arrived().await;
         }
     }
-    /// Waits for mail.
+    /// Waits for observations.
     pub async fn arrived(&self) {
         self.arrived.notified().await;
     }
@@ -277,14 +277,14 @@ mod tests {
 
     #[test]
     fn a_version_is_waited_for_until_it_or_a_later_one_was_observed() {
-        let mailbox = Mailbox::<()>::default();
-        let has_seen = |version| mailbox.observed(version).now_or_never().is_some();
-        let observe = |version| mailbox.post(|mail| mail.observed = version);
+        let queue = WorkQueue::<()>::default();
+        let has_seen = |version| queue.observed(version).now_or_never().is_some();
+        let observe = |version| queue.push(|queued| queued.observed = version);
         assert!(has_seen(0));
         observe(7);
         assert!(has_seen(7) && !has_seen(8));
-        mailbox.take();
-        assert!(has_seen(7), "it stays when the mail is taken");
+        queue.take();
+        assert!(has_seen(7), "it stays when the observations are taken");
         observe(9);
         assert!(has_seen(8));
     }

@@ -4,9 +4,9 @@ mod default_rules;
 mod defaults;
 mod definition;
 mod field_path;
-mod found;
 mod keywords;
 mod list_types;
+mod problems;
 mod size;
 mod structural;
 #[cfg(test)]

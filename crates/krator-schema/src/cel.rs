@@ -11,7 +11,7 @@ mod rules;
 mod schema_types;
 
 pub use evaluate::Rules;
-pub use krator_cel::{Decide, Question, admission, escape};
+pub use krator_cel::{AccessCheck, Decide, admission, escape};
 
 use krator_cel::on_large_stack;
 use serde_json::Value as Json;

@@ -289,7 +289,7 @@ fn imports_accept_and_refuse_what_the_original_does() {
             tally.accepted,
             tally.samples,
             tally.samples_accepted,
-            pair.imported.unsaid.len(),
+            pair.imported.not_imported.len(),
             tally.disagreements.len(),
             tally.announced,
             tally.other_causes,

@@ -19,7 +19,7 @@ use crate::case_file::is_update;
 use table::KNOWN;
 
 /// A type of Kubernetes' own.
-struct Known {
+struct BuiltinType {
     /// API group; `core` and `meta` by these names.
     group: &'static str,
     version: &'static str,
@@ -36,7 +36,7 @@ struct Known {
     resource: Option<(&'static str, &'static str)>,
 }
 
-impl Known {
+impl BuiltinType {
     fn reference(&self) -> String {
         format!("{}/{}.{}", self.group, self.version, self.name)
     }
@@ -51,7 +51,7 @@ impl Known {
         format!("{root}::{}::{name}", path.join("::"))
     }
 
-    /// Its line, whose columns are those of `Known` in `crates/krator-language/src/model/kubernetes.rs`.
+    /// Its line, whose columns are those of `BuiltinType` in `crates/krator-language/src/model/kubernetes.rs`.
     fn line(&self, references: &BTreeMap<String, String>) -> String {
         let mut generator = SchemaSettings::openapi3().into_generator();
         let schema = (self.schema)(&mut generator).to_value();
@@ -162,7 +162,7 @@ const SINGLE_VALUES: [&str; 3] = [
 fn the_table_names_every_type() {
     let known = || KNOWN.iter().copied().flatten();
     let names: BTreeSet<String> = known().map(|known| (known.schema_name)().into_owned()).collect();
-    let references: BTreeSet<String> = known().map(Known::reference).collect();
+    let references: BTreeSet<String> = known().map(BuiltinType::reference).collect();
     let mut missing = BTreeSet::new();
     for known in known() {
         let mut generator = SchemaSettings::openapi3().into_generator();
@@ -195,7 +195,7 @@ fn the_embedded_server_has_every_kind_that_descriptions_may_name() {
         .copied()
         .flatten()
         .filter(|known| known.resource.is_some());
-    let served = |known: &Known| {
+    let served = |known: &BuiltinType| {
         krator_apiserver::builtin::kinds().iter().any(|kind| {
             let group = if kind.group.is_empty() {
                 "core"
@@ -207,7 +207,7 @@ fn the_embedded_server_has_every_kind_that_descriptions_may_name() {
     };
     let missing: Vec<String> = kinds
         .filter(|known| !served(known))
-        .map(Known::reference)
+        .map(BuiltinType::reference)
         .collect();
     assert!(missing.is_empty(), "not served: {missing:?}");
 }
@@ -243,8 +243,8 @@ macro_rules! known {
         types {$($type:ident,)*}
     )*) => {
         /// All types, in one slice for each group and version.
-        pub(super) static KNOWN: &[&[Known]] = &[$(
-            &[$(Known {
+        pub(super) static KNOWN: &[&[BuiltinType]] = &[$(
+            &[$(BuiltinType {
                 group: $group,
                 version: $version,
                 name: stringify!($kind),
@@ -257,7 +257,7 @@ macro_rules! known {
                     <<$module::$kind as Resource>::Scope as HasScope>::SCOPE,
                 )),
             },)*
-            $(Known {
+            $(BuiltinType {
                 group: $group,
                 version: $version,
                 name: stringify!($type),

@@ -39,7 +39,7 @@ const FOUND: [(Scenario, u64); 5] = [
     (Scenario::Rivals, 20273),
     // A refused status leads back to before the run, and not to before what the other operator has stored meanwhile.
     (Scenario::Rivals, 20159),
-    // The answer to a write was lost, the object went on in memory, and the conflict led it back, with a new measure of pace.
+    // The answer to a write was lost, the object went on in memory, and the conflict led it back, with a new measure of its rate.
     (Scenario::Spinning, 1825),
     // The first answer of all was under way for twenty seconds, and dated what was written next by a node's wrong clock.
     (Scenario::Spinning, 20199),

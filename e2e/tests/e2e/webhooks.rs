@@ -192,7 +192,7 @@ impl<'a> Zoo<'a> {
         text(&output.stdout) + &text(&output.stderr)
     }
 
-    /// What a user sees at the door.
+    /// What a user sees when a request is refused.
     fn script(&self, user: &str) -> String {
         let name = format!("m-{user}");
         let mut seen = String::new();

@@ -1,6 +1,6 @@
 //! Workloads that become ready or fail after a time, on a stopped clock: nothing waits.
 
-use krator_apiserver::{Children, Server};
+use krator_apiserver::{Server, WorkloadSimulator as Workload};
 use kube::{
     Client,
     api::{Api, ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams},
@@ -122,13 +122,13 @@ async fn seconds_until(api: &Api<DynamicObject>, name: &str, is: impl Fn(&Dynami
     }
 }
 
-fn client(children: Children) -> Client {
-    Client::new(Server::builder().children(children).start(), "default")
+fn client(simulator: Workload) -> Client {
+    Client::new(Server::builder().workloads(simulator).start(), "default")
 }
 
 #[tokio::test(start_paused = true)]
 async fn workloads_become_ready_when_the_builder_says() {
-    let client = client(Children::ready_after(READY_AFTER));
+    let client = client(Workload::ready_after(READY_AFTER));
     for (group, kind, spec) in specs() {
         let api = api(&client, group, kind);
         let made = object(group, kind, "one", &json!({}), &spec);
@@ -146,11 +146,11 @@ async fn workloads_become_ready_when_the_builder_says() {
 
 #[tokio::test(start_paused = true)]
 async fn an_annotation_is_stronger_than_the_builder() {
-    let client = client(Children::ready_after(LONG));
+    let client = client(Workload::ready_after(LONG));
     for (group, kind, spec) in specs() {
         let api = api(&client, group, kind);
-        let soon = object(group, kind, "soon", &json!({Children::READY_AFTER: "5s"}), &spec);
-        let annotations = json!({Children::READY_AFTER: "1s", Children::FAIL_AFTER: "3s"});
+        let soon = object(group, kind, "soon", &json!({Workload::READY_AFTER: "5s"}), &spec);
+        let annotations = json!({Workload::READY_AFTER: "1s", Workload::FAIL_AFTER: "3s"});
         let failing = object(group, kind, "failing", &annotations, &spec);
         for made in [soon, failing] {
             api.create(&PostParams::default(), &made)
@@ -166,7 +166,7 @@ async fn an_annotation_is_stronger_than_the_builder() {
 
 #[tokio::test(start_paused = true)]
 async fn a_changed_deployment_begins_again() {
-    let client = client(Children::ready_after(READY_AFTER));
+    let client = client(Workload::ready_after(READY_AFTER));
     let (group, kind, spec) = specs()[0].clone();
     let api = api(&client, group, kind);
     let made = object(group, kind, "one", &json!({}), &spec);
@@ -188,10 +188,10 @@ async fn a_changed_deployment_begins_again() {
 
 #[tokio::test(start_paused = true)]
 async fn nothing_becomes_of_children_that_nobody_asked_for() {
-    let client = client(Children::annotated());
+    let client = client(Workload::annotated());
     for (group, kind, spec) in specs() {
         let api = api(&client, group, kind);
-        let made = object(group, kind, "one", &json!({Children::READY_AFTER: "soon"}), &spec);
+        let made = object(group, kind, "one", &json!({Workload::READY_AFTER: "soon"}), &spec);
         let made = api
             .create(&PostParams::default(), &made)
             .await

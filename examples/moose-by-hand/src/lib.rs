@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use krator_derive::{Machine, TransitionTo};
 use krator_runtime::{
-    Context, Doors, Linked, MachineStatus, ObjectState, ObjectStatus, Operator, Result, Review, Reviewed,
-    State, Transition, Validate, Verdict,
+    Context, Linked, MachineStatus, ObjectState, ObjectStatus, Operator, Result, Review, Reviewed, State,
+    Transition, Validate, Verdict, Webhooks,
 };
 use kube::{CustomResource, ResourceExt as _};
 use serde::{Deserialize, Serialize};
@@ -128,8 +128,8 @@ pub enum MooseMachine {
 }
 
 impl Linked for MooseMachine {
-    fn doors() -> Doors<Self> {
-        Doors::closed().validate::<Moose>()
+    fn webhooks() -> Webhooks<Self> {
+        Webhooks::none().validate::<Moose>()
     }
 }
 

@@ -89,12 +89,12 @@ async fn george_is_refused_at_the_door() {
     };
     let manfred = moose("manfred");
     let memory = MooseMemory::of(&manfred);
-    let door = Fixture::<MooseMachine>::new(manfred.clone(), memory, Arc::default());
-    let george = door.admit(&moose("george")).await.expect("an answer");
+    let operator = Fixture::<MooseMachine>::new(manfred.clone(), memory, Arc::default());
+    let george = operator.admit(&moose("george")).await.expect("an answer");
     assert_eq!(
         george.verdict.message().as_deref(),
         Some("Mooses may only have names starting with 'M'.")
     );
-    let admitted = door.admit(&manfred).await.expect("an answer");
+    let admitted = operator.admit(&manfred).await.expect("an answer");
     assert!(admitted.verdict.is_allowed());
 }

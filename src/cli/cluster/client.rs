@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
 use super::Connection;
-use crate::observed::Found;
+use crate::observed::Lookup;
 use crate::text::printable;
 
 /// How long the API server may take to take a connection, and to answer.
@@ -60,7 +60,7 @@ pub struct Request {
 
 /// The answer.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct Response {
     pub code: u16,
     pub body: String,
     /// The time by the API server's clock.
@@ -77,7 +77,7 @@ impl Request {
     }
 }
 
-impl Answer {
+impl Response {
     /// The body as JSON; null if it is none.
     pub fn json(&self) -> Json {
         serde_json::from_str(&self.body).unwrap_or_default()
@@ -91,11 +91,11 @@ impl Answer {
     }
 
     /// The object in it, if it is one.
-    pub fn into_found(self) -> Found {
+    pub fn into_lookup(self) -> Lookup {
         match self.code {
-            200..300 => Found::There(self.json()),
-            404 => Found::Absent,
-            _ => Found::Unknown(self.message()),
+            200..300 => Lookup::There(self.json()),
+            404 => Lookup::Absent,
+            _ => Lookup::Unknown(self.message()),
         }
     }
 }
@@ -147,13 +147,13 @@ impl Cluster {
     /// # Errors
     ///
     /// If there is no answer. One that is no success is an answer.
-    pub fn ask(&self, request: Request) -> anyhow::Result<Answer> {
+    pub fn ask(&self, request: Request) -> anyhow::Result<Response> {
         self.runtime.block_on(answer(self.client.clone(), request))
     }
 
     /// Asks several questions, some of them at once. The answers are in the order of the questions.
-    pub fn ask_all(&self, requests: Vec<Request>) -> Vec<anyhow::Result<Answer>> {
-        let mut answers: Vec<Option<anyhow::Result<Answer>>> = requests.iter().map(|_| None).collect();
+    pub fn ask_all(&self, requests: Vec<Request>) -> Vec<anyhow::Result<Response>> {
+        let mut answers: Vec<Option<anyhow::Result<Response>>> = requests.iter().map(|_| None).collect();
         let mut waiting = requests.into_iter().enumerate();
         self.runtime.block_on(async {
             let mut asked = JoinSet::new();
@@ -179,10 +179,10 @@ impl Cluster {
     }
 
     /// The object at a path.
-    pub fn find(&self, path: impl Into<String>) -> Found {
+    pub fn find(&self, path: impl Into<String>) -> Lookup {
         match self.ask(Request::get(path)) {
-            Ok(answer) => answer.into_found(),
-            Err(error) => Found::Unknown(format!("{error:#}")),
+            Ok(answer) => answer.into_lookup(),
+            Err(error) => Lookup::Unknown(format!("{error:#}")),
         }
     }
 
@@ -242,16 +242,16 @@ impl Cluster {
     }
 
     /// The list at a path, as an object that was looked for.
-    pub fn find_all(&self, path: &str) -> Found {
+    pub fn find_all(&self, path: &str) -> Lookup {
         match self.list(path) {
-            Ok(Some(items)) => Found::There(Json::Array(items)),
-            Ok(None) => Found::Absent,
-            Err(error) => Found::Unknown(format!("{error:#}")),
+            Ok(Some(items)) => Lookup::There(Json::Array(items)),
+            Ok(None) => Lookup::Absent,
+            Err(error) => Lookup::Unknown(format!("{error:#}")),
         }
     }
 }
 
-async fn answer(client: Client, request: Request) -> anyhow::Result<Answer> {
+async fn answer(client: Client, request: Request) -> anyhow::Result<Response> {
     let body = request
         .body
         .map(|body| body.to_string().into_bytes())
@@ -276,7 +276,7 @@ async fn answer(client: Client, request: Request) -> anyhow::Result<Answer> {
         .and_then(|date| jiff::fmt::rfc2822::parse(date).ok())
         .map(|time| time.timestamp());
     let body = answer.into_body().collect_bytes().await?;
-    Ok(Answer {
+    Ok(Response {
         code,
         body: String::from_utf8_lossy(&body).into_owned(),
         time,

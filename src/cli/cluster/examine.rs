@@ -7,7 +7,7 @@ use super::{Cluster, Named, look_at_lease, resource_path};
 use crate::machine::values_at;
 use crate::model::{Description, Kind, LookIn, ObjectKind, Scope, WatchBy};
 use crate::observed::development::Development;
-use crate::observed::{Found, text};
+use crate::observed::{Lookup, text};
 use crate::why::Facts;
 
 /// What a cluster says about an object, whose operator runs in the namespace `home`.
@@ -35,13 +35,13 @@ pub fn examine(named: &Named<'_>, description: &Description, home: &str) -> anyh
     // Only an ask that a limit may grant names who may.
     let counted = match object["status"]["ask"]["leader"].is_string() {
         true => cluster.find_all(&named.path_of_all(None)),
-        false => Found::Absent,
+        false => Lookup::Absent,
     };
     let development = Development::of(&cluster.find(Development::path()));
     let has_lease = development.is_none() && description.deploy.leader_election.value;
     let (lease, lease_later) = match has_lease {
         true => look_at_lease(cluster, home, description.operator.as_str()),
-        false => (Found::Absent, None),
+        false => (Lookup::Absent, None),
     };
     Ok(Facts {
         now,
@@ -68,7 +68,7 @@ fn watched(
     kind: &Kind,
     namespace: Option<&str>,
     object: &Json,
-) -> Vec<(ObjectKind, String, Found)> {
+) -> Vec<(ObjectKind, String, Lookup)> {
     let mut watched = Vec::new();
     for watch in &kind.watches {
         let named: Option<String> = match watch.namespace.as_ref().map(|look_in| &look_in.value) {
@@ -92,7 +92,7 @@ fn watched(
                 let label = format!("{path}?labelSelector={key}%3D{}", text(object, "/metadata/name"));
                 for found in cluster.find_all(&label).objects() {
                     let name = text(found, "/metadata/name").to_owned();
-                    watched.push((watch.kind.value.clone(), name, Found::There(found.clone())));
+                    watched.push((watch.kind.value.clone(), name, Lookup::There(found.clone())));
                 }
             }
             // It concerns all objects alike.

@@ -4,18 +4,18 @@ use serde_json::Value as Json;
 
 use super::{Cluster, Connection, Request, resource_path};
 use crate::observed::lease::Leader;
-use crate::observed::{Found, lease, text};
+use crate::observed::{Lookup, lease, text};
 
 /// The Lease of an operator, and what has become of it a moment later if the first look cannot tell whether somebody renews it.
-pub fn look_at_lease(cluster: &Cluster, namespace: &str, operator: &str) -> (Found, Option<Json>) {
+pub fn look_at_lease(cluster: &Cluster, namespace: &str, operator: &str) -> (Lookup, Option<Json>) {
     let path = resource_path("coordination.k8s.io", "v1", "leases", Some(namespace));
     let request = || Request::get(format!("{path}/{operator}"));
     let (first, time) = match cluster.ask(request()) {
         Ok(answer) => {
             let time = answer.time;
-            (answer.into_found(), time)
+            (answer.into_lookup(), time)
         }
-        Err(error) => (Found::Unknown(format!("{error:#}")), None),
+        Err(error) => (Lookup::Unknown(format!("{error:#}")), None),
     };
     let is_doubtful = first.object().zip(time).is_some_and(|(seen, time)| {
         !text(seen, "/spec/holderIdentity").is_empty() && lease::is_doubtful(seen, time)
@@ -24,7 +24,7 @@ pub fn look_at_lease(cluster: &Cluster, namespace: &str, operator: &str) -> (Fou
         return (first, None);
     }
     std::thread::sleep(lease::SECOND_LOOK);
-    let later = cluster.ask(request()).ok().map(|answer| answer.into_found());
+    let later = cluster.ask(request()).ok().map(|answer| answer.into_lookup());
     (first, later.and_then(|later| later.object().cloned()))
 }
 

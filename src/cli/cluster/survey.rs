@@ -10,7 +10,7 @@ use crate::crd::webhook_service;
 use crate::doctor::{Endpoints, Facts, Grant, Probe, Reached, Site, rights};
 use crate::model::Description;
 use crate::observed::development::Development;
-use crate::observed::{Found, items, name, text};
+use crate::observed::{Lookup, items, name, text};
 use crate::render::webhooks::configurations;
 
 /// The path of the reviews that say who may do what.
@@ -74,8 +74,8 @@ pub fn survey(connection: &Connection, description: &Description, site: &Site) -
         );
         facts.pods = cluster.find_all(&path);
         facts.readiness = probes(&cluster, namespace, facts.pods.objects());
-    } else if facts.deployment == Found::Absent {
-        facts.pods = Found::There(Json::Array(Vec::new()));
+    } else if facts.deployment == Lookup::Absent {
+        facts.pods = Lookup::There(Json::Array(Vec::new()));
     }
     if description.has_webhooks() {
         facts.secret = cluster.find(format!(
@@ -152,7 +152,7 @@ fn probes(cluster: &Cluster, namespace: &str, pods: &[Json]) -> BTreeMap<String,
         Request::get(path)
     });
     let answers = cluster.ask_all(requests.collect());
-    let probe = |answer: anyhow::Result<super::Answer>| match answer {
+    let probe = |answer: anyhow::Result<super::Response>| match answer {
         Ok(answer) if answer.code == 200 => Probe::Ready,
         // The API server's own answer is a Status, and the operator's is a text.
         Ok(answer) if answer.json()["kind"] != "Status" => Probe::Unready(answer.body),
@@ -188,7 +188,7 @@ fn endpoints(cluster: &Cluster, facts: &Facts) -> BTreeMap<(String, String), End
         .filter_map(|(_, found)| found.object());
     let webhooks = webhooks.flat_map(|configuration| items(configuration, "/webhooks"));
     let of_webhooks = webhooks.map(|webhook| &webhook["clientConfig"]);
-    let definitions = facts.definitions.iter().filter_map(Found::object);
+    let definitions = facts.definitions.iter().filter_map(Lookup::object);
     let of_definitions =
         definitions.map(|definition| &definition["spec"]["conversion"]["webhook"]["clientConfig"]);
     let services = of_webhooks

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, bail};
 
-use super::{Answer, Cluster, Connection, Request, resource_path, unserved};
+use super::{Cluster, Connection, Request, Response, resource_path, unserved};
 use crate::model::{Description, Kind, Scope};
 use crate::text::printable;
 use crate::why::kind_named;
@@ -86,7 +86,7 @@ impl Named<'_> {
     /// # Errors
     ///
     /// If there is no such object, or if it cannot be read.
-    pub fn read(&self) -> anyhow::Result<Answer> {
+    pub fn read(&self) -> anyhow::Result<Response> {
         let answer = self.cluster.ask(Request::get(self.path()));
         let answer = answer.context("the cluster does not answer")?;
         let place = self.namespace.as_deref();

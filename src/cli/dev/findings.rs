@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::catalog::Severity;
 use crate::cli::{Output, show};
-use crate::drift::FileFinding;
+use crate::regen::FileFinding;
 use crate::workspace::Workspace;
 
 /// The findings that were shown and are still there.

@@ -80,7 +80,7 @@ impl<'a> Visit<'a> for CodeWalk<'_, 'a> {
                     }
                 }
                 if matches!(&of, Target::External(of) if *of == ["krator_runtime", "Validate"]) {
-                    walk.door(&for_, handler, &item.items);
+                    walk.webhook(&for_, handler, &item.items);
                 }
                 walk.facts.impls.push(Impl {
                     at,

@@ -102,7 +102,7 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
         }
     });
     let functions = conversions::declaration(description, kind);
-    let doors = doors(kind, &names);
+    let webhooks = webhooks(kind, &names);
     let reviewed = (!kind.webhooks.is_empty()).then(|| {
         let object = &names.kind;
         quote! {
@@ -131,7 +131,7 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
             #[cfg(feature = "dev")]
             const SAMPLE: &'static str = #sample;
             #link_function
-            #doors
+            #webhooks
         }
         #reviewed
         #functions
@@ -143,8 +143,8 @@ pub fn kinds(description: &Description, kind: &Kind) -> String {
     })
 }
 
-/// `fn doors` of the machine, if its kind has webhooks.
-fn doors(kind: &Kind, names: &KindNames) -> Option<TokenStream> {
+/// `fn webhooks` of the machine, if its kind has webhooks.
+fn webhooks(kind: &Kind, names: &KindNames) -> Option<TokenStream> {
     let KindNames {
         module, kind: object, ..
     } = names;
@@ -184,8 +184,8 @@ fn doors(kind: &Kind, names: &KindNames) -> Option<TokenStream> {
     });
     (!webhooks.is_empty() || versions.is_some()).then(|| {
         quote! {
-            fn doors() -> rt::Doors<Self> {
-                rt::Doors::closed() #validate #mutate #scale #versions
+            fn webhooks() -> rt::Webhooks<Self> {
+                rt::Webhooks::none() #validate #mutate #scale #versions
             }
         }
     })

@@ -21,7 +21,7 @@ pub fn spec_digests(description: &Description, kind: &Kind) -> Option<TokenStrea
             }
         }
     });
-    let told_apart = kind.told_apart().into_iter().map(|path| {
+    let watched_fields = kind.watched_fields().into_iter().map(|path| {
         let names = path.segments.iter().filter_map(|segment| match segment {
             Segment::Field(name) => Some(name.as_str()),
             // Such a path is refused here.
@@ -30,7 +30,7 @@ pub fn spec_digests(description: &Description, kind: &Kind) -> Option<TokenStrea
         (path.to_string(), names.collect())
     });
     let whole = kind.converts().then(|| (".spec".to_owned(), Vec::new()));
-    let paths: Vec<(String, Vec<&str>)> = whole.into_iter().chain(told_apart).collect();
+    let paths: Vec<(String, Vec<&str>)> = whole.into_iter().chain(watched_fields).collect();
     let is_along = |names: &[&str], path: &[&str]| path.iter().zip(names).all(|(one, other)| one == other);
     let mut defaults = Vec::new();
     find_defaults(Defaults { description }, &kind.spec, (&[], 0), &mut defaults);

@@ -4,7 +4,7 @@ use krator_machine::engine::{When, when};
 
 use super::{Waits, from};
 use crate::model::{Kind, OnSpecChange, State, StateKind, Wait, WatchSource, format_duration};
-use crate::observed::Found;
+use crate::observed::Lookup;
 use crate::why::EXHAUSTED;
 
 impl Waits<'_> {
@@ -126,7 +126,7 @@ impl Waits<'_> {
             for (kind, name, found) in &self.facts.watched {
                 if is_meant(kind.kind.as_str(), watched) {
                     let text = match found {
-                        Found::Absent => format!("the {} {name}, which does not exist", kind.kind),
+                        Lookup::Absent => format!("the {} {name}, which does not exist", kind.kind),
                         _ => format!("a change of the {} {name}", kind.kind),
                     };
                     self.add("watched", text, None);

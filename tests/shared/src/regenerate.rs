@@ -2,7 +2,7 @@
 
 use crate::operator::{files, krator};
 use krator::disk::Folder;
-use krator::drift::{Breaking, Options};
+use krator::regen::{Breaking, Options};
 use krator::workspace::Workspace;
 use std::collections::BTreeMap;
 use std::fs;
@@ -74,9 +74,9 @@ pub fn follow_as_dev(dir: &Path) -> bool {
         breaking: Breaking::HalfRenamesRefused,
         ..Options::default()
     };
-    let drift = workspace.drift(options).expect("a crate that can be read");
+    let regen = workspace.regen(options).expect("a crate that can be read");
     let folder = Folder::open(dir).expect("a crate");
     let hold = folder.hold(|| ()).expect("nobody else works on it");
-    hold.apply(&drift.changes).expect("a folder of our own");
-    !drift.is_refused
+    hold.apply(&regen.changes).expect("a folder of our own");
+    !regen.is_refused
 }

@@ -11,7 +11,7 @@ use crate::{
     users::{AUTHENTICATED, SERVICE_ACCOUNT, User, service_account_groups},
 };
 use krator_schema::cel::{
-    Question,
+    AccessCheck,
     admission::{Rejection, Request, Scope},
 };
 use serde_json::Value as Json;
@@ -61,13 +61,13 @@ pub(super) fn scope<'a>(
         request,
         namespace,
         decide: decide(state, about.user),
-        asked: Question {
+        asked: AccessCheck {
             group: about.kind.group.clone(),
             resource: about.kind.id.resource.clone(),
             subresource: about.subresource.to_owned(),
             namespace: about.namespace().to_owned(),
             name: about.key.name.clone(),
-            ..Question::default()
+            ..AccessCheck::default()
         },
     })
 }
@@ -75,17 +75,17 @@ pub(super) fn scope<'a>(
 /// The roles of this moment, which answer who may do what.
 fn decide(state: &State, user: &User) -> Arc<krator_schema::cel::Decide> {
     let (roles, user) = (rbac::Roles::of(state), user.clone());
-    Arc::new(move |question: &Question| {
+    Arc::new(move |check: &AccessCheck| {
         let asked = rbac::Attributes {
-            verb: question.verb.clone(),
-            group: question.group.clone(),
-            resource: question.resource.clone(),
-            subresource: question.subresource.clone(),
-            namespace: question.namespace.clone(),
-            name: question.name.clone(),
-            path: question.path.clone(),
+            verb: check.verb.clone(),
+            group: check.group.clone(),
+            resource: check.resource.clone(),
+            subresource: check.subresource.clone(),
+            namespace: check.namespace.clone(),
+            name: check.name.clone(),
+            path: check.path.clone(),
         };
-        let account = question.service_account.as_ref().map(|(namespace, name)| User {
+        let account = check.service_account.as_ref().map(|(namespace, name)| User {
             name: format!("{SERVICE_ACCOUNT}{namespace}:{name}"),
             groups: service_account_groups(namespace)
                 .into_iter()

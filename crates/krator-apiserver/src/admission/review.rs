@@ -148,7 +148,7 @@ impl Attributes<'_> {
     }
 }
 
-/// What makes two questions the same: all but what the server sets anew in each attempt.
+/// What makes two calls the same: all but what the server sets anew in each attempt.
 pub(super) fn key_of(request: &Json) -> String {
     let mut request = request.clone();
     if let Some(metadata) = request

@@ -8,9 +8,9 @@ use crate::{
     expressions::{Conditions, list, text},
     object::at,
     patch,
-    questions::{Answer, Question},
     refusal::Refusal,
     state::State,
+    webhook_calls::{WebhookCall, WebhookResponse},
 };
 use serde_json::{Value as Json, json};
 use std::{sync::Arc, time::Duration};
@@ -187,14 +187,14 @@ fn ask(
     request["oldObject"] = old?;
     let client = at(webhook, &["clientConfig"]);
     let seconds = at(webhook, &["timeoutSeconds"]).as_u64().unwrap_or(10);
-    let question = Question {
+    let call = WebhookCall {
         key: format!("{name} {client} {}", key_of(&request)),
         request,
         client: client.clone(),
         timeout: Duration::from_secs(seconds),
         mutates,
     };
-    let Some(answer) = state.session.answer(question) else {
+    let Some(answer) = state.session.answer(call) else {
         return Ok(Verdict::Unknown);
     };
     let response = match answer {
@@ -238,7 +238,7 @@ fn denial(name: &str, given: &Json) -> Refusal {
 }
 
 /// What is wrong with the answer of a webhook, after `VerifyAdmissionResponse`.
-pub(super) fn verified(review: &Json, uid: &str, mutates: bool) -> Answer {
+pub(super) fn verified(review: &Json, uid: &str, mutates: bool) -> WebhookResponse {
     let Some(response) = review.get("response").filter(|response| response.is_object()) else {
         return Err("webhook response was absent".to_owned());
     };

@@ -13,7 +13,7 @@ const FIELDS_V1: &str = "FieldsV1";
 
 /// An entry as it is written.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Entry<'a> {
+pub(super) struct ManagedFieldsEntry<'a> {
     manager: String,
     operation: String,
     api_version: String,
@@ -23,7 +23,7 @@ pub(super) struct Entry<'a> {
     subresource: String,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> ManagedFieldsEntry<'a> {
     /// Reads an entry; none if a field has a wrong type.
     pub(super) fn read(json: &'a Json) -> Option<Self> {
         let entry = json.as_object()?;
@@ -132,7 +132,7 @@ impl Managed {
     ///
     /// # Errors
     /// The error in one of them.
-    pub(super) fn decode(entries: &[Entry<'_>]) -> Result<Self, String> {
+    pub(super) fn decode(entries: &[ManagedFieldsEntry<'_>]) -> Result<Self, String> {
         let mut managed = Self::default();
         for (index, entry) in entries.iter().enumerate() {
             if ![APPLY, UPDATE].contains(&entry.operation.as_str()) {
@@ -171,13 +171,13 @@ impl Managed {
 
     /// The entries for the object: those of appliers first, then by time.
     pub(super) fn encode(&self) -> Vec<Json> {
-        let mut entries: Vec<Entry<'_>> = self
+        let mut entries: Vec<ManagedFieldsEntry<'_>> = self
             .fields
             .iter()
             .map(|(key, set)| self.entry(key, set))
             .collect();
-        let order = |entry: &Entry<'_>| {
-            let Entry {
+        let order = |entry: &ManagedFieldsEntry<'_>| {
+            let ManagedFieldsEntry {
                 operation,
                 time,
                 manager,
@@ -195,11 +195,11 @@ impl Managed {
             .map(str::to_owned)
         };
         entries.sort_by_cached_key(order);
-        entries.into_iter().map(Entry::write).collect()
+        entries.into_iter().map(ManagedFieldsEntry::write).collect()
     }
 
-    fn entry(&self, key: &ManagerKey, set: &VersionedSet) -> Entry<'static> {
-        Entry {
+    fn entry(&self, key: &ManagerKey, set: &VersionedSet) -> ManagedFieldsEntry<'static> {
+        ManagedFieldsEntry {
             manager: key.manager.clone(),
             operation: if set.applied {
                 APPLY.to_owned()

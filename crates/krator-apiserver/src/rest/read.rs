@@ -6,8 +6,8 @@ use crate::{
     kinds::Kind,
     object::meta,
     parameters::Unknown,
-    questions::Session,
     refusal::{About, FieldError, Refusal},
+    webhook_calls::Session,
 };
 use serde_json::{Map, Value as Json};
 use std::fmt::{self, Write as _};

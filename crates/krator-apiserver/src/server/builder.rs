@@ -3,7 +3,6 @@
 use super::Server;
 use crate::{
     audit::Audit,
-    children::{self, Children},
     controllers,
     conversion::Convert,
     faults::{Faults, Plan},
@@ -12,6 +11,7 @@ use crate::{
     state::State,
     users::User,
     watching::WATCHES,
+    workloads::{self, WorkloadSimulator},
     world::World,
 };
 use jiff::Timestamp;
@@ -29,7 +29,7 @@ pub struct Builder {
     audit: Option<Audit>,
     faults: Option<Plan>,
     snapshot: Option<Snapshot>,
-    children: Option<Children>,
+    workloads: Option<WorkloadSimulator>,
     convert: Option<Arc<Convert>>,
     simulated: Option<(Timestamp, u64)>,
 }
@@ -67,9 +67,9 @@ impl Builder {
 
     /// Lets workloads become ready or fail after a time, although nothing runs them. Without it they stay as they are
     /// created.
-    pub fn children(self, children: Children) -> Self {
+    pub fn workloads(self, simulator: WorkloadSimulator) -> Self {
         Self {
-            children: Some(children),
+            workloads: Some(simulator),
             ..self
         }
     }
@@ -110,8 +110,8 @@ impl Builder {
         let state = Arc::new(Mutex::new(state));
         tokio::spawn(controllers::run(Arc::downgrade(&state)));
         tokio::spawn(controllers::run_definitions(Arc::downgrade(&state)));
-        if let Some(children) = self.children {
-            tokio::spawn(children::run(Arc::downgrade(&state), children));
+        if let Some(simulator) = self.workloads {
+            tokio::spawn(workloads::run(Arc::downgrade(&state), simulator));
         }
         Server {
             state,

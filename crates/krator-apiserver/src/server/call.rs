@@ -7,7 +7,7 @@ use crate::{
     body,
     kinds::Kind,
     listing::{self, Listed, Selection},
-    negotiation::{self, Form},
+    negotiation::{self, MediaType},
     object::at,
     parameters::{self, ListParameters, Write, WriteParameters},
     refusal::Refusal,
@@ -29,7 +29,7 @@ pub(super) struct Call<'a> {
     /// The part of the path after the name.
     pub(super) part: &'a str,
     pub(super) subresource: Subresource,
-    pub(super) form: Form,
+    pub(super) form: MediaType,
 }
 
 impl Call<'_> {

@@ -28,26 +28,26 @@ impl Server {
         let Some(plan) = &self.faults else {
             return Ok(self.answer(request).await);
         };
-        let fate = plan.draw(request.method(), request.uri());
-        tokio::time::sleep(fate.delay).await;
+        let injected = plan.draw(request.method(), request.uri());
+        tokio::time::sleep(injected.delay).await;
         let cut = || {
             Err(io::Error::new(
                 io::ErrorKind::ConnectionReset,
                 "an injected fault",
             ))
         };
-        if fate.cut_before {
+        if injected.cut_before {
             return cut();
         }
-        if let Some(refusal) = &fate.refusal {
+        if let Some(refusal) = &injected.refusal {
             return Ok(refused(refusal));
         }
-        if fate.gone {
+        if injected.gone {
             return Ok(json_response(StatusCode::OK, full(faults::gone_event())));
         }
         let response = self.answer(request).await;
-        match fate.dropped {
-            _ if fate.cut_after => cut(),
+        match injected.dropped {
+            _ if injected.cut_after => cut(),
             Some(after) => Ok(response.map(|body| {
                 let frames = body.into_data_stream().map(|bytes| bytes.map(Frame::data));
                 StreamBody::new(frames.take_until(Box::pin(tokio::time::sleep(after)))).boxed_unsync()

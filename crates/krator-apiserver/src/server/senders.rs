@@ -39,7 +39,7 @@ impl Server {
         &self,
         headers: &HeaderMap,
         wanted: &Attributes,
-        mut entry: Option<&mut audit::Entry>,
+        mut entry: Option<&mut audit::AuditEvent>,
     ) -> Result<User, Refusal> {
         let state = lock(&self.state);
         let sender = access::authenticate(&state, headers, &self.caller)?;

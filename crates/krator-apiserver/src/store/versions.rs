@@ -15,11 +15,11 @@ use tokio::sync::Notify;
 /// The version of the last change.
 pub(crate) struct Version {
     last: u64,
-    told: Arc<Told>,
+    notifier: Arc<Notifier>,
 }
 
 #[derive(Default)]
-struct Told {
+struct Notifier {
     /// How often it was told that there is a change.
     times: AtomicU64,
     is_over: AtomicBool,
@@ -28,7 +28,7 @@ struct Told {
 
 /// Tells of the changes of a [`Server`](crate::Server).
 pub struct Versions {
-    told: Arc<Told>,
+    notifier: Arc<Notifier>,
     /// How many of them were heard.
     heard: u64,
 }
@@ -42,7 +42,7 @@ impl Version {
     pub fn new(first: u64) -> Self {
         Self {
             last: first,
-            told: Arc::default(),
+            notifier: Arc::default(),
         }
     }
 
@@ -58,13 +58,13 @@ impl Version {
     /// Changes the version, and wakes all who wait.
     pub fn tell(&mut self, version: u64) {
         self.last = version;
-        self.told.times.fetch_add(1, Ordering::AcqRel);
-        self.told.waiting.notify_waiters();
+        self.notifier.times.fetch_add(1, Ordering::AcqRel);
+        self.notifier.waiting.notify_waiters();
     }
 
     pub fn subscribe(&self) -> Versions {
         let mut versions = Versions {
-            told: Arc::clone(&self.told),
+            notifier: Arc::clone(&self.notifier),
             heard: 0,
         };
         versions.mark_unchanged();
@@ -74,8 +74,8 @@ impl Version {
 
 impl Drop for Version {
     fn drop(&mut self) {
-        self.told.is_over.store(true, Ordering::Release);
-        self.told.waiting.notify_waiters();
+        self.notifier.is_over.store(true, Ordering::Release);
+        self.notifier.waiting.notify_waiters();
     }
 }
 
@@ -87,15 +87,15 @@ impl Versions {
     /// If the server is gone.
     pub async fn changed(&mut self) -> Result<(), Gone> {
         loop {
-            let mut next = pin!(self.told.waiting.notified());
+            let mut next = pin!(self.notifier.waiting.notified());
             // It hears of what is told from here on.
             next.as_mut().enable();
-            let times = self.told.times.load(Ordering::Acquire);
+            let times = self.notifier.times.load(Ordering::Acquire);
             if times != self.heard {
                 self.heard = times;
                 return Ok(());
             }
-            if self.told.is_over.load(Ordering::Acquire) {
+            if self.notifier.is_over.load(Ordering::Acquire) {
                 return Err(Gone);
             }
             next.await;
@@ -104,7 +104,7 @@ impl Versions {
 
     /// Passes over what has changed so far.
     pub(crate) fn mark_unchanged(&mut self) {
-        self.heard = self.told.times.load(Ordering::Acquire);
+        self.heard = self.notifier.times.load(Ordering::Acquire);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Calls of functions: each overload of `declarations.txt` is evaluated here, or by one of the modules that this asks.
 
-use super::function::{Call, Found};
+use super::function::{Call, CallResult};
 use super::value::Value;
 use super::{Fallible, fail, format, library, list, named, network, operators, text};
 
@@ -31,7 +31,7 @@ impl Call<'_> {
 
 /// The functions of optional values, after `cel/library.go` of cel-go. `or` and `orValue` evaluate as few operands as they can, and
 /// are therefore with the interpreter.
-fn optional<'a>(function: &str, operands: &[Value<'a>]) -> Found<'a> {
+fn optional<'a>(function: &str, operands: &[Value<'a>]) -> CallResult<'a> {
     let some = |value: Value<'a>| Some(Ok(Some(value).into()));
     match (function, operands) {
         ("optional.none", []) => Some(Ok(Value::Optional(None))),

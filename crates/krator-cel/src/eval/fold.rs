@@ -8,14 +8,14 @@ use super::{Fallible, fail};
 use crate::syntax::tree::{Loop, Node, NodeKind};
 
 /// What a loop's variables are in one turn; each may have no value.
-type Entry<'a> = (Fallible<Value<'a>>, Option<Fallible<Value<'a>>>);
+type LoopVariables<'a> = (Fallible<Value<'a>>, Option<Fallible<Value<'a>>>);
 
 impl<'a> Run<'_, 'a> {
     pub(super) fn fold(&self, fold: &Loop, scope: &Scope<'_, 'a>) -> Fallible<Value<'a>> {
         let range = self.eval(&fold.range, scope)?;
         let mut total = self.eval(&fold.start, scope);
         let two = &fold.second_variable;
-        let entries: Vec<Entry<'a>> = match &range {
+        let entries: Vec<LoopVariables<'a>> = match &range {
             Value::List(list) if two.is_some() => {
                 let elements = (0_i64..).zip(list.elements());
                 elements
@@ -60,7 +60,7 @@ impl<'a> Run<'_, 'a> {
         step: &Node,
         fold: &Loop,
         total: Fallible<Value<'a>>,
-        entry: &Entry<'a>,
+        entry: &LoopVariables<'a>,
         scope: &Scope<'_, 'a>,
     ) -> Fallible<Value<'a>> {
         let eval = |node: &Node, total: &Fallible<Value<'a>>| {

@@ -19,7 +19,7 @@ pub(super) struct Call<'c> {
 }
 
 /// The result of a function, or `None` if it has no overload for such operands.
-pub(super) type Found<'a> = Option<Fallible<Value<'a>>>;
+pub(super) type CallResult<'a> = Option<Fallible<Value<'a>>>;
 
 /// The largest text that a function makes, in bytes. The API server stops far below, by the cost of making it.
 pub(super) const LONGEST: usize = 64 << 20;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use num_traits::{Signed as _, ToPrimitive as _};
 
-use super::function::Found;
+use super::function::CallResult;
 use super::quantity::Quantity;
 use super::semver::Semver;
 use super::value::{Map, Value};
@@ -13,7 +13,7 @@ use super::{Failure, Fallible, fail, url};
 use crate::authorizer::Authorizer;
 use crate::formats::is_request_uri;
 
-pub(super) fn call<'a>(function: &str, operands: &[Value<'a>]) -> Found<'a> {
+pub(super) fn call<'a>(function: &str, operands: &[Value<'a>]) -> CallResult<'a> {
     if let [Value::Authorizer(authorizer), rest @ ..] = operands {
         return of_authorizer(authorizer, function, rest);
     }
@@ -23,7 +23,7 @@ pub(super) fn call<'a>(function: &str, operands: &[Value<'a>]) -> Found<'a> {
         .or_else(|| of_urls(function, operands))
 }
 
-fn of_times<'a>(function: &str, operands: &[Value<'a>]) -> Found<'a> {
+fn of_times<'a>(function: &str, operands: &[Value<'a>]) -> CallResult<'a> {
     let found = match operands {
         [Value::Timestamp(time)] => time.part(function, 0)?,
         [Value::Timestamp(time), Value::Text(zone)] => match time.offset_of(zone) {
@@ -42,7 +42,7 @@ fn of_times<'a>(function: &str, operands: &[Value<'a>]) -> Found<'a> {
     Some(found.map(Value::Int))
 }
 
-fn of_quantities<'a>(function: &str, operands: &[Value<'a>]) -> Found<'a> {
+fn of_quantities<'a>(function: &str, operands: &[Value<'a>]) -> CallResult<'a> {
     let made = |quantity: Fallible<Quantity>| quantity.map(|made| Value::Quantity(Arc::new(made)));
     Some(match (function, operands) {
         ("quantity", [Value::Text(text)]) => made(Quantity::parse(text)),
@@ -78,7 +78,7 @@ fn of_quantities<'a>(function: &str, operands: &[Value<'a>]) -> Found<'a> {
     })
 }
 
-fn of_versions<'a>(function: &str, operands: &[Value<'a>]) -> Found<'a> {
+fn of_versions<'a>(function: &str, operands: &[Value<'a>]) -> CallResult<'a> {
     let part = |number: u64| Ok(Value::Int(number as i64));
     let parse = |text: &str, loosely: bool| match loosely {
         true => Semver::parse_loosely(text),
@@ -106,7 +106,7 @@ fn of_versions<'a>(function: &str, operands: &[Value<'a>]) -> Found<'a> {
     })
 }
 
-fn of_urls<'a>(function: &str, operands: &[Value<'a>]) -> Found<'a> {
+fn of_urls<'a>(function: &str, operands: &[Value<'a>]) -> CallResult<'a> {
     match (function, operands) {
         ("url", [Value::Text(text)]) => Some(url::parse(text).map(|url| Value::Url(Arc::new(url)))),
         ("isURL", [Value::Text(text)]) => Some(Ok(is_request_uri(text).into())),
@@ -129,7 +129,7 @@ fn of_urls<'a>(function: &str, operands: &[Value<'a>]) -> Found<'a> {
     }
 }
 
-fn of_authorizer<'a>(authorizer: &Authorizer, function: &str, operands: &[Value<'a>]) -> Found<'a> {
+fn of_authorizer<'a>(authorizer: &Authorizer, function: &str, operands: &[Value<'a>]) -> CallResult<'a> {
     let of = |found: Authorizer| Value::Authorizer(Arc::new(found));
     let decision = authorizer.decision();
     Some(Ok(match (function, operands) {

@@ -2,11 +2,11 @@
 
 use std::cmp::Ordering;
 
-use super::function::{Call, Found, LONGEST};
+use super::function::{Call, CallResult, LONGEST};
 use super::value::{List, Value};
 use super::{Fallible, fail, operators, too_costly};
 
-pub(super) fn call<'a>(call: &Call<'_>, operands: &[Value<'a>]) -> Found<'a> {
+pub(super) fn call<'a>(call: &Call<'_>, operands: &[Value<'a>]) -> CallResult<'a> {
     let function = call.function;
     Some(match operands {
         [Value::List(list)] => match function {
@@ -156,7 +156,7 @@ fn sorted<'a>(list: &List<'a>, keys: &List<'a>) -> Fallible<Value<'a>> {
         .into())
 }
 
-fn is_sorted<'a>(list: &List<'a>) -> Found<'a> {
+fn is_sorted<'a>(list: &List<'a>) -> CallResult<'a> {
     let values = match list.values() {
         Ok(values) => values,
         Err(why) => return Some(Err(why)),
@@ -171,7 +171,7 @@ fn is_sorted<'a>(list: &List<'a>) -> Found<'a> {
 }
 
 /// The sum. Without a type, the API server takes the first overload, that of integers.
-fn sum<'a>(list: &List<'a>, overload: Option<&str>) -> Found<'a> {
+fn sum<'a>(list: &List<'a>, overload: Option<&str>) -> CallResult<'a> {
     let mut total = match overload {
         Some("list_uint_sum_uint") => Value::Uint(0),
         Some("list_double_sum_double") => Value::Double(0.0),
@@ -191,7 +191,7 @@ fn sum<'a>(list: &List<'a>, overload: Option<&str>) -> Found<'a> {
     Some(Ok(total))
 }
 
-fn extreme<'a>(list: &List<'a>, name: &str, worse: Ordering) -> Found<'a> {
+fn extreme<'a>(list: &List<'a>, name: &str, worse: Ordering) -> CallResult<'a> {
     let mut best: Option<Value<'a>> = None;
     for value in list.elements() {
         let value = match value {

@@ -1,6 +1,6 @@
 //! Named formats, after `library/format.go` of the API server.
 
-use super::function::Found;
+use super::function::CallResult;
 use super::url;
 use super::value::Value;
 use crate::formats::is_valid;
@@ -45,7 +45,7 @@ fn validate(format: &str, text: &str) -> Vec<String> {
     }
 }
 
-pub(super) fn call<'a>(function: &str, operands: &[Value<'a>]) -> Found<'a> {
+pub(super) fn call<'a>(function: &str, operands: &[Value<'a>]) -> CallResult<'a> {
     let named = |name: &str| NAMES.into_iter().find(|known| *known == name).map(Value::Format);
     Some(Ok(match (function, operands) {
         ("format.named", [Value::Text(name)]) => named(name).into(),

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::function::Found;
+use super::function::CallResult;
 use super::go::quoted;
 use super::value::Value;
 use super::{Fallible, fail};
@@ -112,7 +112,7 @@ fn is_link_local_multicast(address: &IpAddr) -> bool {
     }
 }
 
-pub(super) fn call<'a>(function: &str, operands: &[Value<'a>]) -> Found<'a> {
+pub(super) fn call<'a>(function: &str, operands: &[Value<'a>]) -> CallResult<'a> {
     Some(match (function, operands) {
         ("ip", [Value::Text(text)]) => address(text).map(Value::Ip),
         ("isIP", [Value::Text(text)]) => Ok(address(text).is_ok().into()),

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::function::Found;
+use super::function::CallResult;
 use super::go::{self, shortest};
 use super::time::Timestamp;
 use super::value::{Map, Value};
@@ -17,7 +17,7 @@ fn in_range<'a, T: Into<Value<'a>>>(result: Option<T>, what: &str) -> Fallible<V
     }
 }
 
-pub(super) fn call<'a>(function: &str, operands: &[Value<'a>]) -> Found<'a> {
+pub(super) fn call<'a>(function: &str, operands: &[Value<'a>]) -> CallResult<'a> {
     Some(match operands {
         [value] => return unary(function, value).or_else(|| converted(function, value)),
         [left, right] => match function {
@@ -38,11 +38,11 @@ pub(super) fn call<'a>(function: &str, operands: &[Value<'a>]) -> Found<'a> {
     })
 }
 
-fn is_in_order<'a>(left: &Value<'a>, right: &Value<'a>, is: impl FnOnce(Ordering) -> bool) -> Found<'a> {
+fn is_in_order<'a>(left: &Value<'a>, right: &Value<'a>, is: impl FnOnce(Ordering) -> bool) -> CallResult<'a> {
     Some(left.compare(right)?.map(|order| is(order).into()))
 }
 
-fn inserted<'a>(map: &Value<'a>, more: &Value<'a>) -> Found<'a> {
+fn inserted<'a>(map: &Value<'a>, more: &Value<'a>) -> CallResult<'a> {
     let (Value::Map(map), Value::Map(more)) = (map, more) else {
         return None;
     };
@@ -72,7 +72,7 @@ fn with<'a>(map: &Map<'a>, key: &Value<'a>, value: &Value<'a>) -> Fallible<Value
     Ok(Value::Map(Map::Made(entries.into())))
 }
 
-fn unary<'a>(function: &str, value: &Value<'a>) -> Found<'a> {
+fn unary<'a>(function: &str, value: &Value<'a>) -> CallResult<'a> {
     Some(match (function, value) {
         ("!_", Value::Bool(value)) => Ok(Value::Bool(!value)),
         ("-_", Value::Int(value)) => in_range(value.checked_neg(), "integer"),
@@ -84,7 +84,7 @@ fn unary<'a>(function: &str, value: &Value<'a>) -> Found<'a> {
     })
 }
 
-fn arithmetic<'a>(function: &str, left: &Value<'a>, right: &Value<'a>) -> Found<'a> {
+fn arithmetic<'a>(function: &str, left: &Value<'a>, right: &Value<'a>) -> CallResult<'a> {
     use Value::{Bytes, Double, Duration, Int, List, Text, Uint};
     let duration = |result: Option<i64>| match result {
         Some(result) => Ok(Duration(result)),
@@ -126,7 +126,7 @@ fn arithmetic<'a>(function: &str, left: &Value<'a>, right: &Value<'a>) -> Found<
 }
 
 /// The value of another type.
-fn converted<'a>(function: &str, value: &Value<'a>) -> Found<'a> {
+fn converted<'a>(function: &str, value: &Value<'a>) -> CallResult<'a> {
     use Value::{Bool, Bytes, Cidr, Double, Duration, Int, Ip, Text, Uint};
     const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
     let from_text = |to: &str| fail(format!("type conversion error from 'string' to '{to}'"));

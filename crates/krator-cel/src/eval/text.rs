@@ -1,11 +1,11 @@
 //! Functions of texts, after `ext/strings.go` of cel-go and `library/regex.go` of the API server.
 
-use super::function::{Call, Found, LONGEST};
+use super::function::{Call, CallResult, LONGEST};
 use super::go::escape;
 use super::value::Value;
 use super::{Fallible, fail, too_costly};
 
-pub(super) fn call<'a>(call: &Call<'_>, operands: &[Value<'a>]) -> Found<'a> {
+pub(super) fn call<'a>(call: &Call<'_>, operands: &[Value<'a>]) -> CallResult<'a> {
     let [Value::Text(text), rest @ ..] = operands else {
         return None;
     };

@@ -6,7 +6,7 @@ use crate::catalog::Severity;
 use crate::catalog::keys::{Absent, Key, NameOf, Section, Type};
 use crate::finding::Span;
 use crate::model::{kubernetes, type_words};
-use crate::outline::{Place, Step};
+use crate::tolerant_tree::{Place, Step};
 
 /// Something that may be written at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,7 +73,7 @@ struct List<'p, 't> {
 
 impl List<'_, '_> {
     fn document(&self) -> usize {
-        self.place.outline.document(self.place.part)
+        self.place.tree.document(self.place.part)
     }
 
     fn add(&mut self, kind: CompletionKind, label: &str, detail: &str, doc: &str) {
@@ -117,7 +117,7 @@ impl List<'_, '_> {
             Type::State => self.states(),
             Type::Kind => self.kinds(),
             Type::Path => {
-                let paths = fields::paths(&self.place.outline, self.text, self.document());
+                let paths = fields::paths(&self.place.tree, self.text, self.document());
                 for (path, of) in paths {
                     self.add(CompletionKind::Path, &path, &of, "");
                 }
@@ -128,10 +128,10 @@ impl List<'_, '_> {
     }
 
     fn states(&mut self) {
-        let outline = &self.place.outline;
-        for name in states::all(outline, self.document()) {
-            let part = states::state(outline, self.document(), name);
-            let part = |key| value_of(outline, self.text, part?, key);
+        let tree = &self.place.tree;
+        for name in states::all(tree, self.document()) {
+            let part = states::state(tree, self.document(), name);
+            let part = |key| value_of(tree, self.text, part?, key);
             let (kind, doc) = (part("kind").unwrap_or("working"), part("doc").unwrap_or_default());
             self.add(CompletionKind::State, name, kind, doc);
         }
@@ -146,10 +146,10 @@ impl List<'_, '_> {
             }
             return;
         }
-        let outline = &self.place.outline;
-        let described: Vec<String> = outline
+        let tree = &self.place.tree;
+        let described: Vec<String> = tree
             .documents()
-            .filter_map(|document| kind_of(outline, self.text, document))
+            .filter_map(|document| kind_of(tree, self.text, document))
             .collect();
         for kind in described {
             self.add(CompletionKind::Kind, &kind, "of this file", "");
@@ -161,13 +161,13 @@ impl List<'_, '_> {
 
     /// The kinds of `owns` and `watches`.
     fn in_view(&self) -> Vec<String> {
-        let (outline, document) = (&self.place.outline, self.document());
+        let (tree, document) = (&self.place.tree, self.document());
         let lists = ["owns", "watches"]
             .into_iter()
-            .filter_map(|key| outline.entry(document, key));
-        let items = lists.flat_map(|list| outline.inside(list));
+            .filter_map(|key| tree.entry(document, key));
+        let items = lists.flat_map(|list| tree.inside(list));
         let kinds = items.filter_map(|item| {
-            value(outline, self.text, item).or_else(|| value_of(outline, self.text, item, "kind"))
+            value(tree, self.text, item).or_else(|| value_of(tree, self.text, item, "kind"))
         });
         kinds.map(str::to_owned).collect()
     }
@@ -187,11 +187,11 @@ impl List<'_, '_> {
         for word in type_words() {
             self.add_at(span, CompletionKind::Type, word, "", "");
         }
-        let outline = &self.place.outline;
-        let types = outline
+        let tree = &self.place.tree;
+        let types = tree
             .documents()
-            .filter_map(|document| outline.entry(document, "types"));
-        let named = types.flat_map(|types| outline.entries(types));
+            .filter_map(|document| tree.entry(document, "types"));
+        let named = types.flat_map(|types| tree.entries(types));
         let named: Vec<String> = named.map(|(_, name)| name.to_owned()).collect();
         for name in named {
             self.add_at(span, CompletionKind::Type, &name, "of `types`", "");
@@ -264,14 +264,12 @@ impl List<'_, '_> {
 
     /// The conditions that the document declares.
     fn conditions(&mut self) {
-        let outline = &self.place.outline;
-        let declared = outline.entry(self.document(), "conditions");
-        let entries = declared
-            .into_iter()
-            .flat_map(|declared| outline.entries(declared));
+        let tree = &self.place.tree;
+        let declared = tree.entry(self.document(), "conditions");
+        let entries = declared.into_iter().flat_map(|declared| tree.entries(declared));
         let declared: Vec<(String, String)> = entries
             .map(|(part, name)| {
-                let doc = outline.parts[part].value.map_or("", |value| at(self.text, value));
+                let doc = tree.parts[part].value.map_or("", |value| at(self.text, value));
                 (name.to_owned(), doc.to_owned())
             })
             .collect();

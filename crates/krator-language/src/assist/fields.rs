@@ -2,7 +2,7 @@
 
 use super::value;
 use crate::model::machine_status_of;
-use crate::outline::Outline;
+use crate::tolerant_tree::TolerantTree;
 
 /// The limits of the depth and of the number of fields that are found.
 const DEEPEST: usize = 6;
@@ -17,23 +17,23 @@ const METADATA: [(&str, &str); 4] = [
 ];
 
 /// The paths of a document's fields, each with its type as written.
-pub(super) fn paths(outline: &Outline, text: &str, document: usize) -> Vec<(String, String)> {
+pub(super) fn paths(tree: &TolerantTree, text: &str, document: usize) -> Vec<(String, String)> {
     let mut finder = Finder {
-        outline,
+        tree,
         text,
-        types: outline
+        types: tree
             .documents()
-            .filter_map(|document| outline.entry(document, "types"))
+            .filter_map(|document| tree.entry(document, "types"))
             .collect(),
         found: Vec::new(),
     };
-    if let Some(spec) = outline.entry(document, "spec") {
-        match value(outline, text, spec) {
+    if let Some(spec) = tree.entry(document, "spec") {
+        match value(tree, text, spec) {
             Some(phrase) => finder.phrase(phrase, ".spec", 0),
             None => finder.fields(spec, ".spec", 0),
         }
     }
-    if let Some(status) = outline.entry(document, "status") {
+    if let Some(status) = tree.entry(document, "status") {
         finder.fields(status, ".status", 0);
     }
     let mut found = finder.found;
@@ -50,7 +50,7 @@ pub(super) fn paths(outline: &Outline, text: &str, document: usize) -> Vec<(Stri
 }
 
 struct Finder<'o, 't> {
-    outline: &'o Outline,
+    tree: &'o TolerantTree,
     text: &'t str,
     types: Vec<usize>,
     found: Vec<(String, String)>,
@@ -59,7 +59,7 @@ struct Finder<'o, 't> {
 impl Finder<'_, '_> {
     fn fields(&mut self, mapping: usize, above: &str, depth: usize) {
         let entries: Vec<(usize, String)> = self
-            .outline
+            .tree
             .entries(mapping)
             .map(|(part, name)| (part, name.to_owned()))
             .collect();
@@ -76,9 +76,9 @@ impl Finder<'_, '_> {
         if depth == DEEPEST || self.found.len() == MOST {
             return;
         }
-        let of = match value(self.outline, self.text, part) {
+        let of = match value(self.tree, self.text, part) {
             Some(phrase) => phrase,
-            None => super::value_of(self.outline, self.text, part, "type").unwrap_or("object"),
+            None => super::value_of(self.tree, self.text, part, "type").unwrap_or("object"),
         };
         self.found.push((path.to_owned(), of.to_owned()));
         self.inside(part, path, depth + 1);
@@ -89,17 +89,17 @@ impl Finder<'_, '_> {
         if depth > DEEPEST {
             return;
         }
-        if let Some(phrase) = value(self.outline, self.text, part) {
+        if let Some(phrase) = value(self.tree, self.text, part) {
             self.phrase(phrase, path, depth);
             return;
         }
-        if let Some(properties) = self.outline.entry(part, "properties") {
+        if let Some(properties) = self.tree.entry(part, "properties") {
             self.fields(properties, path, depth);
         }
-        if let Some(items) = self.outline.entry(part, "items") {
+        if let Some(items) = self.tree.entry(part, "items") {
             self.inside(items, &format!("{path}[*]"), depth + 1);
         }
-        if let Some(phrase) = super::value_of(self.outline, self.text, part, "type") {
+        if let Some(phrase) = super::value_of(self.tree, self.text, part, "type") {
             self.phrase(phrase, path, depth);
         }
     }
@@ -113,7 +113,7 @@ impl Finder<'_, '_> {
         let named = self
             .types
             .iter()
-            .find_map(|types| self.outline.entry(*types, phrase));
+            .find_map(|types| self.tree.entry(*types, phrase));
         if let Some(named) = named.filter(|_| depth <= DEEPEST) {
             self.inside(named, path, depth + 1);
         }

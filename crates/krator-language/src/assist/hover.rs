@@ -6,8 +6,8 @@ use crate::catalog::Rule;
 use crate::catalog::keys::{Absent, Key, NameOf, Type};
 use crate::finding::Span;
 use crate::model::{Scope, kubernetes};
-use crate::outline::{Outline, Step};
 use crate::rules;
+use crate::tolerant_tree::{Step, TolerantTree};
 
 /// An explanation of a piece of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,21 +20,21 @@ pub struct Hover {
 
 /// Explains the key, state, kind or rule at an offset.
 pub fn hover(text: &str, offset: usize) -> Option<Hover> {
-    let outline = Outline::of(text);
-    let (part, in_value) = outline.at(offset)?;
-    let path = outline.path(part);
+    let tree = TolerantTree::of(text);
+    let (part, in_value) = tree.at(offset)?;
+    let path = tree.path(part);
     if let Some(state) = super::state_at(text, offset) {
-        let document = outline.document(part);
-        let defined = states::state(&outline, document, &state.name)?;
+        let document = tree.document(part);
+        let defined = states::state(&tree, document, &state.name)?;
         return Some(Hover {
             span: state.span,
-            markdown: of_state(&outline, text, defined, &state.name),
+            markdown: of_state(&tree, text, defined, &state.name),
         });
     }
     let span = if in_value {
-        outline.parts[part].value?
+        tree.parts[part].value?
     } else {
-        outline.parts[part].name
+        tree.parts[part].name
     };
     let markdown = if in_value {
         of_value(at(text, span), &path).or_else(|| key_at(&path).map(of_key))?
@@ -93,23 +93,23 @@ fn of_kind(reference: &str) -> Option<String> {
     ))
 }
 
-fn of_state(outline: &Outline, text: &str, part: usize, name: &str) -> String {
-    let scalar = |key| value_of(outline, text, part, key);
+fn of_state(tree: &TolerantTree, text: &str, part: usize, name: &str) -> String {
+    let scalar = |key| value_of(tree, text, part, key);
     let mut markdown = format!("**`{name}`**, a `{}` state", scalar("kind").unwrap_or("working"));
     if let Some(doc) = scalar("doc") {
         markdown += &format!("\n\n{doc}");
     }
-    let next = outline.entry(part, "next");
-    let edges = next.into_iter().flat_map(|next| outline.inside(next));
+    let next = tree.entry(part, "next");
+    let edges = next.into_iter().flat_map(|next| tree.inside(next));
     let to: Vec<String> = edges
-        .filter_map(|edge| value(outline, text, edge).or_else(|| value_of(outline, text, edge, "to")))
+        .filter_map(|edge| value(tree, text, edge).or_else(|| value_of(tree, text, edge, "to")))
         .map(|to| format!("`{to}`"))
         .collect();
     if !to.is_empty() {
         markdown += &format!("\n\nIts handler leads to {}.", to.join(", "));
     }
-    if let Some(timeout) = outline.entry(part, "timeout") {
-        let scalar = |key| value_of(outline, text, timeout, key);
+    if let Some(timeout) = tree.entry(part, "timeout") {
+        let scalar = |key| value_of(tree, text, timeout, key);
         if let (Some(after), Some(to)) = (scalar("after"), scalar("to")) {
             markdown += &format!("\n\nAfter {after}, time leads to `{to}`.");
         }

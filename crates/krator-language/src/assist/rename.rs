@@ -4,7 +4,7 @@ use super::states::{mentions, state};
 use super::{state_at, value};
 use crate::finding::Span;
 use crate::names::StateName;
-use crate::outline::Outline;
+use crate::tolerant_tree::TolerantTree;
 
 /// The edits of a description for a new name of a state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,21 +46,21 @@ pub fn rename(
     if let Err(error) = StateName::parse(new) {
         return Err(NotRenamed::NotAName(new.to_owned(), error.expected));
     }
-    let outline = Outline::of(text);
-    let (part, _) = outline.at(offset).ok_or(NotRenamed::NoState)?;
-    let document = outline.document(part);
-    if former != new && state(&outline, document, new).is_some() {
+    let tree = TolerantTree::of(text);
+    let (part, _) = tree.at(offset).ok_or(NotRenamed::NoState)?;
+    let document = tree.document(part);
+    if former != new && state(&tree, document, new).is_some() {
         return Err(NotRenamed::Taken(new.to_owned()));
     }
-    let mut edits: Vec<(Span, String)> = mentions(&outline, text, document, &former)
+    let mut edits: Vec<(Span, String)> = mentions(&tree, text, document, &former)
         .into_iter()
         .map(|span| (span, new.to_owned()))
         .collect();
     if former != new
-        && let Some(defined) = state(&outline, document, &former)
+        && let Some(defined) = state(&tree, document, &former)
     {
         edits.extend(renamed_from(
-            &outline,
+            &tree,
             text,
             defined,
             new,
@@ -73,26 +73,24 @@ pub fn rename(
 
 /// The edit that adds a former name to a state, and takes the new one from its former names.
 fn renamed_from(
-    outline: &Outline,
+    tree: &TolerantTree,
     text: &str,
     state: usize,
     new: &str,
     former: Option<&String>,
 ) -> Option<(Span, String)> {
-    let Some(there) = outline.entry(state, "renamedFrom") else {
-        return Some(outline.first_entry(text, state, &format!("renamedFrom: {}", former?)));
+    let Some(there) = tree.entry(state, "renamedFrom") else {
+        return Some(tree.first_entry(text, state, &format!("renamedFrom: {}", former?)));
     };
-    let one = value(outline, text, there).into_iter();
-    let several = outline
-        .inside(there)
-        .filter_map(|item| value(outline, text, item));
+    let one = value(tree, text, there).into_iter();
+    let several = tree.inside(there).filter_map(|item| value(tree, text, item));
     let before: Vec<&str> = one.chain(several).collect();
     let mut names: Vec<&str> = before.iter().copied().filter(|name| *name != new).collect();
     names.extend(former.map(String::as_str));
-    let part = &outline.parts[there];
+    let part = &tree.parts[there];
     match names[..] {
         _ if names == before => None,
-        [] => Some((whole_entry(outline, text, state, there), String::new())),
+        [] => Some((whole_entry(tree, text, state, there), String::new())),
         _ => {
             let span = Span::new(part.name.end, part.end);
             let names = match names[..] {
@@ -105,11 +103,11 @@ fn renamed_from(
 }
 
 /// An entry with what separates it from the next one: its lines, or its part of a mapping in braces.
-fn whole_entry(outline: &Outline, text: &str, state: usize, entry: usize) -> Span {
-    let part = &outline.parts[entry];
-    if outline.parts[state].bracket.is_some() {
-        let next = outline.inside(state).find(|at| *at > entry);
-        let end = next.map_or(part.end, |next| outline.parts[next].name.start);
+fn whole_entry(tree: &TolerantTree, text: &str, state: usize, entry: usize) -> Span {
+    let part = &tree.parts[entry];
+    if tree.parts[state].bracket.is_some() {
+        let next = tree.inside(state).find(|at| *at > entry);
+        let end = next.map_or(part.end, |next| tree.parts[next].name.start);
         return Span::new(part.name.start, end);
     }
     let start = text[..part.name.start].rfind('\n').map_or(0, |end| end + 1);

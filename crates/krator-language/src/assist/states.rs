@@ -4,7 +4,7 @@ use super::at;
 use super::types::{key_at, types_at};
 use crate::catalog::keys::{NameOf, PropertyKey, SectionKey as _, Type};
 use crate::finding::Span;
-use crate::outline::{Outline, Step};
+use crate::tolerant_tree::{Step, TolerantTree};
 
 /// A state whose name is at some place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,16 +21,16 @@ pub struct StateAt {
 
 /// The state whose name is at an offset.
 pub fn state_at(text: &str, offset: usize) -> Option<StateAt> {
-    let outline = Outline::of(text);
-    let (part, _) = outline.at(offset)?;
-    let (name, span) = names(&outline, text, part)
+    let tree = TolerantTree::of(text);
+    let (part, _) = tree.at(offset)?;
+    let (name, span) = names(&tree, text, part)
         .into_iter()
         .find(|(_, span)| (span.start..=span.end).contains(&offset))?;
-    let document = outline.document(part);
-    let kind = outline
+    let document = tree.document(part);
+    let kind = tree
         .entry(document, "resource")
-        .and_then(|resource| super::value_of(&outline, text, resource, "kind"));
-    let defined = state(&outline, document, name).map(|part| outline.parts[part].name);
+        .and_then(|resource| super::value_of(&tree, text, resource, "kind"));
+    let defined = state(&tree, document, name).map(|part| tree.parts[part].name);
     Some(StateAt {
         name: name.to_owned(),
         span,
@@ -40,29 +40,29 @@ pub fn state_at(text: &str, offset: usize) -> Option<StateAt> {
 }
 
 /// The part that defines a state.
-pub(super) fn state(outline: &Outline, document: usize, name: &str) -> Option<usize> {
-    outline.entry(outline.entry(document, "states")?, name)
+pub(super) fn state(tree: &TolerantTree, document: usize, name: &str) -> Option<usize> {
+    tree.entry(tree.entry(document, "states")?, name)
 }
 
 /// The names of a document's states.
-pub(super) fn all(outline: &Outline, document: usize) -> Vec<&str> {
-    let states = outline.entry(document, "states");
-    let entries = states.into_iter().flat_map(|states| outline.entries(states));
+pub(super) fn all(tree: &TolerantTree, document: usize) -> Vec<&str> {
+    let states = tree.entry(document, "states");
+    let entries = states.into_iter().flat_map(|states| tree.entries(states));
     entries.map(|(_, name)| name).collect()
 }
 
 /// Every place in a document where a state is named, in the order of the text.
-pub(super) fn mentions(outline: &Outline, text: &str, document: usize, name: &str) -> Vec<Span> {
-    let parts = outline.all().filter(|part| outline.document(*part) == document);
+pub(super) fn mentions(tree: &TolerantTree, text: &str, document: usize, name: &str) -> Vec<Span> {
+    let parts = tree.all().filter(|part| tree.document(*part) == document);
     parts
-        .flat_map(|part| names(outline, text, part))
+        .flat_map(|part| names(tree, text, part))
         .filter_map(|(named, span)| (named == name).then_some(span))
         .collect()
 }
 
 /// The states that a part names, by its key or by its value.
-fn names<'t>(outline: &Outline, text: &'t str, part: usize) -> Vec<(&'t str, Span)> {
-    let path = outline.path(part);
+fn names<'t>(tree: &TolerantTree, text: &'t str, part: usize) -> Vec<(&'t str, Span)> {
+    let path = tree.path(part);
     let mut found = Vec::new();
     if let Some((Step::Key(_), above)) = path.split_last()
         && types_at(above).iter().any(|of| {
@@ -75,10 +75,10 @@ fn names<'t>(outline: &Outline, text: &'t str, part: usize) -> Vec<(&'t str, Spa
             )
         })
     {
-        let span = outline.parts[part].name;
+        let span = tree.parts[part].name;
         found.push((at(text, span), span));
     }
-    let Some(value) = outline.parts[part].value else {
+    let Some(value) = tree.parts[part].value else {
         return found;
     };
     let written = at(text, value);

@@ -2,7 +2,7 @@
 
 use super::at;
 use crate::finding::Span;
-use crate::outline::Outline;
+use crate::tolerant_tree::TolerantTree;
 
 /// Something with a name, and what is inside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,35 +36,35 @@ pub enum SymbolKind {
 
 /// The symbols of a text, in its order.
 pub fn symbols(text: &str) -> Vec<Symbol> {
-    let outline = Outline::of(text);
-    let documents: Vec<usize> = outline
+    let tree = TolerantTree::of(text);
+    let documents: Vec<usize> = tree
         .documents()
-        .filter(|document| outline.entries(*document).next().is_some())
+        .filter(|document| tree.entries(*document).next().is_some())
         .collect();
     documents
         .iter()
-        .map(|document| symbol_of(&outline, text, *document))
+        .map(|document| symbol_of(&tree, text, *document))
         .collect()
 }
 
-fn symbol_of(outline: &Outline, text: &str, document: usize) -> Symbol {
-    let kind = outline
+fn symbol_of(tree: &TolerantTree, text: &str, document: usize) -> Symbol {
+    let kind = tree
         .entry(document, "resource")
-        .and_then(|resource| outline.entry(resource, "kind"));
-    let named = kind.and_then(|kind| outline.parts[kind].value);
-    let whole = &outline.parts[document];
+        .and_then(|resource| tree.entry(resource, "kind"));
+    let named = kind.and_then(|kind| tree.parts[kind].value);
+    let whole = &tree.parts[document];
     let span = Span::new(whole.name.start, whole.end);
     Symbol {
         name: named.map_or("description", |name| at(text, name)).to_owned(),
         kind: SymbolKind::Document,
         span,
         name_span: named.unwrap_or(whole.name),
-        inside: inside(outline, document, SymbolKind::Key),
+        inside: inside(tree, document, SymbolKind::Key),
     }
 }
 
-fn inside(outline: &Outline, within: usize, kind: SymbolKind) -> Vec<Symbol> {
-    let entries = outline.entries(within);
+fn inside(tree: &TolerantTree, within: usize, kind: SymbolKind) -> Vec<Symbol> {
+    let entries = tree.entries(within);
     let symbols = entries.map(|(part, name)| {
         let below = match (kind, name) {
             (SymbolKind::Key, "states") => Some(SymbolKind::State),
@@ -72,13 +72,13 @@ fn inside(outline: &Outline, within: usize, kind: SymbolKind) -> Vec<Symbol> {
             (SymbolKind::Key, "types") => Some(SymbolKind::Type),
             _ => None,
         };
-        let span = Span::new(outline.parts[part].name.start, outline.parts[part].end);
+        let span = Span::new(tree.parts[part].name.start, tree.parts[part].end);
         Symbol {
             name: name.to_owned(),
             kind,
             span,
-            name_span: outline.parts[part].name,
-            inside: below.map(|kind| inside(outline, part, kind)).unwrap_or_default(),
+            name_span: tree.parts[part].name,
+            inside: below.map(|kind| inside(tree, part, kind)).unwrap_or_default(),
         }
     });
     // An editor shows no symbol without a name.

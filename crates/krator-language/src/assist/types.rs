@@ -1,7 +1,7 @@
 //! The types and keys that the table has for a place in a description.
 
 use crate::catalog::keys::{self, Key, Section, Type};
-use crate::outline::Step;
+use crate::tolerant_tree::Step;
 
 /// The types that a value at a path may have. None of them is [`Type::Either`].
 pub(super) fn types_at(path: &[Step]) -> Vec<&'static Type> {

@@ -26,7 +26,7 @@ pub(crate) use schema::{SpecKey, TypeKey, ValidationKey};
 pub(crate) use versions::{ChangeKey, VersionKey};
 pub(crate) use webhooks::{MatchConditionKey, WebhookKey, WebhooksKey};
 
-use crate::names::Form;
+use crate::names::NamePattern;
 
 /// The type of the value of a key.
 #[derive(Debug, Clone, Copy)]
@@ -54,8 +54,8 @@ pub enum Type {
     Any,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// A string of a form.
-    Name(Form),
+    /// A string of a pattern.
+    Name(NamePattern),
     /// A type as a phrase, such as `optional list of string`; described as what it is here.
     Phrase(&'static str),
     /// The name of a state of the same document.

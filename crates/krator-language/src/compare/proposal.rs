@@ -272,11 +272,11 @@ impl Search<'_> {
             if !is_made {
                 scope
                     .gone
-                    .push(fields::Found::new(at.clone(), then, required(old).contains(name)));
+                    .push(fields::Lone::new(at.clone(), then, required(old).contains(name)));
                 if let Some(now) = now.get(name) {
                     scope
                         .added
-                        .push(fields::Found::new(at, now, required(new).contains(name)));
+                        .push(fields::Lone::new(at, now, required(new).contains(name)));
                 }
             }
         }
@@ -284,7 +284,7 @@ impl Search<'_> {
             let at = with(at, Step::Field((*name).to_owned()));
             scope
                 .added
-                .push(fields::Found::new(at, now, required(new).contains(name)));
+                .push(fields::Lone::new(at, now, required(new).contains(name)));
         }
     }
 

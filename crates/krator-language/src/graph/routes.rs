@@ -123,7 +123,7 @@ impl Routes {
 
     /// A search in depth for a state that nothing leads out of, or for a cycle, without the goal. A state that was left
     /// without finding either always leads to the goal, which holds for all later searches too.
-    fn search(&mut self, from: &[StateId], goal: StateId) -> Option<Found> {
+    fn search(&mut self, from: &[StateId], goal: StateId) -> Option<SearchEnd> {
         /// Results for other goals are dropped when they take more memory than this, in bytes.
         const MOST: usize = 64 << 20;
         if self.settled.len() * self.next.len() > MOST {
@@ -145,7 +145,7 @@ impl Routes {
             while let Some((state, followed)) = path.last_mut() {
                 let (state, edges) = (*state, &self.next[state.0]);
                 if *followed == 0 && edges.iter().all(|to| *to == state) {
-                    return Some(Found { state, is_end: true });
+                    return Some(SearchEnd { state, is_end: true });
                 }
                 let Some(to) = edges.get(*followed).copied() else {
                     settled[state.0] = true;
@@ -155,7 +155,7 @@ impl Routes {
                 };
                 *followed += 1;
                 if is_on_path[to.0] {
-                    return Some(Found {
+                    return Some(SearchEnd {
                         state: to,
                         is_end: false,
                     });
@@ -171,7 +171,7 @@ impl Routes {
 }
 
 /// Where a search has ended: in a state without a way out, or in one that it has come back to.
-struct Found {
+struct SearchEnd {
     state: StateId,
     is_end: bool,
 }

@@ -80,11 +80,11 @@ pub(super) fn describe(definition: &Json) -> Result<Imported, Refusal> {
     description.push_str(&proposal.text);
     Ok(Imported {
         description,
-        unsaid: findings.0,
+        not_imported: findings.0,
     })
 }
 
-/// The comment at the top, with all that is unsaid.
+/// The comment at the top, with all that is not imported.
 fn head(definition: &Json, version: &str, findings: &Findings) -> String {
     let name = definition["metadata"]["name"]
         .as_str()
@@ -99,8 +99,8 @@ fn head(definition: &Json, version: &str, findings: &Findings) -> String {
         1 => out.push_str("# One part of the CRD was not imported:\n"),
         count => out.push_str(&format!("# {count} parts of the CRD were not imported:\n")),
     }
-    for unsaid in &findings.0 {
-        out.push_str(&format!("#   {unsaid}\n"));
+    for part in &findings.0 {
+        out.push_str(&format!("#   {part}\n"));
     }
     out
 }

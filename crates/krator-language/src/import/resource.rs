@@ -97,7 +97,7 @@ pub(super) fn resource(definition: &Json, names: &Names<'_>, findings: &mut Find
             if !is_good(name) {
                 findings.add(
                     &path.field(key).index(at),
-                    format!("a description needs {}", ResourceName::FORM.expected),
+                    format!("a description needs {}", ResourceName::PATTERN.expected),
                 );
             } else if !good.contains(&name) {
                 good.push(name);
@@ -239,7 +239,7 @@ pub(super) fn columns(list: &[Json], path: &Path, fields: &Fields<'_>, findings:
         let is_first_rate = column["priority"].as_i64().unwrap_or(0) == 0;
         let is_ours = is_first_rate && OWN_COLUMNS.contains(&(name, json_path));
         let why = if ColumnName::parse(name).is_err() {
-            Some(format!("a column is named by {}", ColumnName::FORM.expected))
+            Some(format!("a column is named by {}", ColumnName::PATTERN.expected))
         } else if !["string", "integer", "number", "boolean", "date"].contains(&type_) {
             Some(format!("a column has no type `{}`", shown(type_)))
         } else {

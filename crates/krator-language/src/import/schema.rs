@@ -319,7 +319,7 @@ impl Reader<'_, '_> {
                     &path,
                     format!(
                         "a field is named by {}; it is left out, so unknown fields beside it are kept, and nothing in them is checked",
-                        FieldName::FORM.expected
+                        FieldName::PATTERN.expected
                     ),
                 );
                 is_partial = true;

@@ -35,7 +35,7 @@ pub(super) fn fields(schema: &Json, path: &Path, findings: &mut Findings) -> Map
             continue;
         }
         let Ok(rust_name) = rust_names.of_field(name) else {
-            let expected = FieldName::FORM.expected;
+            let expected = FieldName::PATTERN.expected;
             findings.add(&path, format!("a field is named by {expected}; it is left out"));
             continue;
         };

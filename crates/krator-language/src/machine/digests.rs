@@ -30,7 +30,7 @@ impl<'a> Digests<'a> {
             return None;
         }
         let whole = kind.converts().then(|| (WHOLE.to_owned(), Vec::new()));
-        let told_apart = kind.told_apart().into_iter().map(|path| {
+        let watched_fields = kind.watched_fields().into_iter().map(|path| {
             let names = path.segments.iter().filter_map(|segment| match segment {
                 Segment::Field(name) => Some(name.as_str()),
                 // Such a path is refused in descriptions.
@@ -42,7 +42,7 @@ impl<'a> Digests<'a> {
         find_defaults(schema, (&[], 0), &mut defaults);
         Some(Digests {
             schema,
-            paths: whole.into_iter().chain(told_apart).collect(),
+            paths: whole.into_iter().chain(watched_fields).collect(),
             defaults,
         })
     }

@@ -7,12 +7,12 @@ use serde_json::{Value as Json, json};
 
 use super::{KubernetesType, Scope};
 
-/// The types of Kubernetes 1.37, one in each line: see [`Known`] for the columns. A test writes the file from the types of
+/// The types of Kubernetes 1.37, one in each line: see [`BuiltinType`] for the columns. A test writes the file from the types of
 /// k8s-openapi, which the command would have to compile otherwise: more than anything else that it is built from.
 static TYPES: &str = include_str!("kubernetes/types.tsv");
 
 /// A type of Kubernetes' own.
-struct Known {
+struct BuiltinType {
     /// Group, version and name in the form that descriptions use, `core/v1.Pod`; `meta` stands for the types that all
     /// groups share.
     reference: &'static str,
@@ -26,7 +26,7 @@ struct Known {
     schema: &'static str,
 }
 
-impl Known {
+impl BuiltinType {
     fn of(line: &'static str) -> Self {
         let mut columns = line.split('\t');
         let mut next = || columns.next().unwrap_or_default();
@@ -36,7 +36,7 @@ impl Known {
             (plural, "Cluster") => Some((plural, Scope::Cluster)),
             (plural, _) => Some((plural, Scope::Namespaced)),
         };
-        Known {
+        BuiltinType {
             reference,
             resource,
             rust: next(),
@@ -55,12 +55,12 @@ impl Known {
 /// The pattern of quantities in the CRDs of Kubernetes' own projects.
 pub const QUANTITY_PATTERN: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
 
-fn all() -> &'static [Known] {
-    static KNOWN: OnceLock<Vec<Known>> = OnceLock::new();
-    KNOWN.get_or_init(|| TYPES.lines().map(Known::of).collect())
+fn all() -> &'static [BuiltinType] {
+    static KNOWN: OnceLock<Vec<BuiltinType>> = OnceLock::new();
+    KNOWN.get_or_init(|| TYPES.lines().map(BuiltinType::of).collect())
 }
 
-fn find(reference: &str) -> Option<&'static Known> {
+fn find(reference: &str) -> Option<&'static BuiltinType> {
     all().iter().find(|known| known.reference == reference)
 }
 
@@ -95,7 +95,7 @@ pub fn kinds() -> impl Iterator<Item = &'static str> {
 }
 
 /// The kinds.
-fn listed() -> impl Iterator<Item = &'static Known> {
+fn listed() -> impl Iterator<Item = &'static BuiltinType> {
     all().iter().filter(|known| known.resource.is_some())
 }
 

@@ -70,7 +70,7 @@ impl Kind {
     /// Whether the operator remembers digests of the spec in the status: of the fields that states tell apart, and of all of it
     /// where a conversion may change it without a new generation.
     pub fn keeps_digests(&self) -> bool {
-        self.converts() || !self.told_apart().is_empty()
+        self.converts() || !self.watched_fields().is_empty()
     }
 
     /// Whether the operator remembers in the status which timeouts have led from their states: those at a point in time.

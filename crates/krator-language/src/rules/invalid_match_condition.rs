@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use krator_schema::cel::Question;
+use krator_schema::cel::AccessCheck;
 use krator_schema::cel::admission::{Environment, Evaluated, Expression, Rejection, Request, Wanted};
 use serde_json::{Value as Json, json};
 
@@ -97,8 +97,8 @@ fn holds(expression: &Expression, operation: &str) -> Option<bool> {
         old_object: &nothing,
         request: &json!({"operation": operation}),
         namespace: &Json::Null,
-        decide: Arc::new(|_: &Question| (false, String::new())),
-        asked: Question::default(),
+        decide: Arc::new(|_: &AccessCheck| (false, String::new())),
+        asked: AccessCheck::default(),
     };
     match expression.evaluate(&Environment::default().scope(request)) {
         Evaluated::Bool(holds) => Some(holds),

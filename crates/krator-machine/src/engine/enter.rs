@@ -1,7 +1,7 @@
 //! How an object comes into a state: as a new object, as one that a restarted operator finds, or over an edge.
 use super::{
     Cause, Engine, Moved, Now, Stay,
-    limits::{Diverted, Pace},
+    limits::{Diverted, RateLimiter},
     reason::Reason,
 };
 use crate::{
@@ -35,7 +35,7 @@ impl<'g> Engine<'g> {
             approved: 0,
             pausing: false,
             field_values,
-            pace: Pace::default(),
+            rate: RateLimiter::default(),
             fired: None,
             deleting: false,
             leave: None,
@@ -104,7 +104,7 @@ impl<'g> Engine<'g> {
         if let Some(unstored) = self.unstored.as_deref_mut() {
             unstored.set_before.append(&mut unstored.set);
         }
-        let slowed = self.pace.enter(now);
+        let slowed = self.rate.enter(now);
         let ended = self.measure(to, is_deleted, now);
         let policy = self.graph.state(to);
         self.at = Some(to);
@@ -125,7 +125,7 @@ impl<'g> Engine<'g> {
         self.report_digests();
         self.finished = false;
         self.stay.due = Some(now.elapsed);
-        self.stay.not_before = self.pace.next_entry().max(not_before);
+        self.stay.not_before = self.rate.next_entry().max(not_before);
     }
 
     /// Takes the entries that were not taken yet. They are certain as soon as the rendered status is stored: before that,

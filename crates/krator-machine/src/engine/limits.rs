@@ -1,4 +1,4 @@
-//! How often and how fast an object may enter states: the limits of the description, and the pace of every machine.
+//! How often and how fast an object may enter states: the limits of the description, and the rate of every machine.
 use super::{Cause, Engine, Now, reason::Reason};
 use crate::{
     field_value::FieldValue,
@@ -17,14 +17,14 @@ const REST: Duration = Duration::from_secs(10);
 /// How many states an object has entered lately. Each second without an entry allows one more, so what counts is time, and not
 /// what the object does in it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Pace {
+pub(super) struct RateLimiter {
     /// The second of [`Now::elapsed`] in which an object that enters one state a second would have entered as many.
     entitled: u32,
     /// Whether the object is slowed, or was a moment ago.
     is_slowed: bool,
 }
 
-impl Pace {
+impl RateLimiter {
     /// Counts an entry. Returns whether the object is slowed from now on.
     pub fn enter(&mut self, now: Now) -> bool {
         let second = second(now);
@@ -105,13 +105,13 @@ impl Engine<'_> {
         }
     }
 
-    /// Goes on at the pace of the engine that this one replaces: an object is no faster because another writer changes its status.
+    /// Goes on at the rate of the engine that this one replaces: an object is no faster because another writer changes its status.
     pub fn keep_pace(&mut self, former: &Engine<'_>, now: Now) {
         let second = second(now);
-        let ahead = former.pace.entitled.saturating_sub(second);
-        self.pace.entitled = self.pace.entitled.max(second).saturating_add(ahead);
-        self.pace.is_slowed |= former.pace.is_slowed;
-        self.stay.not_before = self.stay.not_before.max(self.pace.next_entry());
+        let ahead = former.rate.entitled.saturating_sub(second);
+        self.rate.entitled = self.rate.entitled.max(second).saturating_add(ahead);
+        self.rate.is_slowed |= former.rate.is_slowed;
+        self.stay.not_before = self.stay.not_before.max(self.rate.next_entry());
     }
 
     /// A handler leads on from a state. If the object has rested there, the count of each state that is past its limit begins

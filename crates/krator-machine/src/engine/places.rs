@@ -20,7 +20,7 @@ pub struct Place {
 
 /// What an object takes of the limits of its kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct Claim {
     /// The places that it has, or may have although this process does not know it.
     pub holds: Vec<Place>,
     /// What it waits for; `None` if it could not go on although there were places.
@@ -96,7 +96,7 @@ impl Engine<'_> {
 
     /// What the object takes of the limits, and what it waits for, if this status is stored. Only what is stored is granted, by the
     /// process that it names: an entry that another process has sent cannot come after that, because it is of an earlier version.
-    pub fn standing(&self, stored: Option<&MachineStatus>, now: Now) -> Standing {
+    pub fn claim(&self, stored: Option<&MachineStatus>, now: Now) -> Claim {
         let at = self.at.map(|at| self.places_in(at));
         let stored_state = stored.and_then(|stored| self.graph.find(stored.state.as_deref()?));
         let ask = stored.and_then(|stored| stored.ask.as_ref());
@@ -117,7 +117,7 @@ impl Engine<'_> {
                 .collect(),
             since: self.stay.entered_at,
         });
-        Standing { holds, wish }
+        Claim { holds, wish }
     }
 
     /// Whether the object has come into its state by a grant that does not hold for this status, which is stored by now: another

@@ -8,29 +8,29 @@ fn place(limit: u16, of: &str) -> Place {
     }
 }
 
-fn holds(places: &[Place]) -> Standing {
-    Standing {
+fn holds(places: &[Place]) -> Claim {
+    Claim {
         holds: places.to_vec(),
         wish: None,
     }
 }
 
-fn wishes(places: &[Place], since: i64) -> Standing {
+fn wishes(places: &[Place], since: i64) -> Claim {
     let since = Timestamp::from_second(since).expect("a time");
     let places = places.to_vec();
-    Standing {
+    Claim {
         holds: Vec::new(),
         wish: Some(Wish { places, since }),
     }
 }
 
-fn report(ledger: &mut Ledger<u32>, key: u32, version: u64, standing: Standing, is_unsure: bool) -> Vec<u32> {
+fn report(ledger: &mut Ledger<u32>, key: u32, version: u64, claim: Claim, is_unsure: bool) -> Vec<u32> {
     ledger.report(
         &key,
         Report {
             name: "",
             version,
-            standing,
+            claim,
             is_unsure,
         },
     )
@@ -48,7 +48,7 @@ fn who_has_waited_longest_is_first_and_nobody_before_all_are_known() {
     assert_eq!(ledger.counts(), [(2, 1)]);
     // One of them goes in, the other one no longer wants to.
     assert!(report(&mut ledger, 2, 2, holds(&all), false).is_empty());
-    assert_eq!(report(&mut ledger, 3, 2, Standing::default(), false), [1]);
+    assert_eq!(report(&mut ledger, 3, 2, Claim::default(), false), [1]);
     assert_eq!(ledger.turns().collect::<Vec<_>>(), [&1]);
 }
 
@@ -61,8 +61,8 @@ fn a_place_is_kept_for_a_write_of_which_nobody_knows_how_it_ended() {
     report(&mut ledger, 2, 1, wishes(&all, 1), false);
     report(&mut ledger, 1, 5, holds(&all), true);
     // It has gone back to its former state, and the write may still come.
-    assert!(report(&mut ledger, 1, 5, Standing::default(), false).is_empty());
-    assert_eq!(report(&mut ledger, 1, 6, Standing::default(), false), [2]);
+    assert!(report(&mut ledger, 1, 5, Claim::default(), false).is_empty());
+    assert_eq!(report(&mut ledger, 1, 6, Claim::default(), false), [2]);
 }
 
 #[test]
@@ -92,8 +92,8 @@ fn the_counts_are_those_of_all_objects() {
         let key = u32::try_from(dice.below(8)).expect("small");
         let zone = if dice.one_in(2) { "a" } else { "b" };
         let places = [place(0, ""), place(1, zone)];
-        let standing = match dice.below(4) {
-            0 => Standing::default(),
+        let claim = match dice.below(4) {
+            0 => Claim::default(),
             1 if ledger.has_turn(&key) => holds(&places),
             _ => wishes(&places, i64::try_from(dice.below(50)).expect("small")),
         };
@@ -101,17 +101,17 @@ fn the_counts_are_those_of_all_objects() {
         if dice.one_in(20) {
             ledger.forget(&key);
         } else {
-            report(&mut ledger, key, version / 3, standing, is_unsure);
+            report(&mut ledger, key, version / 3, claim, is_unsure);
         }
         let mut counted: BTreeMap<Place, u32> = BTreeMap::new();
-        for place in ledger.objects.values().flat_map(Known::takes) {
+        for place in ledger.objects.values().flat_map(LedgerEntry::takes) {
             *counted.entry(place).or_default() += 1;
         }
         assert_eq!(counted, ledger.taken);
-        let line = |known: &Known| known.wish.is_some() && known.turn.is_none();
+        let line = |known: &LedgerEntry| known.wish.is_some() && known.turn.is_none();
         let waiting = ledger.objects.values().filter(|known| line(known)).count();
         assert_eq!(waiting, ledger.waiting.values().map(BTreeSet::len).sum::<usize>());
-        let free = |known: &Known| {
+        let free = |known: &LedgerEntry| {
             known
                 .wish
                 .iter()

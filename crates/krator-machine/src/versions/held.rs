@@ -3,7 +3,7 @@
 //!
 //! Each value that is put back has the digest of what was there without it. Where something else is there by then, somebody
 //! has edited the object in the other version, and the edit wins.
-use super::{Outline, change::written};
+use super::{Defaults, change::written};
 use crate::spec_digest::of_text;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -61,7 +61,7 @@ fn digest(value: &Value) -> String {
 }
 
 /// What has to be put back into `without` so that it becomes `whole`; `None` if nothing has to be.
-pub(super) fn difference(without: Option<&Value>, whole: Option<&Value>, outline: &Outline) -> Option<Held> {
+pub(super) fn difference(without: Option<&Value>, whole: Option<&Value>, known: &Defaults) -> Option<Held> {
     if without == whole {
         return None;
     }
@@ -69,15 +69,15 @@ pub(super) fn difference(without: Option<&Value>, whole: Option<&Value>, outline
         (Some(Value::Object(from)), Some(Value::Object(to))) => {
             let names = from.keys().chain(to.keys());
             let fields = names.filter_map(|name| {
-                let held = difference(from.get(name), to.get(name), outline.field(name))?;
+                let held = difference(from.get(name), to.get(name), known.field(name))?;
                 Some((name.clone(), held))
             });
             Held::Fields(fields.collect())
         }
         (Some(Value::Array(from)), Some(Value::Array(to))) => {
-            let held = match outline.keys.is_empty() {
-                false => keyed(from, to, outline),
-                true => placed(from, to, outline),
+            let held = match known.keys.is_empty() {
+                false => keyed(from, to, known),
+                true => placed(from, to, known),
             };
             held.unwrap_or_else(|| value(without, whole))
         }
@@ -109,8 +109,8 @@ fn value(without: Option<&Value>, whole: Option<&Value>) -> Held {
 }
 
 /// The differences of a list whose items have keys; `None` if putting them back would not give `whole`.
-fn keyed(without: &[Value], whole: &[Value], outline: &Outline) -> Option<Held> {
-    let names = &outline.keys;
+fn keyed(without: &[Value], whole: &[Value], known: &Defaults) -> Option<Held> {
+    let names = &known.keys;
     let of_whole = whole.iter().map(|item| key(item, names));
     let of_whole: Vec<Map<String, Value>> = of_whole.collect::<Option<_>>()?;
     let mut held = Vec::new();
@@ -122,7 +122,7 @@ fn keyed(without: &[Value], whole: &[Value], outline: &Outline) -> Option<Held> 
     }
     for (item, key) in whole.iter().zip(of_whole) {
         let found = find(without, &key).map(|at| &without[at]);
-        held.extend(difference(found, Some(item), outline.item()).map(|held| (key, held)));
+        held.extend(difference(found, Some(item), known.item()).map(|held| (key, held)));
     }
     let held = Held::Items(held);
     let mut restored = Some(Value::Array(without.to_vec()));
@@ -131,14 +131,14 @@ fn keyed(without: &[Value], whole: &[Value], outline: &Outline) -> Option<Held> 
 }
 
 /// The differences of a list whose items have no keys; `None` if it has become shorter.
-fn placed(without: &[Value], whole: &[Value], outline: &Outline) -> Option<Held> {
+fn placed(without: &[Value], whole: &[Value], known: &Defaults) -> Option<Held> {
     let rest = whole.get(without.len()..)?;
     let items = without
         .iter()
         .zip(whole)
         .enumerate()
         .filter_map(|(at, (without, whole))| {
-            let held = difference(Some(without), Some(whole), outline.item())?;
+            let held = difference(Some(without), Some(whole), known.item())?;
             Some((at, digest(without), held))
         });
     Some(Held::Places {

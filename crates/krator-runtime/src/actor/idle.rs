@@ -40,7 +40,7 @@ impl<'g, M: Machine, K> Actor<'g, M, K> {
             retained: self.retained,
             draft: self.draft,
             before_draft: self.before_draft,
-            unkept: self.unkept,
+            pruned: self.pruned,
             failures: self.failures,
             annotations: self.annotations,
             pause: self.pause,

@@ -5,8 +5,8 @@ use crate::{
     engine::Outcome,
     error::Error,
     machine::{Context, Event, Machine, Manifest, ManifestOf, Object as _, Run},
-    pace::paced,
-    world::{Mailbox, RunEnd, World},
+    poll_times::poll_inline,
+    world::{RunEnd, WorkQueue, World},
 };
 use futures::{FutureExt as _, StreamExt as _, channel::mpsc};
 use std::{panic::AssertUnwindSafe, pin::pin, sync::Arc, time::Duration};
@@ -18,7 +18,7 @@ use tracing::Instrument as _;
 
 impl<M: Machine> Actor<'_, M> {
     /// Runs the handler of the current state, after writing what the run depends on.
-    pub(super) async fn run<W: World<M>>(&mut self, world: &W, mailbox: &Mailbox<ManifestOf<M>>) -> Step {
+    pub(super) async fn run<W: World<M>>(&mut self, world: &W, queue: &WorkQueue<ManifestOf<M>>) -> Step {
         let (Some(state), Some(policy)) = (self.state(), self.engine.policy()) else {
             return Step::Again;
         };
@@ -48,7 +48,7 @@ impl<M: Machine> Actor<'_, M> {
             Ok(found) => self.found = found,
             Err(error) => return self.cannot_begin(&error, world),
         }
-        self.handle(state, world, mailbox).await;
+        self.handle(state, world, queue).await;
         Step::Again
     }
 
@@ -61,7 +61,7 @@ impl<M: Machine> Actor<'_, M> {
     }
 
     /// Runs the handler of `state` until it ends or is dropped.
-    async fn handle<W: World<M>>(&mut self, state: M, world: &W, mailbox: &Mailbox<ManifestOf<M>>) {
+    async fn handle<W: World<M>>(&mut self, state: M, world: &W, queue: &WorkQueue<ManifestOf<M>>) {
         let Some(mut object) = self.retained.object.take() else {
             return;
         };
@@ -129,8 +129,8 @@ impl<M: Machine> Actor<'_, M> {
             let handler = AssertUnwindSafe(async { state.run(&mut cx).await }.instrument(span))
                 .catch_unwind()
                 .boxed();
-            let pace = at.and_then(|at| world.pace(at));
-            let mut handler = pin!(paced(pace, handler, |slow, took| {
+            let times = at.and_then(|at| world.poll_times(at));
+            let mut handler = pin!(poll_inline(times, handler, |slow, took| {
                 if let Some(at) = at {
                     world.polled(at, slow, took);
                 }
@@ -138,8 +138,8 @@ impl<M: Machine> Actor<'_, M> {
             loop {
                 tokio::select! {
                     biased;
-                    () = mailbox.arrived() => {
-                        if self.read(mailbox.take(), world.now()) {
+                    () = queue.arrived() => {
+                        if self.read(queue.take(), world.now()) {
                             break None;
                         }
                     }

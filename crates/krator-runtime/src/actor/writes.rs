@@ -181,7 +181,7 @@ impl<M: Machine> Actor<'_, M> {
     /// Writes the status if it differs from what is stored. `None` means that it is stored.
     pub(super) async fn save<W: World<M>>(&mut self, world: &W) -> Option<Step> {
         let epoch = world.schema_epoch();
-        self.unkept.take_if(|unkept| unkept.epoch != epoch);
+        self.pruned.take_if(|pruned| pruned.epoch != epoch);
         let Some(status) = self.unwritten(world.now()) else {
             self.accepted(world);
             return None;

@@ -1,12 +1,12 @@
 //! How handlers reach objects of other kinds. Access that the description does not grant does not compile.
-mod in_tests;
+mod fake;
 
 use crate::{
     cluster::{
         children::Children,
-        others::{
+        related::{
             links::{Grants, Owns, Watches},
-            reach::Cluster,
+            scope::Cluster,
             watches::KindCache,
         },
     },
@@ -16,8 +16,8 @@ use crate::{
     readiness::Readiness,
     resource::{Child, Owner, Place, controller},
 };
+pub(in crate::cluster) use fake::concerning;
 use futures::future::BoxFuture;
-pub(in crate::cluster) use in_tests::concerning;
 use kube::{Api, Resource, api::PropagationPolicy};
 use std::{any::type_name, sync::Arc};
 
@@ -368,7 +368,7 @@ impl<M: Machine> Context<'_, M> {
                         .owned::<K>()
                         .ok_or_else(|| Error::permanent("the operator does not own this kind"))?;
                     let owner = (cluster.api_version.clone(), cluster.kind.clone());
-                    let in_cluster = (Some(Arc::clone(&cluster.report)), Some(cluster.turns.busy()));
+                    let in_cluster = (Some(Arc::clone(&cluster.report)), Some(cluster.limiter.busy()));
                     (cluster.client.clone(), owned, cluster.manager, owner, in_cluster)
                 }
                 OtherKinds::Memory(api) => {

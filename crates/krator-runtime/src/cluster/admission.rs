@@ -4,27 +4,27 @@
 //! objects.
 mod certificates;
 mod conversion;
-mod in_reviews;
-mod keeper;
+mod review_access;
 mod reviews;
+mod rotator;
 
-pub use in_reviews::Admission;
+pub use review_access::Admission;
 
 use super::{
+    observability::metrics::Metrics,
     process::{
         clock::Clock,
         control::{self, Running},
         health::Health,
         serve::{self, Limits, Tls},
     },
-    shown::metrics::Metrics,
 };
 use crate::{error::Result, lock::Lock as _};
 use certificates::Names;
 use futures::FutureExt as _;
-use keeper::{Caller, Keeper};
 use kube::Client;
-use reviews::{Entry, Respondent};
+use reviews::{KindRoutes, WebhookHandler};
+use rotator::{CaBundleTarget, CertificateRotator};
 use std::{
     path::PathBuf,
     sync::{Arc, Mutex},
@@ -32,7 +32,7 @@ use std::{
 };
 use tokio::sync::{oneshot, watch};
 
-pub(in crate::cluster) use reviews::hall;
+pub(in crate::cluster) use reviews::routes;
 
 /// What the API server may ask at the same time.
 const LIMITS: Limits = Limits {
@@ -66,14 +66,14 @@ impl Default for WebhookServer {
 
 /// The kinds of the process that have webhooks. Clones share them.
 #[derive(Clone, Default)]
-pub(in crate::cluster) struct Halls(Arc<Mutex<Vec<Hall>>>);
+pub(in crate::cluster) struct WebhookRoutes(Arc<Mutex<Vec<MakeRoutes>>>);
 
 /// Makes what answers the API server about a kind, with a client of the thread that serves it.
-type Hall = Box<dyn FnOnce(&Client) -> Entry + Send>;
+type MakeRoutes = Box<dyn FnOnce(&Client) -> KindRoutes + Send>;
 
-impl Halls {
-    pub fn add(&self, hall: Hall) {
-        self.0.locked().push(hall);
+impl WebhookRoutes {
+    pub fn register(&self, routes: MakeRoutes) {
+        self.0.locked().push(routes);
     }
 }
 
@@ -97,8 +97,8 @@ impl WebhookServer {
     ///
     /// If nothing can listen at the address, or a mounted certificate is unusable.
     pub fn start(self, process: Process) -> Result<Option<Serving>> {
-        let halls = std::mem::take(&mut *process.halls.0.locked());
-        if halls.is_empty() {
+        let routes = std::mem::take(&mut *process.routes.0.locked());
+        if routes.is_empty() {
             return Ok(None);
         }
         let Some(listener) = serve::bind(&self.address)? else {
@@ -108,11 +108,11 @@ impl WebhookServer {
         let (served, current) = watch::channel(None);
         let tls = match &self.certificate {
             Some(folder) => Tls::mounted(folder)?,
-            None => Tls::kept(current),
+            None => Tls::rotated(current),
         };
         process.metrics.serves("webhooks", &tls);
-        let is_kept = self.certificate.is_none();
-        let wait = is_kept.then(|| process.health.waits_for("the certificate of the webhooks"));
+        let is_rotated = self.certificate.is_none();
+        let wait = is_rotated.then(|| process.health.waits_for("the certificate of the webhooks"));
         tracing::info!(address = %listener.local_addr()?, "serving webhooks");
         let (ended, drained) = oneshot::channel();
         let task = async move {
@@ -120,33 +120,33 @@ impl WebhookServer {
                 Ok(client) => client,
                 Err(error) => return tracing::error!(%error, "webhooks cannot be served"),
             };
-            let entries: Vec<Entry> = halls.into_iter().map(|hall| hall(&client)).collect();
-            let callers = Caller::of(&entries, process.operator);
-            let respondent = match Respondent::new(entries, process.metrics) {
-                Ok(respondent) => Arc::new(respondent),
+            let kinds: Vec<KindRoutes> = routes.into_iter().map(|make| make(&client)).collect();
+            let targets = CaBundleTarget::of(&kinds, process.operator);
+            let handler = match WebhookHandler::new(kinds, process.metrics) {
+                Ok(handler) => Arc::new(handler),
                 Err(error) => return tracing::error!(%error, "webhooks cannot be served"),
             };
             let mut stop = process.stop;
             let stopped = async move { drop(stop.wait_for(|stop| *stop).await) };
-            let serving = serve::serve(listener, Some(tls), respondent, LIMITS, stopped.boxed().shared());
+            let serving = serve::serve(listener, Some(tls), handler, LIMITS, stopped.boxed().shared());
             match wait {
                 None => serving.await,
                 Some(wait) => {
-                    let keeper = Keeper {
+                    let rotator = CertificateRotator {
                         client,
                         operator: process.operator,
                         identity: process.identity,
                         names: Names::of(process.operator, &process.namespace),
                         namespace: process.namespace,
                         lifetime: self.lifetime,
-                        callers,
+                        targets,
                         clock: process.clock,
                         health: process.health,
                         served,
                     };
                     tokio::select! {
                         () = serving => {}
-                        () = keeper.run(wait) => {}
+                        () = rotator.run(wait) => {}
                     }
                 }
             }
@@ -167,7 +167,7 @@ pub(in crate::cluster) struct Process {
     pub namespace: String,
     /// Makes a client of the thread that calls it.
     pub connect: Box<dyn FnOnce() -> Result<Client> + Send>,
-    pub halls: Halls,
+    pub routes: WebhookRoutes,
     pub clock: Arc<Clock>,
     pub health: Health,
     pub metrics: Metrics,

@@ -3,7 +3,7 @@ pub(super) mod apis;
 pub(super) mod backoff;
 pub(super) mod patch;
 pub(super) mod raw;
-pub(super) mod turns;
+pub(super) mod limiter;
 
 use crate::error::{Error, Result};
 use std::time::Duration;

@@ -3,17 +3,17 @@ mod apply;
 mod emptied;
 mod ends;
 mod former;
-mod strays;
+mod orphans;
 #[cfg(test)]
 mod tests;
 
-pub(super) use strays::Stray;
+pub(super) use orphans::Orphan;
 
 use crate::{
     applied::{Applied, Deleted},
     cluster::{
-        api::turns::Busy,
-        others::{reach::Report, watches::KindCache},
+        api::limiter::Busy,
+        related::{scope::Report, watches::KindCache},
     },
     error::{Error, Result},
     resource::{Child, ChildDeletion, MANAGED_BY, Owner, Place},

@@ -16,12 +16,12 @@ pub(super) use walk::walk;
 
 use crate::{
     cluster::{
-        process::serve::{self, text},
-        shown::{
+        observability::{
             Problem,
             development::{Planned, Served, Target},
             inspect::{Inspection, protect},
         },
+        process::serve::{self, text},
     },
     error::{Error, Result},
 };

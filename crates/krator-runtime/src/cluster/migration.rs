@@ -3,7 +3,7 @@
 //! The API never shows in which version an object is stored, so every object is written that is listed. A write changes nothing
 //! that clients see but `metadata.managedFields`: entries in other versions are rewritten, because one in a version that is gone
 //! makes every server-side apply to the object fail.
-use super::{api::raw::Endpoint, others::links::Linked};
+use super::{api::raw::Endpoint, related::links::Linked};
 use crate::{
     error::{Error, Result},
     machine::ManifestOf,
@@ -54,7 +54,7 @@ impl Kind {
     where
         ManifestOf<M>: KubeObject,
     {
-        let versions = M::doors().versions.map(|versions| versions.text);
+        let versions = M::webhooks().versions.map(|versions| versions.text);
         Self {
             endpoint: Endpoint::of::<ManifestOf<M>>(),
             versions,

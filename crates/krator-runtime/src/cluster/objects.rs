@@ -1,12 +1,12 @@
 //! The objects of one kind: the loop that looks after them, and the reads and writes that their machines make.
 pub(super) mod conversion;
+mod crd_mismatch;
 mod decoding;
 pub(super) mod dispatch;
-mod misfit;
+mod invalid_status;
 pub(super) mod places;
 pub(super) mod remote;
-mod skew;
 mod status_patch;
 mod undecodable;
 
-pub(super) use skew::Skew;
+pub(super) use crd_mismatch::CrdMismatch;

@@ -5,32 +5,32 @@ mod connect;
 use crate::{
     cluster::{
         Election, Handlers, OperatorRuntime,
-        admission::{Halls, Process, hall},
+        admission::{Process, WebhookRoutes, routes},
         api::{apis::Apis, raw::Endpoint},
         host, migration,
         objects::{
-            Skew,
+            CrdMismatch,
             dispatch::Dispatcher,
             places::{self, Places},
             remote::{RUN, Remote},
         },
-        others::{
-            links::Linked,
-            reach::Cluster,
-            watches::{self, SharedWatches},
+        observability::{
+            inspect::{Inspected, Inspection},
+            metrics::Metrics,
+            recorder::Recorder,
         },
         process::{
             clock::Clock,
             control,
             health::Health,
             leadership::Leadership,
-            lease::{self, Candidacy, Elector, Sight},
+            lease::{self, Candidacy, Elector, LastSeen},
             namespaces, serve,
         },
-        shown::{
-            inspect::{Inspected, Inspection},
-            metrics::Metrics,
-            recorder::Recorder,
+        related::{
+            links::Linked,
+            scope::Cluster,
+            watches::{self, SharedWatches},
         },
     },
     error::{Error, Result},
@@ -74,7 +74,7 @@ pub(in crate::cluster) struct Common {
     /// The view of the objects that the server of the metrics shows, if there is such a server.
     inspection: Option<Inspection>,
     stop: watch::Receiver<bool>,
-    halls: Halls,
+    routes: WebhookRoutes,
 }
 
 impl OperatorRuntime {
@@ -136,7 +136,7 @@ impl OperatorRuntime {
             metrics,
             inspection: metrics_server.is_some().then_some(inspection),
             stop,
-            halls: Halls::default(),
+            routes: WebhookRoutes::default(),
         };
         let for_webhooks = {
             let elects_in = self
@@ -237,7 +237,7 @@ impl Common {
         let namespace = election
             .namespace
             .unwrap_or_else(|| config.default_namespace.clone());
-        let sighted = self
+        let first_read = self
             .health
             .waits_for(format!("lease {} in {namespace}", self.name));
         let common = self.clone();
@@ -250,8 +250,8 @@ impl Common {
                 identity,
                 leadership: common.leadership,
                 clock: common.clock,
-                sighted: Some(sighted),
-                sight: Sight::default(),
+                first_read: Some(first_read),
+                last_seen: LastSeen::default(),
             })
         })
     }
@@ -264,7 +264,7 @@ impl Common {
             identity,
             namespace,
             connect: Box::new(move || connect(config, &clock, &metrics, None)),
-            halls: self.halls.clone(),
+            routes: self.routes.clone(),
             clock: Arc::clone(&self.clock),
             health: self.health.clone(),
             metrics: self.metrics.clone(),
@@ -348,7 +348,7 @@ where
     ManifestOf<O::Machine>: KubeObject,
 {
     let endpoint = Endpoint::of::<ManifestOf<O::Machine>>();
-    if O::Machine::doors().versions.is_some() {
+    if O::Machine::webhooks().versions.is_some() {
         common.health.spares(&endpoint);
     }
     let objects = shared.own::<ManifestOf<O::Machine>>(&common.namespaces);
@@ -361,7 +361,7 @@ where
     let cluster = Cluster {
         report: Arc::new(move |about, event| events.record(about, RUN, event, clock.time())),
         apis: Apis::default(),
-        turns: Arc::default(),
+        limiter: Arc::default(),
         client: common.client,
         manager: common.name,
         api_version: ManifestOf::<O::Machine>::api_version(&()).into_owned(),
@@ -382,18 +382,18 @@ where
         common.health.note(about, Some(handlers));
     }
     let (sharing, shared_state) = watch::channel(None);
-    if let Some(hall) = hall(shared_state, &cluster) {
-        common.halls.add(hall);
+    if let Some(routes) = routes(shared_state, &cluster) {
+        common.routes.register(routes);
     }
     let metrics = common.metrics.of_kind(group.clone(), kind.clone(), graph);
-    let skew = Skew::new(endpoint.clone(), common.health.clone(), metrics.missing());
+    let crd_mismatch = CrdMismatch::new(endpoint.clone(), common.health.clone(), metrics.missing());
     #[cfg(feature = "dev")]
     let failures = common.inspection.as_ref().map(|inspection| {
         inspection
             .development()
             .serve(endpoint.clone(), O::Machine::SAMPLE, &cluster.namespaces)
     });
-    let Inspected { history, questions } =
+    let Inspected { history, requests } =
         Inspected::new(common.inspection.as_ref(), &metrics, group, kind, graph);
     Box::pin(async move {
         let heartbeat = common.health.watches_loop(endpoint.name());
@@ -404,7 +404,7 @@ where
             operator,
             cluster,
             clock: common.clock,
-            paces: match common.handlers {
+            poll_times: match common.handlers {
                 Handlers::Pool => graph.states.iter().map(|_| Arc::default()).collect(),
                 Handlers::OneThread => Vec::new(),
             },
@@ -415,13 +415,13 @@ where
             older: super::objects::conversion::older::<O::Machine>(&endpoint),
             endpoint,
             metrics,
-            skew,
+            crd_mismatch,
             watching: common.watching,
             history,
             #[cfg(feature = "dev")]
             failures,
         };
-        let dispatcher = Dispatcher::new(world, heartbeat, questions);
+        let dispatcher = Dispatcher::new(world, heartbeat, requests);
         dispatcher.run(objects, others, common.stop, GRACE).await;
     })
 }

@@ -1,14 +1,14 @@
 //! The world of one object in memory, and the handle with which a test acts on it from outside.
 use super::InMemoryApi;
 use crate::{
-    engine::{Moved, Now, Place, Standing},
+    engine::{Claim, Moved, Now, Place},
     error::Result,
     graph::{StateId, Watch},
     lock::Lock as _,
     machine::{Edit, Event, Machine, ManifestOf, Object as _, SharedOf, StatusOf},
     spec_digest::{STEP, mixed},
     status::{Condition, ObjectStatus as _},
-    world::{Change, Mailbox, RunEnd, World, WriteError},
+    world::{Change, RunEnd, WorkQueue, World, WriteError},
 };
 use jiff::Timestamp;
 use std::{
@@ -43,7 +43,7 @@ pub(crate) struct Outside<M: Machine> {
     stored: Mutex<Option<Arc<ManifestOf<M>>>>,
     /// The finalizer that holds a deleted object.
     finalizer: String,
-    pub mailbox: Mailbox<ManifestOf<M>>,
+    pub queue: WorkQueue<ManifestOf<M>>,
     pub others: Arc<InMemoryApi>,
     /// The limits that have no place left.
     full: Mutex<BTreeSet<String>>,
@@ -60,7 +60,7 @@ impl<M: Machine> Handle<M> {
         Self(Arc::new(Outside {
             stored: Mutex::new(Some(Arc::new(object))),
             finalizer: finalizer.to_owned(),
-            mailbox: Mailbox::default(),
+            queue: WorkQueue::default(),
             others,
             full: Mutex::default(),
         }))
@@ -69,7 +69,7 @@ impl<M: Machine> Handle<M> {
     /// [`update_spec`](Self::update_spec). Nothing happens if the object is gone.
     pub fn update(&self, change: impl FnOnce(&mut ManifestOf<M>)) {
         if let Some(object) = self.update_unseen(change) {
-            self.0.mailbox.post(|mail| mail.object = Some(object.into()));
+            self.0.queue.push(|queued| queued.object = Some(object.into()));
         }
     }
     /// Changes the object without notifying its machine. `None` if the object is gone, or goes with this change.
@@ -102,7 +102,7 @@ impl<M: Machine> Handle<M> {
     pub fn delete(&self) {
         self.update_spec(|object| object.edit(Edit::Delete));
         if self.stored().is_none() {
-            self.0.mailbox.post(|mail| mail.gone = true);
+            self.0.queue.push(|queued| queued.gone = true);
         }
     }
     /// Others take all places of a limit, until [`free`](Self::free) is called: the object waits before it enters a state of it.
@@ -121,7 +121,7 @@ impl<M: Machine> Handle<M> {
     /// A limit has places again.
     pub fn free(&self, limit: &str) {
         self.0.full.locked().remove(limit);
-        self.0.mailbox.post(|_| ());
+        self.0.queue.push(|_| ());
     }
     /// Somebody approves what the object asks for, as `krator approve` does.
     ///
@@ -143,7 +143,7 @@ impl<M: Machine> Handle<M> {
             names: vec![what],
             child: None,
         };
-        self.0.mailbox.post(|mail| mail.changes.push(change));
+        self.0.queue.push(|queued| queued.changes.push(change));
     }
 }
 
@@ -310,13 +310,13 @@ impl<M: Machine, H: Hooks<M>> World<M> for Memory<M, H> {
         let path = type_name::<ManifestOf<M>>();
         path.rsplit("::").next().unwrap_or(path)
     }
-    fn stand(&self, _: &ManifestOf<M>, standing: Standing, _: bool) -> bool {
+    fn claim(&self, _: &ManifestOf<M>, claim: Claim, _: bool) -> bool {
         let full = self.handle.0.full.locked();
         let is_free = |place: &Place| {
             let limit = M::GRAPH.limits.get(usize::from(place.limit));
             limit.is_none_or(|limit| !full.contains(limit.name))
         };
-        let wish = standing.wish;
+        let wish = claim.wish;
         wish.is_some_and(|wish| wish.places.iter().all(is_free) && self.hooks.has_place())
     }
     fn moved(&self, _: &ManifestOf<M>, moved: &Moved<'_>) {

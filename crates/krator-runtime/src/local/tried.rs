@@ -99,8 +99,8 @@ impl<M: Machine> Local<M> {
 
     /// Another process goes on from what is stored. Returns whether there is an object that it looks after.
     pub(super) fn restart(&mut self) -> bool {
-        // Mail for a process that has died is lost.
-        drop(self.world.handle.0.mailbox.take());
+        // What is queued for a process that has died is lost.
+        drop(self.world.handle.0.queue.take());
         let stored = self.world.handle.stored();
         let stored = stored.filter(|stored| Actor::<M>::is_responsible_for(M::GRAPH, stored));
         let (Some(stored), Some(process)) = (stored, &self.process) else {

@@ -68,11 +68,11 @@ pub struct Context<'a, M: Machine> {
     /// The children that the handlers of the object have applied.
     pub(crate) applied: &'a Arc<Applied>,
     /// The objects of other kinds that were found before the run.
-    pub(crate) found: &'a [Found],
+    pub(crate) found: &'a [RelatedObject],
 }
 
 /// An object of another kind that concerns an object of the operator: the number of the link, and an `Arc` of the object.
-pub(crate) type Found = (usize, Arc<dyn Any + Send + Sync>);
+pub(crate) type RelatedObject = (usize, Arc<dyn Any + Send + Sync>);
 
 /// The facts about a run when it begins.
 #[derive(Clone, Debug)]

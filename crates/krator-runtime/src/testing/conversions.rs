@@ -29,7 +29,7 @@ pub fn conversions(versions: &str, functions: &Functions<'_>, specs: &str) {
     let versions: Versions = serde_json::from_str(versions).expect("versions.json is as krator writes it");
     let specs: BTreeMap<String, Vec<Value>> =
         serde_json::from_str(specs).expect("specs.json is as krator writes it");
-    let judge = Judge {
+    let trips = RoundTrips {
         versions,
         functions,
         wrong: Mutex::default(),
@@ -38,26 +38,26 @@ pub fn conversions(versions: &str, functions: &Functions<'_>, specs: &str) {
         for (other, others) in specs.iter().filter(|(other, _)| *other != version) {
             for (at, spec) in own.iter().enumerate() {
                 let edited = others.get((at + 1) % others.len().max(1));
-                judge.hold(version, spec, other, edited.unwrap_or(&Value::Null));
+                trips.check(version, spec, other, edited.unwrap_or(&Value::Null));
             }
         }
     }
-    let wrong = judge.wrong.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let wrong = trips.wrong.into_inner().unwrap_or_else(PoisonError::into_inner);
     let told: Vec<String> = wrong.iter().take(MOST).cloned().collect();
     let more = wrong.len() - told.len();
     assert!(wrong.is_empty(), "\n{}\nand {more} more", told.join("\n"));
 }
 
-struct Judge<'f> {
+struct RoundTrips<'f> {
     versions: Versions,
     functions: &'f Functions<'f>,
     wrong: Mutex<Vec<String>>,
 }
 
-impl Judge<'_> {
+impl RoundTrips<'_> {
     /// Converts an object of a version to another and back. There it is edited to have the fields of another spec, and lists in
     /// another order.
-    fn hold(&self, version: &str, spec: &Value, other: &str, edited: &Value) {
+    fn check(&self, version: &str, spec: &Value, other: &str, edited: &Value) {
         let object = json!({
             "apiVersion": format!("{}/{version}", self.versions.group), "kind": self.versions.kind,
             "metadata": {"name": "one", "labels": {"a": "b"}}, "spec": spec,

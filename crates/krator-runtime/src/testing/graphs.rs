@@ -6,10 +6,10 @@
 //!
 //! Each edge is taken once without faults, and then again with each fault at each of its writes: the process dies
 //! before or after the write, the write fails, its answer is lost, or another client writes first. Each time the
-//! object must arrive, and a judge checks everything that was stored on the way.
+//! object must arrive, and an oracle checks everything that was stored on the way.
 mod case;
 mod edges;
-mod judge;
+mod oracle;
 mod recorder;
 mod script;
 mod scripted;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use krator_cel::{formats, names};
 
-use super::found::Found;
+use super::problems::Problems;
 use super::{field_path, structural, validate_schema};
 use crate::definition::{Column, Definition, Names, SelectableField, Subresources, Version};
 use crate::{Path, Problem, ProblemKind, Schema};
@@ -23,7 +23,7 @@ const SELECTABLE_FIELDS: usize = 8;
 ///
 /// `approval` is the annotation `api-approved.kubernetes.io`, without which groups of Kubernetes itself are refused.
 pub fn validate_definition(definition: &Definition, approval: Option<&str>) -> Vec<Problem> {
-    let mut found = Found::default();
+    let mut found = Problems::default();
     let root = Path::root();
     found.metadata(definition, approval, &root.field("metadata"));
     found
@@ -109,7 +109,7 @@ impl<'a> Moved<'a> {
     }
 }
 
-impl Found {
+impl Problems {
     fn required(&mut self, path: &Path) {
         self.add(path, ProblemKind::Required, "is required");
     }

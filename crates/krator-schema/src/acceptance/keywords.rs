@@ -3,7 +3,7 @@
 
 use serde_json::Value as Json;
 
-use super::found::Found;
+use super::problems::Problems;
 use super::{field_path, structural};
 use crate::schema::{Items, Properties};
 use crate::{Path, Problem, ProblemKind, Rule, Schema};
@@ -63,7 +63,7 @@ pub(super) fn validate_root_with_status(schema: &Schema, path: &Path) -> Option<
 
 /// Validates the keywords of a schema and of the schemas within it.
 pub(super) fn validate(schema: &Schema, path: &Path) -> Vec<Problem> {
-    let mut found = Found::default();
+    let mut found = Problems::default();
     found.schema(
         schema,
         path,
@@ -85,7 +85,7 @@ struct Place {
     no_default: Option<String>,
 }
 
-impl Found {
+impl Problems {
     fn schema(&mut self, schema: &Schema, path: &Path, place: Place) {
         self.unsupported(schema, path, &place);
         if schema.unique_items == Some(true) {

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use super::found::Found;
+use super::problems::Problems;
 use crate::schema::Items;
 use crate::{Path, ProblemKind, Schema};
 
-impl Found {
+impl Problems {
     pub(super) fn map_type(&mut self, schema: &Schema, path: &Path) {
         let Some(map_type) = schema.map_type.as_deref() else {
             return;

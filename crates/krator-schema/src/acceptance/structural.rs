@@ -1,6 +1,6 @@
 //! Whether a schema is structural, after `pkg/apiserver/schema`.
 
-use super::found::Found;
+use super::problems::Problems;
 use crate::schema::{Items, Properties};
 use crate::{Path, Pattern, Problem, ProblemKind, Schema};
 
@@ -59,13 +59,13 @@ enum Level {
 
 /// Why a schema is not structural.
 pub(crate) fn validate(schema: &Schema, path: &Path) -> Vec<Problem> {
-    let mut found = Found::default();
+    let mut found = Problems::default();
     found.invariants(schema, Level::Root, path);
     found.completeness(schema, Some(schema), path, path);
     found.0
 }
 
-impl Found {
+impl Problems {
     fn invariants(&mut self, schema: &Schema, level: Level, path: &Path) {
         let type_ = schema.type_.as_deref().unwrap_or_default();
         let embedded = schema.is_embedded();

@@ -15,7 +15,7 @@ pub struct Announced(Vec<Vec<Step>>);
 
 impl Announced {
     pub fn by(imported: &Imported) -> Announced {
-        let paths = imported.unsaid.iter().map(|unsaid| unsaid.path.segments());
+        let paths = imported.not_imported.iter().map(|part| part.path.segments());
         Announced(paths.filter_map(place).collect())
     }
 

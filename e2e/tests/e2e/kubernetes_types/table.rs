@@ -28,7 +28,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta_v1;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1 as apiregistration_v1;
 use k8s_openapi::schemars::JsonSchema;
 
-use super::{HasNoDefault as _, HasScope, Known, Probe, known};
+use super::{BuiltinType, HasNoDefault as _, HasScope, Probe, known};
 
 known! {
     admissionregistration_v1 = "admissionregistration.k8s.io", "v1":

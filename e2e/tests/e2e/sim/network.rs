@@ -81,7 +81,7 @@ struct State {
 }
 
 /// What becomes of a request.
-struct Fate {
+struct Delivery {
     there: Duration,
     back: Duration,
     lost: bool,
@@ -201,7 +201,7 @@ impl Network {
             return future::pending().await;
         }
         parts.headers.insert("impersonate-user", user.parse()?);
-        let fate = self.fate(&what, is_write);
+        let delivery = self.delivery(&what, is_write);
         let restarts = self.0.restarts.subscribe();
         let (answered, answer) = oneshot::channel();
         let network = self.clone();
@@ -210,17 +210,17 @@ impl Network {
         tokio::spawn(async move {
             network.passes(&sender).await;
             let mut answered = Some(answered);
-            if let Some(late) = fate.late {
+            if let Some(late) = delivery.late {
                 answered = None;
                 sleep(late).await;
             }
-            sleep(fate.there).await;
+            sleep(delivery.there).await;
             let is_down = network.state().down.is_some_and(|until| Instant::now() < until);
-            if fate.lost || is_down {
+            if delivery.lost || is_down {
                 return;
             }
-            let is_forgotten = fate.gone || network.has_forgotten(&sender, &parts.uri);
-            let mut response = match fate.refused {
+            let is_forgotten = delivery.gone || network.has_forgotten(&sender, &parts.uri);
+            let mut response = match delivery.refused {
                 Some(code) => refusal(code),
                 None if is_forgotten => expired(),
                 None => {
@@ -229,10 +229,10 @@ impl Network {
                 }
             };
             let is_done = response.status().is_success();
-            if let Some(code) = fate.failed.filter(|_| is_done) {
+            if let Some(code) = delivery.failed.filter(|_| is_done) {
                 response = refusal(code);
             }
-            let code = match fate.refused {
+            let code = match delivery.refused {
                 None if is_forgotten => 410,
                 _ => response.status().as_u16(),
             };
@@ -246,9 +246,9 @@ impl Network {
                     network.kills(&sender, &format!("after {point}"));
                 }
             }
-            sleep(fate.back).await;
+            sleep(delivery.back).await;
             network.passes(&sender).await;
-            if let Some(answered) = answered.filter(|_| !fate.unanswered) {
+            if let Some(answered) = answered.filter(|_| !delivery.unanswered) {
                 // Nobody may wait for it any more.
                 let _ = answered.send(response);
             }
@@ -260,7 +260,7 @@ impl Network {
         let body = body.map_err(|never| -> BoxError { match never {} });
         let is_watch = path.contains("watch=");
         let body: Box<DynBody> = if is_watch {
-            let frames = self.frames(process, body, fate.cut, restarts);
+            let frames = self.frames(process, body, delivery.cut, restarts);
             Box::new(StreamBody::new(frames.boxed()))
         } else {
             Box::new(body)
@@ -362,8 +362,8 @@ impl Network {
         before.is_some_and(|before| before < restarts)
     }
 
-    /// Draws the fate of a request by who sends which one for the how manieth time, so that those of others stay as they are.
-    fn fate(&self, what: &str, is_write: bool) -> Fate {
+    /// Draws the delivery of a request by who sends which one for the how manieth time, so that those of others stay as they are.
+    fn delivery(&self, what: &str, is_write: bool) -> Delivery {
         let mut state = self.state();
         let faults = state.faults;
         let nth = state.asked.entry(what.to_owned()).or_default();
@@ -386,7 +386,7 @@ impl Network {
             &[429, 500, 504]
         };
         let refused = refused.then(|| *dice.among(codes));
-        Fate {
+        Delivery {
             there,
             back,
             lost,

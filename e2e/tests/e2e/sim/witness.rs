@@ -36,7 +36,7 @@ pub struct Witness {
     /// When each object entered its state, as its status says, by the uid of the object.
     entered: BTreeMap<String, Value>,
     /// By the uid of an object, how fast it has entered states since another operator or leader began.
-    paces: BTreeMap<String, Pace>,
+    rates: BTreeMap<String, RateLimiter>,
     /// How many operators act at once.
     acting: f64,
     pub findings: Vec<String>,
@@ -44,7 +44,7 @@ pub struct Witness {
 
 /// The entries of an object's states.
 #[derive(Default)]
-struct Pace {
+struct RateLimiter {
     /// The last one.
     entry: String,
     at: Timestamp,
@@ -60,7 +60,7 @@ impl Witness {
             seen: Seen::default(),
             holder: Value::Null,
             entered: BTreeMap::new(),
-            paces: BTreeMap::new(),
+            rates: BTreeMap::new(),
             // There are a few.
             acting: acting as f64,
             findings: Vec::new(),
@@ -95,7 +95,7 @@ impl Witness {
         for oracle in &mut self.oracles {
             oracle.operator_starts(time);
         }
-        self.paces.clear();
+        self.rates.clear();
     }
 
     /// Whether an object enters states no faster than the contract says.
@@ -109,17 +109,17 @@ impl Witness {
             return;
         };
         let uid = event.object["metadata"]["uid"].as_str().unwrap_or_default();
-        let pace = self.paces.entry(uid.to_owned()).or_default();
-        if pace.entry == entry {
+        let rate = self.rates.entry(uid.to_owned()).or_default();
+        if rate.entry == entry {
             return;
         }
-        let seconds = Timestamp::duration_since(entered, pace.at).as_secs_f64();
-        *pace = Pace {
+        let seconds = Timestamp::duration_since(entered, rate.at).as_secs_f64();
+        *rate = RateLimiter {
             entry: entry.to_owned(),
             at: entered,
-            ahead: (pace.ahead - seconds * self.acting).max(0.0) + 1.0,
+            ahead: (rate.ahead - seconds * self.acting).max(0.0) + 1.0,
         };
-        if pace.ahead > AT_ONCE * self.acting + INEXACT {
+        if rate.ahead > AT_ONCE * self.acting + INEXACT {
             let kind = event.object["kind"].as_str().unwrap_or_default();
             let finding = format!("{kind} {}: it goes on and on without a pause", event.name());
             self.findings.push(finding);

@@ -17,7 +17,7 @@ pub struct Surroundings {
     counts: Vec<String>,
     sources: Vec<String>,
     /// Fields of the spec whose changes can be told apart.
-    told_apart: Vec<String>,
+    watched_fields: Vec<String>,
 }
 
 impl Surroundings {
@@ -68,7 +68,7 @@ impl Surroundings {
     /// `onSpecChange`, where such a reaction does what the rest of the changes do.
     pub fn on_spec_change(&self, reactions: &[Value], dice: &mut Dice) -> Value {
         let mut entries = Vec::new();
-        let mut paths = self.told_apart.clone();
+        let mut paths = self.watched_fields.clone();
         while !paths.is_empty() && dice.one_in(2) {
             let mut of = vec![paths.swap_remove(dice.below(paths.len()))];
             if !paths.is_empty() && dice.one_in(3) {
@@ -297,7 +297,7 @@ pub fn kind(
         periods: paths(|shape| matches!(shape, Shape::Duration | Shape::DateTime | Shape::Integer)),
         counts: paths(|shape| matches!(shape, Shape::Integer)),
         sources,
-        told_apart: {
+        watched_fields: {
             let mut paths = paths(|_| true);
             paths.retain(|path| path.starts_with(".spec.") && !frozen.contains(path));
             paths

@@ -11,20 +11,20 @@ use krator_schema::Path;
 use serde_json::Value as Json;
 
 /// The errors of a text.
-type Form = fn(&str) -> Vec<String>;
+type TextCheck = fn(&str) -> Vec<String>;
 
 /// What a field has to be. Unless something else is said, an absent or empty field is right.
 pub(super) enum Check {
     /// Neither absent nor empty.
     Present,
     /// A text of a form.
-    Text(Form),
+    Text(TextCheck),
     /// A text of a form, which an empty one has to have, too.
-    Name(Form),
+    Name(TextCheck),
     /// A list of texts of a form.
-    Each(Form),
+    Each(TextCheck),
     /// A map whose keys have a form.
-    Keys(Form),
+    Keys(TextCheck),
     /// A number between two others.
     Within(i64, i64),
     /// A list in which a field of the items is unique.

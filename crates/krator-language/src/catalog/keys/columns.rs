@@ -7,7 +7,7 @@ use crate::names::ColumnName;
 section! {
     /// A printer column.
     ColumnKey in COLUMN, "a column":
-    Name = required("name", Name(ColumnName::FORM),
+    Name = required("name", Name(ColumnName::PATTERN),
         "The head of the column.",
         "columns: [{name: Height, path: .spec.height}]");
     Path = required("path", Path,

@@ -17,7 +17,7 @@ section! {
          turn it on again, scale the Deployment to zero: a pod that takes part in no election makes way for no leader.",
         "deploy: {leaderElection: false}")
         .default("`true`");
-    Namespaces = optional("namespaces", List { of: &Name(NamespaceName::FORM), min: 1, max: None },
+    Namespaces = optional("namespaces", List { of: &Name(NamespaceName::PATTERN), min: 1, max: None },
         "The namespaces that the operator works in. It gets Roles there instead of a ClusterRole.",
         "deploy: {namespaces: [forest, marsh]}")
         .default("all namespaces");
@@ -55,11 +55,11 @@ section! {
          `deploy/components/network-policy/`.",
         "deploy: {networkPolicy: true}")
         .default("`false`");
-    Runbook = optional("runbook", Name(PageAddress::FORM),
+    Runbook = optional("runbook", Name(PageAddress::PATTERN),
         "Where people read `docs/runbook.md` of the crate. Alerts link to its sections.",
         "deploy: {runbook: 'https://git.example.com/zoo/docs/runbook.md'}")
         .default("the path of the file");
-    Image = optional("image", Name(ImageName::FORM),
+    Image = optional("image", Name(ImageName::PATTERN),
         "The image of the operator, with its tag or its digest. It is where the manifests and the chart begin; whoever installs \
          them may set another one.",
         "deploy: {image: 'ghcr.io/acme/zoo:1.2.0'}")

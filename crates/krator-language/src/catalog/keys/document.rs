@@ -11,8 +11,8 @@ use super::versions::VERSION;
 use super::webhooks::WEBHOOKS;
 use super::{NameOf, optional, required, section};
 use crate::names::{
-    Category, Form, GroupName, KindName, LabelKey, NamespaceName, OperatorName, ResourceName, RustKindName,
-    Verb, VersionName,
+    Category, GroupName, KindName, LabelKey, NamePattern, NamespaceName, OperatorName, ResourceName,
+    RustKindName, Verb, VersionName,
 };
 
 section! {
@@ -21,7 +21,7 @@ section! {
     Krator = required("krator", Integer { min: 1, max: 1 },
         "The version of the language. It is the first key of each document.",
         "krator: 1");
-    Operator = optional("operator", Name(OperatorName::FORM),
+    Operator = optional("operator", Name(OperatorName::PATTERN),
         "The name of the crate, the Deployment and the ServiceAccount. Only the first document has it.",
         "operator: moose-tracker")
         .default("the kind in kebab case, with `-operator`");
@@ -94,34 +94,34 @@ section! {
 section! {
     /// The mapping under `resource`.
     ResourceKey in RESOURCE, "`resource`":
-    Group = required("group", Name(GroupName::FORM),
+    Group = required("group", Name(GroupName::PATTERN),
         "The API group. One under `k8s.io` or `kubernetes.io` needs `apiApproved`.",
         "resource: {group: animals.com}");
     ApiApproved = optional("apiApproved", Name(APPROVAL),
         "Where the API was approved: the annotation `api-approved.kubernetes.io` of the CRD. Required of groups that belong to Kubernetes.",
         "resource: {group: animals.k8s.io, apiApproved: \"https://example.com/pull/1\"}");
-    Version = required("version", Name(VersionName::FORM),
+    Version = required("version", Name(VersionName::PATTERN),
         "The API version, the newest one if there are others in `versions`.",
         "resource: {version: v1alpha1}");
-    Kind = required("kind", Name(KindName::FORM),
+    Kind = required("kind", Name(KindName::PATTERN),
         "The kind.",
         "resource: {kind: Reindeer}");
-    RustName = optional("rustName", Name(RustKindName::FORM),
+    RustName = optional("rustName", Name(RustKindName::PATTERN),
         "The name of the kind in Rust, where the kind is none there, as `postgresql`, or one that is taken, as `State`.",
         "resource: {group: animals.com, version: v1, kind: moose, rustName: Moose}")
         .default("`kind`");
-    Plural = optional("plural", Name(ResourceName::FORM),
+    Plural = optional("plural", Name(ResourceName::PATTERN),
         "The plural, as in the URLs of the API.",
         "resource: {plural: moose}")
         .default("the kind's English plural");
-    Singular = optional("singular", Name(ResourceName::FORM),
+    Singular = optional("singular", Name(ResourceName::PATTERN),
         "The singular, which `kubectl` accepts too.",
         "resource: {singular: moose}")
         .default("the kind in lower case");
-    ShortNames = optional("shortNames", List { of: &Name(ResourceName::FORM), min: 0, max: None },
+    ShortNames = optional("shortNames", List { of: &Name(ResourceName::PATTERN), min: 0, max: None },
         "Abbreviations that `kubectl` accepts.",
         "resource: {shortNames: [mo]}");
-    Categories = optional("categories", List { of: &Name(Category::FORM), min: 0, max: None },
+    Categories = optional("categories", List { of: &Name(Category::PATTERN), min: 0, max: None },
         "Groups of resources that `kubectl get` lists together.",
         "resource: {categories: [animals]}");
     Scope = optional("scope", Word(&["Namespaced", "Cluster"]),
@@ -175,7 +175,7 @@ section! {
     Kind = required("kind", Kind,
         "The kind.",
         "owns: [{kind: animals.com/v1.Calf}]");
-    Plural = optional("plural", Name(ResourceName::FORM),
+    Plural = optional("plural", Name(ResourceName::PATTERN),
         "The plural of a kind that Kubernetes itself does not have.",
         "owns: [{kind: animals.com/v1.Calf, plural: calves}]")
         .default("the kind's English plural");
@@ -196,7 +196,7 @@ section! {
     Kind = required("kind", Kind,
         "The kind. One that has no schema here is read as an opaque object.",
         "watches: [{kind: core/v1.Secret, by: .spec.secretName}]");
-    Plural = optional("plural", Name(ResourceName::FORM),
+    Plural = optional("plural", Name(ResourceName::PATTERN),
         "The plural of a kind that Kubernetes itself does not have.",
         "watches: [{kind: animals.com/v1.Wolf, plural: wolves, all: true}]")
         .default("the kind's English plural");
@@ -206,13 +206,13 @@ section! {
     By = optional("by", Path,
         "The field in `.spec`, `.status` or `.metadata.labels` that names the objects. `[*]` leads through lists.",
         "watches: [{kind: core/v1.Secret, by: .spec.secretName}]");
-    Label = optional("label", Name(LabelKey::FORM),
+    Label = optional("label", Name(LabelKey::PATTERN),
         "Objects whose label of this key has the name of our object as value.",
         "watches: [{kind: core/v1.Pod, label: animals.com/moose}]");
     All = optional("all", True,
         "All objects of the kind.",
         "watches: [{kind: core/v1.Node, all: true}]");
-    Namespace = optional("namespace", Either(&[Name(NamespaceName::FORM), Path]),
+    Namespace = optional("namespace", Either(&[Name(NamespaceName::PATTERN), Path]),
         "The namespace of the watched objects. It is ignored for a cluster-scoped kind.",
         "watches: [{kind: core/v1.Secret, by: .spec.secretName, namespace: vault}]")
         .default("the object's own namespace");
@@ -240,19 +240,19 @@ section! {
         "admission: {protect: {states: [Roam]}}");
 }
 
-/// The form of an approval, by the rules of the API server.
-const APPROVAL: Form = Form {
+/// The pattern of an approval, by the rules of the API server.
+const APPROVAL: NamePattern = NamePattern {
     expected: "a URL, or a text that begins with `unapproved`",
     pattern: "^(unapproved|[A-Za-z][A-Za-z0-9+.-]*:)",
     is: krator_schema::is_approval,
 };
 
 /// A resource, and perhaps a part of it.
-const GRANT: Form = Form {
+const GRANT: NamePattern = NamePattern {
     expected: "`plural` or `plural/subresource`",
     pattern: r"^[a-z]([a-z0-9-]{0,61}[a-z0-9])?(/[a-z]([a-z0-9-]{0,61}[a-z0-9])?)?$",
     is: |text| {
-        let is_resource = |part: &str| (ResourceName::FORM.is)(part);
+        let is_resource = |part: &str| (ResourceName::PATTERN.is)(part);
         match text.split_once('/') {
             Some((plural, subresource)) => is_resource(plural) && is_resource(subresource),
             None => is_resource(text),
@@ -266,7 +266,7 @@ section! {
     Kind = required("kind", Kind,
         "The kind that the rights are for.",
         "access: [{kind: core/v1.Node, verbs: [get]}]");
-    Verbs = required("verbs", List { of: &Name(Verb::FORM), min: 1, max: None },
+    Verbs = required("verbs", List { of: &Name(Verb::PATTERN), min: 1, max: None },
         "What the operator may do.",
         "access: [{kind: core/v1.Node, verbs: [get, list, watch]}]");
     Scope = optional("scope", Word(&["Namespaced", "Cluster"]), SCOPE_OF_OTHERS,

@@ -4,7 +4,7 @@ use super::Type::{
     Boolean, Duration, Either, Integer, Kind, List, Map, Mapping, Name, Number, Path, State, String, Word,
 };
 use super::{NameOf, Type, optional, required, section};
-use crate::names::{Form, ResourceName, StateName};
+use crate::names::{NamePattern, ResourceName, StateName};
 
 /// A number of retries or entries.
 const AT_LEAST_0: Type = Integer {
@@ -114,7 +114,7 @@ section! {
         "Whether `.status` is written before the handler runs. `false` is for `working` states without `wait`, `timeout`, `limit` and `once` that are not entered from a `once` state.",
         "states: {Tagged: {checkpoint: false}}")
         .default("`true`");
-    RenamedFrom = optional("renamedFrom", Either(&[Name(StateName::FORM), List { of: &Name(StateName::FORM), min: 0, max: None }]),
+    RenamedFrom = optional("renamedFrom", Either(&[Name(StateName::PATTERN), List { of: &Name(StateName::PATTERN), min: 0, max: None }]),
         "Earlier names of the state: stored objects resume here.",
         "states: {Roam: {renamedFrom: Wander}}");
     Legacy = optional("legacy", Boolean,
@@ -205,14 +205,14 @@ section! {
 }
 
 /// Five fields of cron.
-const SCHEDULE: Form = Form {
+const SCHEDULE: NamePattern = NamePattern {
     expected: "a schedule of five fields",
     pattern: r"^\s*[0-9A-Za-z*/,#-]+(\s+[0-9A-Za-z*/,#-]+){4}\s*$",
     is: |text| krator_machine::Schedule::parse(text, "UTC").is_ok(),
 };
 
 /// The name of a time zone.
-const TIME_ZONE: Form = Form {
+const TIME_ZONE: NamePattern = NamePattern {
     expected: "a time zone of IANA",
     pattern: "^[A-Za-z0-9][A-Za-z0-9+/_-]*$",
     is: |text| krator_machine::Schedule::parse("* * * * *", text).is_ok(),
@@ -276,7 +276,7 @@ section! {
 section! {
     /// An item of `limits`.
     PlacesKey in PLACES, "a limit":
-    Name = required("name", Name(ResourceName::FORM),
+    Name = required("name", Name(ResourceName::PATTERN),
         "The name of the limit, by which `--limit` of the operator gives another number.",
         "limits: [{name: hungry, states: [Roam], atMost: 3}]");
     States = required("states", List { of: &State, min: 1, max: None },
@@ -319,7 +319,7 @@ const STATES: Type = Either(&[
 ]);
 
 /// Two states.
-const ARROW: Form = Form {
+const ARROW: NamePattern = NamePattern {
     expected: "`A -> B`, where A and B are states",
     pattern: "->",
     is: |text| text.contains("->"),

@@ -25,7 +25,7 @@ section! {
     Description = optional("description", String,
         "What the value means, for the CRD and the documentation of the Rust type.",
         "spec: {weight: {type: number, description: Weight in kilograms}}");
-    RustName = optional("rustName", Name(RustFieldName::FORM),
+    RustName = optional("rustName", Name(RustFieldName::PATTERN),
         "The name of the field in Rust, where the one in JSON is none there, as `-Xmx`, or that of another field, as `keyUrl` beside `key_url`.",
         "spec: {-Xmx: {type: optional string, rustName: xmx}}");
     Default = optional("default", Any,
@@ -50,7 +50,7 @@ section! {
         "Whether null is a value too. It does not go with an `enum`, because the API server would refuse null.",
         "spec: {weight: {type: number, nullable: true}}")
         .default("`false`");
-    Format = optional("format", Name(FormatName::FORM),
+    Format = optional("format", Name(FormatName::PATTERN),
         "A format of OpenAPI. `int32`, `int64`, `double` and `date-time` choose the type of the language.",
         "spec: {site: {type: string, format: uri}}");
     Minimum = optional("minimum", Number(None),

@@ -24,7 +24,7 @@ impl fmt::Display for Type {
                 let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
                 f.write_str(&alternatives(&words))
             }
-            Type::Name(form) => write!(f, "`string`: {}", form.expected),
+            Type::Name(pattern) => write!(f, "`string`: {}", pattern.expected),
             Type::Phrase(what) => write!(f, "`string`: {what}"),
             Type::State => f.write_str("name of a state"),
             Type::Kind => f.write_str("`group/version.Kind`"),

@@ -38,7 +38,7 @@ section! {
 section! {
     /// A condition for requests.
     MatchConditionKey in MATCH_CONDITION, "a match condition":
-    Name = required("name", Name(ResourceName::FORM),
+    Name = required("name", Name(ResourceName::PATTERN),
         "The name of the condition.",
         "webhooks: {validate: {matchConditions: [{name: has-a-zone, expression: has(object.spec.zone)}]}}");
     Expression = required("expression", String,

@@ -9,7 +9,7 @@ use crate::names::plural;
 
 /// A field that only one version has.
 #[derive(Clone)]
-pub(super) struct Found<'j> {
+pub(super) struct Lone<'j> {
     pub at: Path,
     pub schema: &'j Json,
     /// Whether every object of the version has the field.
@@ -22,14 +22,14 @@ pub(super) struct Found<'j> {
 #[derive(Default)]
 pub(super) struct Scope<'j> {
     /// Those that only the former version has.
-    pub gone: Vec<Found<'j>>,
+    pub gone: Vec<Lone<'j>>,
     /// Those that only the new version has.
-    pub added: Vec<Found<'j>>,
+    pub added: Vec<Lone<'j>>,
 }
 
-impl<'j> Found<'j> {
+impl<'j> Lone<'j> {
     pub fn new(at: Path, schema: &'j Json, is_required: bool) -> Self {
-        Found {
+        Lone {
             at,
             schema,
             is_everywhere: is_required,
@@ -49,7 +49,7 @@ impl<'j> Found<'j> {
     }
 
     /// The fields in it that are no objects with fields.
-    fn leaves(&self) -> Vec<Found<'j>> {
+    fn leaves(&self) -> Vec<Lone<'j>> {
         let fields = members(self.schema, "properties");
         if fields.is_empty() {
             return vec![self.clone()];
@@ -57,7 +57,7 @@ impl<'j> Found<'j> {
         let below = fields.into_iter().flat_map(|(name, schema)| {
             let mut at = self.at.clone();
             at.push(Step::Field(name.to_owned()));
-            let mut field = Found::new(at, schema, required(self.schema).contains(name));
+            let mut field = Lone::new(at, schema, required(self.schema).contains(name));
             field.is_everywhere &= self.is_everywhere;
             field.leaves()
         });
@@ -65,7 +65,7 @@ impl<'j> Found<'j> {
     }
 
     /// Whether values of this field are valid in a field of the other version, and the other way round.
-    fn fits(&self, other: &Found<'_>, type_: &Json) -> bool {
+    fn fits(&self, other: &Lone<'_>, type_: &Json) -> bool {
         let plain = |schema: &Json| {
             let mut schema = schema.clone();
             for key in ["description", "example"] {
@@ -97,19 +97,19 @@ impl Scope<'_> {
 
     /// Takes out the fields that are in another object now, or the first item of a list.
     pub fn moved(&mut self) -> Vec<(Path, Path)> {
-        let gone: Vec<Found<'_>> = self.gone.iter().flat_map(Found::leaves).collect();
-        let added: Vec<Found<'_>> = self.added.iter().flat_map(Found::leaves).collect();
+        let gone: Vec<Lone<'_>> = self.gone.iter().flat_map(Lone::leaves).collect();
+        let added: Vec<Lone<'_>> = self.added.iter().flat_map(Lone::leaves).collect();
         // Nobody writes the spec and the status together.
-        let is_apart = |then: &Found<'_>, now: &Found<'_>| {
+        let is_apart = |then: &Lone<'_>, now: &Lone<'_>| {
             then.at.first() == now.at.first()
                 && !then.at.starts_with(&now.at)
                 && !now.at.starts_with(&then.at)
         };
-        let is_first = |then: &Found<'_>, now: &Found<'_>| {
+        let is_first = |then: &Lone<'_>, now: &Lone<'_>| {
             plural(then.name()) == now.name().to_ascii_lowercase()
                 && now.schema.get("items").is_some_and(|item| then.fits(now, item))
         };
-        let is_same = |then: &Found<'_>, now: &Found<'_>| {
+        let is_same = |then: &Lone<'_>, now: &Lone<'_>| {
             is_apart(then, now)
                 && (then.name() == now.name() && then.fits(now, now.schema) || is_first(then, now))
         };
@@ -136,21 +136,21 @@ impl Scope<'_> {
 }
 
 /// Whether a field that is gone may have the name of another one now.
-fn may_be(then: &Found<'_>, now: &Found<'_>) -> bool {
+fn may_be(then: &Lone<'_>, now: &Lone<'_>) -> bool {
     then.at != now.at && then.parent() == now.parent() && then.fits(now, now.schema)
 }
 
 /// Pairs each field that is gone with the one that it is now: the only one that it could be, or else the one with the most
 /// similar name.
 fn pairs(
-    gone: &[Found<'_>],
-    added: &[Found<'_>],
-    is_same: &dyn Fn(&Found<'_>, &Found<'_>) -> bool,
+    gone: &[Lone<'_>],
+    added: &[Lone<'_>],
+    is_same: &dyn Fn(&Lone<'_>, &Lone<'_>) -> bool,
 ) -> Vec<(Path, Path)> {
     let mut pairs: Vec<(Path, Path)> = Vec::new();
     for then in gone {
-        let fits: Vec<&Found<'_>> = added.iter().filter(|now| is_same(then, now)).collect();
-        let rivals = |now: &Found<'_>| gone.iter().filter(|then| is_same(then, now)).count();
+        let fits: Vec<&Lone<'_>> = added.iter().filter(|now| is_same(then, now)).collect();
+        let rivals = |now: &Lone<'_>| gone.iter().filter(|then| is_same(then, now)).count();
         let found = match fits[..] {
             [now] if rivals(now) == 1 => Some(now),
             _ => {
@@ -159,7 +159,7 @@ fn pairs(
                 similar.and_then(|similar| fits.iter().copied().find(|now| now.name() == similar.name))
             }
         };
-        let is_free = |now: &&Found<'_>| !pairs.iter().any(|(_, to)| *to == now.at);
+        let is_free = |now: &&Lone<'_>| !pairs.iter().any(|(_, to)| *to == now.at);
         if let Some(now) = found.filter(is_free) {
             pairs.push((then.at.clone(), now.at.clone()));
         }

@@ -54,22 +54,22 @@ impl Leaf {
 }
 
 /// Why a path leads nowhere.
-enum Astray {
+enum PathError {
     /// The schema has no field for a step.
-    Lost(Lost),
+    UnknownField(UnknownField),
     /// A filter that no item of the list can pass, in words, and what the text could be instead.
     NoItem { message: String, texts: Vec<String> },
 }
 
 /// A step for which the schema has no field, with the fields that it has.
-struct Lost {
+struct UnknownField {
     step: String,
     known: Vec<String>,
 }
 
-impl From<Lost> for Astray {
-    fn from(lost: Lost) -> Self {
-        Astray::Lost(lost)
+impl From<UnknownField> for PathError {
+    fn from(lost: UnknownField) -> Self {
+        PathError::UnknownField(lost)
     }
 }
 
@@ -124,7 +124,7 @@ impl Fields<'_, '_> {
         let written = text(node)?;
         match self.follow(path) {
             Ok(leaf) => Some(leaf),
-            Err(Astray::NoItem { message, texts }) => {
+            Err(PathError::NoItem { message, texts }) => {
                 let mut finding = Finding::new(&UNKNOWN_FIELD, written.span, message);
                 if !texts.is_empty() {
                     let texts: Vec<String> = texts.iter().map(|text| format!("`{}`", shown(text))).collect();
@@ -132,7 +132,7 @@ impl Fields<'_, '_> {
                 }
                 node.refuse(finding)
             }
-            Err(Astray::Lost(lost)) => {
+            Err(PathError::UnknownField(lost)) => {
                 let message = format!("the schema has no field `{}`", shown(&lost.step));
                 let suggestion = node
                     .sink
@@ -187,7 +187,7 @@ impl Fields<'_, '_> {
         Some(path.map(|path| Period::Field(MomentField { path, unit })))
     }
 
-    fn follow(&self, path: &FieldPath) -> Result<Leaf, Astray> {
+    fn follow(&self, path: &FieldPath) -> Result<Leaf, PathError> {
         let start = match &path.root {
             PathRoot::Label(_) => return Ok(Leaf::String),
             PathRoot::Spec => Cow::Borrowed(self.spec),
@@ -214,7 +214,7 @@ impl Fields<'_, '_> {
     }
 
     /// Follows one step. The field that a filter compares has to exist, and it has to be able to have the text.
-    fn step<'s>(&'s self, at: Cow<'s, Schema>, segment: &Segment) -> Result<Cow<'s, Schema>, Astray> {
+    fn step<'s>(&'s self, at: Cow<'s, Schema>, segment: &Segment) -> Result<Cow<'s, Schema>, PathError> {
         let below = match at {
             Cow::Borrowed(at) => self.below(at, segment)?,
             Cow::Owned(at) => Cow::Owned(self.below(&at, segment)?.into_owned()),
@@ -227,7 +227,7 @@ impl Fields<'_, '_> {
                 leaf,
                 Leaf::Integer | Leaf::Number | Leaf::Boolean | Leaf::List | Leaf::Object
             ) {
-                return Err(Astray::NoItem {
+                return Err(PathError::NoItem {
                     message: format!("a filter compares texts, and `{field}` is {}", leaf.describe()),
                     texts: Vec::new(),
                 });
@@ -235,7 +235,7 @@ impl Fields<'_, '_> {
             if let Shape::Enum(values) = &compared.shape
                 && !values.iter().any(|one| one.value == *value)
             {
-                return Err(Astray::NoItem {
+                return Err(PathError::NoItem {
                     message: format!("`{field}` is never `{}`", shown(value)),
                     texts: values.iter().map(|value| value.value.clone()).collect(),
                 });
@@ -244,7 +244,7 @@ impl Fields<'_, '_> {
         Ok(below)
     }
 
-    fn below<'s>(&'s self, at: &'s Schema, segment: &Segment) -> Result<Cow<'s, Schema>, Lost> {
+    fn below<'s>(&'s self, at: &'s Schema, segment: &Segment) -> Result<Cow<'s, Schema>, UnknownField> {
         match self.meant(at) {
             Cow::Borrowed(at) => child(at, segment).map(Cow::Borrowed),
             Cow::Owned(at) => child(&at, segment).map(|below| Cow::Owned(below.clone())),
@@ -253,7 +253,7 @@ impl Fields<'_, '_> {
 }
 
 /// The schema below another one; below a value of any type is a value of any type.
-fn child<'s>(at: &'s Schema, segment: &Segment) -> Result<&'s Schema, Lost> {
+fn child<'s>(at: &'s Schema, segment: &Segment) -> Result<&'s Schema, UnknownField> {
     let known = match (&at.shape, segment) {
         (Shape::Map(values), Segment::Field(_)) => return Ok(values),
         (Shape::List(items), Segment::Each | Segment::Where { .. }) => return Ok(items),
@@ -273,7 +273,7 @@ fn child<'s>(at: &'s Schema, segment: &Segment) -> Result<&'s Schema, Lost> {
         Segment::Each => "[*]".to_owned(),
         Segment::Where { field, .. } => format!("[?(@.{field}…)]"),
     };
-    Err(Lost { step, known })
+    Err(UnknownField { step, known })
 }
 
 fn leaf_of(shape: &Shape) -> Leaf {

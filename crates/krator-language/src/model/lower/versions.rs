@@ -22,7 +22,7 @@ use change::Written;
 
 /// How a version looks.
 #[derive(Clone)]
-struct Form {
+struct VersionView {
     /// An object with `spec` and `status`, so that paths begin at one place.
     root: Schema,
     columns: Vec<Column>,
@@ -43,7 +43,7 @@ pub(super) struct Newest<'m> {
 
 /// Reads `versions`: the newest of the older ones first.
 pub(super) fn versions<'a>(node: Input<'a>, newest: &Newest<'_>, types: &mut Types<'a>) -> Vec<Version> {
-    let mut form = Form {
+    let mut view = VersionView {
         root: root_of(newest),
         columns: newest.columns.to_vec(),
         scale: newest.resource.scale.clone(),
@@ -61,7 +61,7 @@ pub(super) fn versions<'a>(node: Input<'a>, newest: &Newest<'_>, types: &mut Typ
             continue;
         }
         names.push(name.clone());
-        let version = version(entry.value, name, &mut form, newest, types);
+        let version = version(entry.value, name, &mut view, newest, types);
         let first = versions.iter().find_map(|version| version.stored);
         if let (Some(second), Some(first)) = (version.as_ref().and_then(|version| version.stored), first) {
             node.report(
@@ -82,7 +82,7 @@ pub(super) fn versions<'a>(node: Input<'a>, newest: &Newest<'_>, types: &mut Typ
 fn version<'a>(
     node: Input<'a>,
     name: Spanned<VersionName>,
-    form: &mut Form,
+    view: &mut VersionView,
     newest: &Newest<'_>,
     types: &mut Types<'a>,
 ) -> Option<Version> {
@@ -101,10 +101,10 @@ fn version<'a>(
     });
     let (mut changes, mut lost) = (Vec::new(), Vec::new());
     for (node, written) in written.into_iter().rev() {
-        match written.undo(&mut form.root, types, name.value.as_str(), node.span, &mut lost) {
+        match written.undo(&mut view.root, types, name.value.as_str(), node.span, &mut lost) {
             Ok(made) => {
                 for change in made.into_iter().rev() {
-                    form.follow(&change);
+                    view.follow(&change);
                     changes.push(Spanned::new(change, node.span));
                 }
             }
@@ -112,7 +112,7 @@ fn version<'a>(
         }
     }
     changes.reverse();
-    let (spec, status) = form.parts();
+    let (spec, status) = view.parts();
     let all_status = Schema {
         shape: Shape::Object(status.iter().chain(machine_fields(newest)).cloned().collect()),
         ..newest.all_status.clone()
@@ -123,7 +123,7 @@ fn version<'a>(
         status: &all_status,
     };
     if let Some(node) = keys.get(VersionKey::Columns) {
-        form.columns = resource::columns(node, &fields);
+        view.columns = resource::columns(node, &fields);
     }
     keys.finish();
     Some(Version {
@@ -135,9 +135,9 @@ fn version<'a>(
         lost,
         spec,
         status,
-        columns: form.columns.clone(),
-        scale: form.scale.clone(),
-        selectable_fields: form.selectable_fields.clone(),
+        columns: view.columns.clone(),
+        scale: view.scale.clone(),
+        selectable_fields: view.selectable_fields.clone(),
     })
 }
 
@@ -162,7 +162,7 @@ fn machine_fields<'m>(newest: &'m Newest<'_>) -> impl Iterator<Item = &'m Field>
     fields.iter().filter(move |field| !is_own(field))
 }
 
-impl Form {
+impl VersionView {
     /// `.spec`, and the fields of `.status`.
     fn parts(&self) -> (Schema, Vec<Field>) {
         let Shape::Object(fields) = &self.root.shape else {

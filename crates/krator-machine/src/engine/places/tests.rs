@@ -70,7 +70,7 @@ struct Sent {
 }
 
 /// What the process that leads knows of an object.
-struct Known<'g> {
+struct KnownObject<'g> {
     engine: Engine<'g>,
     stored: Stored,
     /// Whether it waits for the answer to a write.
@@ -86,7 +86,7 @@ struct World<'g> {
     process: u64,
     /// What stands in asks for the process that leads.
     leader: u64,
-    known: Vec<Known<'g>>,
+    known: Vec<KnownObject<'g>>,
     ledger: Ledger<usize>,
     elapsed: Duration,
     /// How often objects have entered the states of the limits.
@@ -150,17 +150,17 @@ impl<'g> World<'g> {
             self.known.push(known);
             // The others are counted when their tasks begin.
             if leads != Leads::BeforeItHasCounted || object == 0 {
-                self.stand(object);
+                self.claim(object);
             }
         }
         self.ledger.complete();
     }
 
-    fn resumed(&mut self, object: usize) -> Known<'g> {
+    fn resumed(&mut self, object: usize) -> KnownObject<'g> {
         let now = self.now();
         let stored = self.stored[object].clone();
         let engine = Engine::new(self.graph, stored.status.as_ref(), 1, zone(object), now);
-        Known {
+        KnownObject {
             engine,
             stored,
             waits: false,
@@ -168,19 +168,19 @@ impl<'g> World<'g> {
         }
     }
 
-    fn stand(&mut self, object: usize) {
+    fn claim(&mut self, object: usize) {
         let now = self.now();
         let known = &mut self.known[object];
         let status = known.stored.status.as_ref();
         let is_stored = status.is_some_and(|status| status.entry == Some(known.engine.entry()));
-        let mut standing = known.engine.standing(status, now);
+        let mut claim = known.engine.claim(status, now);
         if known.failed {
-            standing.wish = None;
+            claim.wish = None;
         }
         let report = Report {
             name: "",
             version: known.stored.version,
-            standing,
+            claim,
             is_unsure: known.failed && !is_stored,
         };
         self.ledger.report(&object, report);
@@ -196,7 +196,7 @@ impl<'g> World<'g> {
             // The watch shows another version.
             self.known[object] = self.resumed(object);
         }
-        self.stand(object);
+        self.claim(object);
         let now = self.now();
         let (stays, fails) = (self.dice.one_in(4), self.dice.one_in(8));
         let known = &mut self.known[object];
@@ -233,7 +233,7 @@ impl<'g> World<'g> {
             };
             known.engine.ended(outcome, now);
         }
-        self.stand(object);
+        self.claim(object);
     }
 
     /// A write comes to the store, or its process gives it up before.
@@ -249,7 +249,7 @@ impl<'g> World<'g> {
             (known.waits, known.failed) = (false, true);
             self.sent[at].process = 0;
             let object = self.sent[at].object;
-            return self.stand(object);
+            return self.claim(object);
         }
         let sent = self.sent.remove(at);
         let object = sent.object;
@@ -283,7 +283,7 @@ impl<'g> World<'g> {
             } else {
                 self.known[object] = self.resumed(object);
             }
-            self.stand(object);
+            self.claim(object);
         }
     }
 

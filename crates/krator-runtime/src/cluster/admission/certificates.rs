@@ -47,7 +47,7 @@ impl Names {
 
 /// The contents of the Secret.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Kept {
+pub(super) struct CertificateSet {
     /// The certificates of authorities in PEM, the newest first.
     cas: Vec<String>,
     /// The key of the newest.
@@ -58,7 +58,7 @@ pub(super) struct Kept {
     leaf_key: String,
 }
 
-impl Kept {
+impl CertificateSet {
     /// A new authority, and a leaf. If there has been a usable leaf before, that stays for as long as the API server does not know
     /// the new authority.
     ///
@@ -99,7 +99,7 @@ impl Kept {
             String::from_utf8(bytes.to_vec()).context(key)
         };
         let bundle = text(BUNDLE)?;
-        let kept = Self {
+        let set = Self {
             cas: bundle
                 .split_inclusive("-----END CERTIFICATE-----\n")
                 .map(str::to_owned)
@@ -109,10 +109,10 @@ impl Kept {
             leaf: text(LEAF)?,
             leaf_key: text(LEAF_KEY)?,
         };
-        kept.issuer(now).context(CA_KEY)?;
-        kept.certificate().context(LEAF)?;
-        kept.verify(&kept.cas, names, now)?;
-        Ok(kept)
+        set.issuer(now).context(CA_KEY)?;
+        set.certificate().context(LEAF)?;
+        set.verify(&set.cas, names, now)?;
+        Ok(set)
     }
 
     /// What is written into the Secret.

@@ -1,7 +1,7 @@
 //! Objects that the API server has converted from one version of a kind to another.
 use crate::{
     admission::Conversions,
-    cluster::shown::metrics::Metrics,
+    cluster::observability::metrics::Metrics,
     error::Result,
     versions::{Functions, Versions},
 };
@@ -30,7 +30,7 @@ struct ConversionRequest {
 /// What the API server gets. It is written as it is, because a tree of it would have a copy of each object.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Answer {
+struct ConversionReviewResponse {
     api_version: &'static str,
     kind: &'static str,
     response: ConversionResponse,
@@ -100,7 +100,7 @@ impl Converter {
             }
             Err(why) => ("Failure", Some(why), None),
         };
-        let answer = Answer {
+        let answer = ConversionReviewResponse {
             api_version: "apiextensions.k8s.io/v1",
             kind: "ConversionReview",
             response: ConversionResponse {

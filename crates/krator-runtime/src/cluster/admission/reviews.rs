@@ -1,14 +1,16 @@
 //! Reviews as the API server sends them, and the answers.
 use super::{
-    Hall,
+    MakeRoutes,
     conversion::{self, Converter},
 };
 use crate::{
-    admission::{AdmissionRequest, AdmissionReview, Answer, Asked, Conversions, Doors, Operation},
+    admission::{
+        AdmissionRequest, AdmissionResponse, AdmissionReview, Asked, Conversions, Operation, Webhooks,
+    },
     cluster::{
-        others::{links::Linked, reach::Cluster},
-        process::serve::{self, Respond, text},
-        shown::metrics::Metrics,
+        observability::metrics::Metrics,
+        process::serve::{self, HttpHandler, text},
+        related::{links::Linked, scope::Cluster},
     },
     error::{Error, Result},
     machine::{Machine, ManifestOf, SharedOf},
@@ -37,48 +39,48 @@ const REVIEWS: u32 = 32 << 10;
 const LONGEST: Duration = Duration::from_secs(30);
 
 /// A webhook: its path, and what answers it.
-pub(in crate::cluster) struct Door {
+pub(in crate::cluster) struct Webhook {
     path: String,
     /// [`VALIDATE`] or [`MUTATE`].
-    pub webhook: &'static str,
-    answer: Box<dyn Fn(AdmissionRequest) -> BoxFuture<'static, Result<Answer>> + Send + Sync>,
+    pub action: &'static str,
+    answer: Box<dyn Fn(AdmissionRequest) -> BoxFuture<'static, Result<AdmissionResponse>> + Send + Sync>,
 }
 
 /// What answers the API server about a kind.
-pub(in crate::cluster) struct Entry {
+pub(in crate::cluster) struct KindRoutes {
     /// Its webhooks.
-    pub doors: Vec<Door>,
+    pub webhooks: Vec<Webhook>,
     /// Its versions, and the name of its definition.
     pub versions: Option<(Conversions, String)>,
 }
 
 /// Answers the requests of the API server.
-pub(super) struct Respondent {
-    doors: BTreeMap<String, Door>,
+pub(super) struct WebhookHandler {
+    webhooks: BTreeMap<String, Webhook>,
     converter: Converter,
     metrics: Metrics,
     /// KiB of reviews.
     room: Semaphore,
 }
 
-impl Respondent {
+impl WebhookHandler {
     /// Answers about these kinds.
     ///
     /// # Errors
     ///
     /// If the versions of one are no JSON of their form. Generated ones are.
-    pub fn new(entries: Vec<Entry>, metrics: Metrics) -> Result<Self> {
+    pub fn new(kinds: Vec<KindRoutes>, metrics: Metrics) -> Result<Self> {
         let converter = {
             let mut converter = Converter::default();
-            let versions = entries.iter().filter_map(|entry| entry.versions.as_ref());
+            let versions = kinds.iter().filter_map(|kind| kind.versions.as_ref());
             versions
                 .map(|(versions, _)| *versions)
                 .try_for_each(|versions| converter.add(versions, &metrics))?;
             converter
         };
-        let doors = entries.into_iter().flat_map(|entry| entry.doors);
+        let webhooks = kinds.into_iter().flat_map(|kind| kind.webhooks);
         Ok(Self {
-            doors: doors.map(|door| (door.path.clone(), door)).collect(),
+            webhooks: webhooks.map(|webhook| (webhook.path.clone(), webhook)).collect(),
             converter,
             metrics,
             room: Semaphore::new(REVIEWS as usize),
@@ -105,23 +107,23 @@ impl Respondent {
         answer.map_err(bad_request)
     }
 
-    async fn review(&self, door: &Door, body: Incoming) -> Result<String, (StatusCode, String)> {
+    async fn review(&self, webhook: &Webhook, body: Incoming) -> Result<String, (StatusCode, String)> {
         let (body, _room) = self.read(body).await?;
         let AdmissionReview { request } =
             serde_json::from_slice(&body).map_err(|error| bad_request(error.into()))?;
         let (kind, name, uid) = (request.kind.clone(), request.name.clone(), request.uid.clone());
         let operation = request.operation.as_str();
-        let (began, _in_flight) = (Instant::now(), self.metrics.asked(&door.path));
+        let (began, _in_flight) = (Instant::now(), self.metrics.asked(&webhook.path));
         let span = tracing::info_span!(
             "admission",
-            webhook = door.webhook,
+            webhook = webhook.action,
             kind = kind.kind,
             operation,
             namespace = request.namespace,
             name,
             uid,
         );
-        let answer = AssertUnwindSafe((door.answer)(request))
+        let answer = AssertUnwindSafe((webhook.answer)(request))
             .catch_unwind()
             .instrument(span.clone());
         let answer = match answer.await {
@@ -130,7 +132,7 @@ impl Respondent {
         };
         let allowed = answer.as_ref().ok().map(|answer| answer.verdict.is_allowed());
         self.metrics
-            .admitted(&door.path, &kind.kind, operation, allowed, began.elapsed());
+            .admitted(&webhook.path, &kind.kind, operation, allowed, began.elapsed());
         match answer {
             Ok(answer) => {
                 span.in_scope(|| tracing::debug!(allowed, "answered"));
@@ -149,14 +151,14 @@ fn bad_request(error: Error) -> (StatusCode, String) {
     (StatusCode::BAD_REQUEST, error.to_string())
 }
 
-impl Respond for Respondent {
+impl HttpHandler for WebhookHandler {
     async fn respond(&self, _: &Parts) -> Response<String> {
         text(StatusCode::NOT_FOUND, String::new())
     }
 
     async fn change(&self, request: &Parts, body: Incoming) -> Response<String> {
-        let answer = match self.doors.get(request.uri.path()) {
-            Some(door) => self.review(door, body).boxed(),
+        let answer = match self.webhooks.get(request.uri.path()) {
+            Some(webhook) => self.review(webhook, body).boxed(),
             None if request.uri.path() == conversion::PATH => self.convert(body).boxed(),
             None => return text(StatusCode::NOT_FOUND, String::new()),
         };
@@ -172,8 +174,8 @@ impl Respond for Respondent {
 }
 
 /// What the webhooks of a kind are answered with.
-struct Judge<M: Machine> {
-    doors: Doors<M>,
+struct Reviewer<M: Machine> {
+    webhooks: Webhooks<M>,
     /// The state that all objects share, as soon as there is one.
     shared: watch::Receiver<Option<Arc<SharedOf<M>>>>,
     cluster: Cluster<M>,
@@ -181,63 +183,63 @@ struct Judge<M: Machine> {
 
 /// The webhooks of a kind. What the handlers of states reach, those of webhooks do, too, with a client of the thread that
 /// calls them.
-pub(in crate::cluster) fn hall<M: Linked>(
+pub(in crate::cluster) fn routes<M: Linked>(
     shared: watch::Receiver<Option<Arc<SharedOf<M>>>>,
     cluster: &Cluster<M>,
-) -> Option<Hall>
+) -> Option<MakeRoutes>
 where
     ManifestOf<M>: KubeObject,
 {
-    let doors = M::doors();
-    let versions = doors.versions.map(|versions| {
+    let webhooks = M::webhooks();
+    let versions = webhooks.versions.map(|versions| {
         let definition = format!("{}.{}", ManifestOf::<M>::plural(&()), ManifestOf::<M>::group(&()));
         (versions, definition)
     });
-    if doors.validate.is_none() && doors.mutate.is_none() && versions.is_none() {
+    if webhooks.validate.is_none() && webhooks.mutate.is_none() && versions.is_none() {
         return None;
     }
     let cluster = cluster.with_client();
     Some(Box::new(move |client| {
-        let (validates, mutates) = (doors.validate.is_some(), doors.mutate.is_some());
-        let judge = Arc::new(Judge {
-            doors,
+        let (validates, mutates) = (webhooks.validate.is_some(), webhooks.mutate.is_some());
+        let reviewer = Arc::new(Reviewer {
+            webhooks,
             shared,
             cluster: cluster(client.clone()),
         });
-        let door = |webhook: &'static str, is_there: bool| {
-            let judge = Arc::clone(&judge);
-            is_there.then(|| Door {
-                path: path_of::<ManifestOf<M>>(webhook),
-                webhook,
+        let webhook = |action: &'static str, is_there: bool| {
+            let reviewer = Arc::clone(&reviewer);
+            is_there.then(|| Webhook {
+                path: path_of::<ManifestOf<M>>(action),
+                action,
                 answer: Box::new(move |request| {
-                    let judge = Arc::clone(&judge);
-                    Box::pin(async move { judge.answer(webhook, request).await })
+                    let reviewer = Arc::clone(&reviewer);
+                    Box::pin(async move { reviewer.answer(action, request).await })
                 }),
             })
         };
-        let doors = [door(MUTATE, mutates), door(VALIDATE, validates)];
-        Entry {
-            doors: doors.into_iter().flatten().collect(),
+        let webhooks = [webhook(MUTATE, mutates), webhook(VALIDATE, validates)];
+        KindRoutes {
+            webhooks: webhooks.into_iter().flatten().collect(),
             versions,
         }
     }))
 }
 
 /// The path of a webhook, in the form of controller-runtime: `/validate-animals-com-v1-moose`.
-fn path_of<K: Resource<DynamicType = ()>>(webhook: &str) -> String {
+fn path_of<K: Resource<DynamicType = ()>>(action: &str) -> String {
     let (group, version, kind) = (
         K::group(&()).replace('.', "-"),
         K::version(&()),
         K::kind(&()).to_lowercase(),
     );
-    format!("/{webhook}-{group}-{version}-{kind}")
+    format!("/{action}-{group}-{version}-{kind}")
 }
 
-impl<M: Linked> Judge<M>
+impl<M: Linked> Reviewer<M>
 where
     ManifestOf<M>: KubeObject,
 {
-    async fn answer(&self, webhook: &str, mut request: AdmissionRequest) -> Result<Answer> {
+    async fn answer(&self, action: &str, mut request: AdmissionRequest) -> Result<AdmissionResponse> {
         let mut shared = self.shared.clone();
         let shared = shared.wait_for(Option::is_some).await?.clone();
         let shared = shared.ok_or_else(|| Error::from("the operator has not started yet"))?;
@@ -251,15 +253,15 @@ where
         let Some(object) = object else {
             return Err(Error::from("the review has no object"));
         };
-        let ask = if webhook == MUTATE {
-            self.doors.mutate
+        let ask = if action == MUTATE {
+            self.webhooks.mutate
         } else {
-            self.doors.validate
+            self.webhooks.validate
         };
         // The configuration excludes it, and whoever changes that must not be able to block a deletion.
         let is_deleted = !object["metadata"]["deletionTimestamp"].is_null();
         let Some(ask) = ask.filter(|_| !is_deleted) else {
-            return Ok(Answer::default());
+            return Ok(AdmissionResponse::default());
         };
         let asked = Asked {
             request: &request,
@@ -287,7 +289,7 @@ where
         let old: Value = self.cluster.client.request(read).await?;
         let (mut object, replicas) = (old.clone(), scale.map(|scale| &scale["spec"]["replicas"]));
         let mut field = &mut object;
-        for key in self.doors.scale {
+        for key in self.webhooks.scale {
             field = &mut field[*key];
         }
         *field = replicas.cloned().unwrap_or(json!(0));
@@ -296,7 +298,7 @@ where
 }
 
 /// The answer to a request.
-fn response(uid: &str, answer: &Answer, refusal: Option<Value>) -> Value {
+fn response(uid: &str, answer: &AdmissionResponse, refusal: Option<Value>) -> Value {
     let mut response = json!({"uid": uid, "allowed": refusal.is_none()});
     if !answer.verdict.warnings().is_empty() {
         response["warnings"] = json!(answer.verdict.warnings());

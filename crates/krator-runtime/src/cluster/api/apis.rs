@@ -42,22 +42,22 @@ pub struct ApiHandles<K> {
     caching: ApiCaching,
     given: BTreeMap<String, Arc<Api<K>>>,
     /// By the hash of the namespace, so that the lists stay short.
-    added: [Kept<(String, Arc<Api<K>>)>; LISTS],
+    added: [AppendList<(String, Arc<Api<K>>)>; LISTS],
 }
 
 /// With ten thousand namespaces a list has 40.
 const LISTS: usize = 256;
 
 /// A list that only grows.
-struct Kept<T>(OnceLock<Box<(T, Kept<T>)>>);
+struct AppendList<T>(OnceLock<Box<(T, AppendList<T>)>>);
 
-impl<T> Default for Kept<T> {
+impl<T> Default for AppendList<T> {
     fn default() -> Self {
         Self(OnceLock::new())
     }
 }
 
-impl<T> Kept<T> {
+impl<T> AppendList<T> {
     /// What `seek` finds in one of the items. At the end of the list an item is added that it finds something in, unless
     /// somebody else adds one there first.
     fn find<R>(&self, seek: impl Fn(&T) -> Option<R>, make: impl Fn() -> T) -> R {
@@ -83,7 +83,7 @@ impl<K: Resource<DynamicType = (), Scope: Place>> ApiHandles<K> {
             client,
             caching,
             given: BTreeMap::new(),
-            added: [const { Kept(OnceLock::new()) }; LISTS],
+            added: [const { AppendList(OnceLock::new()) }; LISTS],
         };
         for namespace in namespaces {
             let namespace = namespace.into();
@@ -135,7 +135,7 @@ impl<K: Resource<DynamicType = (), Scope: Place>> ApiHandles<K> {
 
 /// The handles that the handlers of one machine use, by kind.
 #[derive(Default)]
-pub(crate) struct Apis(Kept<Box<dyn Any + Send + Sync>>);
+pub(crate) struct Apis(AppendList<Box<dyn Any + Send + Sync>>);
 
 impl Apis {
     /// The handle for a kind and a namespace.

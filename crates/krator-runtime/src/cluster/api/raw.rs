@@ -98,7 +98,7 @@ impl Endpoint {
 
 /// The fields that are read before the object is decoded.
 #[derive(Deserialize)]
-struct Outline<'a> {
+struct PartialMeta<'a> {
     #[serde(borrow)]
     metadata: Metadata<'a>,
 }
@@ -145,7 +145,7 @@ impl Raw {
 impl<'de> Deserialize<'de> for Raw {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = <&RawValue>::deserialize(deserializer)?.get();
-        let Outline { metadata } = serde_json::from_str(text).map_err(D::Error::custom)?;
+        let PartialMeta { metadata } = serde_json::from_str(text).map_err(D::Error::custom)?;
         // The managed fields often take half of the text, and nothing reads them unless several managers have the entry of a state.
         let managed_fields = metadata.managed_fields.map(RawValue::get);
         let managed_fields = managed_fields.filter(|all| all.matches(r#""f:entry":"#).nth(1).is_some());

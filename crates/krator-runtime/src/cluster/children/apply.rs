@@ -2,7 +2,7 @@
 use super::{Children, emptied, former::Managers};
 use crate::{
     applied::ChildKey,
-    cluster::{api::patch, others::watches::drop_managed_fields},
+    cluster::{api::patch, related::watches::drop_managed_fields},
     error::Result,
     machine::Event,
     resource::{Child, FORMER_MANAGERS, Owner, Place, group_of, may_apply, version, version_in},
@@ -241,7 +241,7 @@ fn hash(body: &Value) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::others::watches::KindCache;
+    use crate::cluster::related::watches::KindCache;
     use crate::{error::Class, resource::ChildDeletion};
     use http::{Method, Request, Response, StatusCode};
     use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::OwnerReference};

@@ -3,7 +3,7 @@
 use crate::{
     cluster::{
         api::patch,
-        others::{links::Link, reach::Cluster},
+        related::{links::Link, scope::Cluster},
     },
     error::Result,
     machine::{Machine, ManifestOf, Object as _},

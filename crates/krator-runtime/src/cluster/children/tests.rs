@@ -3,7 +3,7 @@ use super::*;
 use crate::{
     cluster::{
         api::raw::Raw,
-        others::watches::{Cache as _, Need, Seen},
+        related::watches::{Cache as _, Need, Seen},
     },
     local::InMemoryApi,
     resource::version,

@@ -1,7 +1,7 @@
 //! Objects as people change them. The API server judges each change, and its refusal is the answer.
 use super::{Controls, Create, Edit, is_name};
 use crate::{
-    cluster::shown::{
+    cluster::observability::{
         Problem,
         development::{Served, Target, full},
     },

@@ -65,7 +65,7 @@ mod tests {
              \x20  1: core::panicking::panic_fmt\n\
              \x20  2: tokio::task::poll\n             at /home/me/.cargo/registry/src/index/tokio-1.54.0/src/task.rs:9:1\n\
              {own}\
-             \x20  4: krator_runtime::pace::paced\n             at ./vendor/krator-runtime/src/pace.rs:130:5\n"
+             \x20  4: krator_runtime::poll_times::poll_inline\n             at ./vendor/krator-runtime/src/poll_times.rs:130:5\n"
         );
         assert_eq!(own_frames(&backtrace), own);
         let foreign = backtrace.replace(own, "");

@@ -1,6 +1,6 @@
 //! Walks objects through states whose handlers nobody has written, so that a graph can be seen alive before there is code:
 //! now and then each takes an edge by chance, as somebody at the page might.
-use crate::cluster::shown::inspect::Inspection;
+use crate::cluster::observability::inspect::Inspection;
 use std::{
     env,
     hash::{BuildHasher as _, RandomState},

@@ -4,7 +4,7 @@ use super::remote::{Remote, request};
 use crate::{
     cluster::{
         api::raw::{Endpoint, Raw},
-        others::links::Linked,
+        related::links::Linked,
     },
     machine::ManifestOf,
     operator::Operator,
@@ -17,7 +17,7 @@ use kube::Api;
 
 /// The older versions of a kind whose objects are converted.
 pub(in crate::cluster) fn older<M: Linked>(endpoint: &Endpoint) -> Vec<Endpoint> {
-    let versions = M::doors().versions;
+    let versions = M::webhooks().versions;
     // Generated ones are of their form.
     let versions = versions.and_then(|versions| serde_json::from_str::<Versions>(versions.text).ok());
     let older = versions.into_iter().flat_map(|versions| versions.older);

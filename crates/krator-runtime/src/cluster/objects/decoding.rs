@@ -89,13 +89,13 @@ where
         if stored.conditions.contains(&condition) {
             return Ok(());
         }
-        let _turn = self.turn().await;
+        let _permit = self.permit().await;
         self.apply_condition(raw.meta(), &condition).await.map(drop)
     }
 
     /// Takes the finalizer off an object for which no handler can run.
     async fn release(self: Arc<Self>, raw: Arc<Raw>) -> Result<(), WriteError> {
-        let _turn = self.turn().await;
+        let _permit = self.permit().await;
         self.patch_finalizer(&raw.read_metadata(), O::Machine::GRAPH.finalizer, false)
             .await
             .map(drop)

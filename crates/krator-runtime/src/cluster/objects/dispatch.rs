@@ -9,18 +9,18 @@ use crate::{
     actor::{Actor, Step},
     cluster::{
         api::raw::Raw,
-        children::Stray,
+        children::Orphan,
         host,
-        others::{
-            links::{Link, Linked},
-            watch_index::{Uid, WatchIndex},
-            watches::{LinkEvent, ObservedChange, OwnObjects, OwnSeen},
+        observability::{
+            inspect::{FoundObject, Position, Shown, View, ViewRequest},
+            metrics::Counted,
         },
         packed::Packer,
         process::health::{self, Heartbeat},
-        shown::{
-            inspect::{FoundObject, Position, Question, Shown, View},
-            metrics::Counted,
+        related::{
+            links::{Link, Linked},
+            watch_index::{Uid, WatchIndex},
+            watches::{LinkEvent, ObservedChange, OwnObjects, OwnSeen},
         },
     },
     engine::Now,
@@ -29,7 +29,7 @@ use crate::{
     operator::Operator,
     resource::{KubeObject, version},
     status::ObjectStatus as _,
-    world::{Change, Mail, Mailbox, ObservedObject, World as _},
+    world::{Change, ObservedObject, Queued, WorkQueue, World as _},
 };
 use backlog::{Backlog, Rank};
 use futures::{
@@ -92,13 +92,13 @@ enum Life<O: Operator> {
     /// Something is due, but the API server is busy with the tasks of others.
     Waiting {
         idle: Idle<O>,
-        mail: Mail<ManifestOf<O::Machine>>,
+        queued: Queued<ManifestOf<O::Machine>>,
         rank: Rank,
     },
     /// A task takes steps.
     Running {
         task: Id,
-        mailbox: Arc<Mailbox<ManifestOf<O::Machine>>>,
+        queue: Arc<WorkQueue<ManifestOf<O::Machine>>>,
         view: Arc<View<ManifestOf<O::Machine>>>,
     },
 }
@@ -145,7 +145,7 @@ pub(in crate::cluster) struct Dispatcher<O: Operator> {
     listings: HashMap<usize, u64>,
     heartbeat: Heartbeat,
     /// Queries from the state page.
-    questions: mpsc::Receiver<Question>,
+    requests: mpsc::Receiver<ViewRequest>,
     timers: DelayQueue<Uid>,
     tasks: JoinSet<Ended<O>>,
     packer: Arc<Packer>,
@@ -154,27 +154,27 @@ pub(in crate::cluster) struct Dispatcher<O: Operator> {
     /// Whether all objects were listed since this replica acts, so that it is known which of them there are.
     listed: bool,
     /// Requests about children whose owner has no task.
-    settling: JoinSet<()>,
+    cleaning: JoinSet<()>,
 }
 
 impl<O: Operator<Machine: Linked>> Dispatcher<O>
 where
     ManifestOf<O::Machine>: KubeObject,
 {
-    pub fn new(world: Remote<O>, heartbeat: Heartbeat, questions: mpsc::Receiver<Question>) -> Self {
+    pub fn new(world: Remote<O>, heartbeat: Heartbeat, requests: mpsc::Receiver<ViewRequest>) -> Self {
         Self {
             world: Arc::new(world),
             slots: BTreeMap::new(),
             index: WatchIndex::default(),
             listings: HashMap::new(),
             heartbeat,
-            questions,
+            requests,
             timers: DelayQueue::new(),
             tasks: JoinSet::new(),
             packer: Arc::default(),
             backlog: Backlog::default(),
             listed: false,
-            settling: JoinSet::new(),
+            cleaning: JoinSet::new(),
         }
     }
 
@@ -195,7 +195,7 @@ where
             .enumerate()
             .map(|(at, seen)| seen.map(move |seen| (at, seen)).boxed());
         let mut others = select_all(others);
-        let turns = Arc::clone(&self.world.cluster.turns);
+        let limiter = Arc::clone(&self.world.cluster.limiter);
         let world = Arc::clone(&self.world);
         // Nothing is dated by a clock that may be far off.
         let mut dated = pin!(world.clock.known(&world.watching));
@@ -212,14 +212,14 @@ where
                 },
                 served = turns::served(&world), if world.places.is_some() => {
                     for uid in served {
-                        self.notify(&uid, |mail| mail.has_turn = true);
+                        self.notify(&uid, |queued| queued.has_turn = true);
                     }
                 },
-                Some(question) = self.questions.recv() => self.show(question),
+                Some(request) = self.requests.recv() => self.show(request),
                 Some(ended) = self.tasks.join_next_with_id() => self.ended(ended),
                 Some(timer) = self.timers.next() => self.due(&timer.into_inner()),
                 () = &mut dated, if !is_dated => is_dated = true,
-                () = turns.room(), if !self.backlog.is_empty() => self.begin(),
+                () = limiter.below_limit(), if !self.backlog.is_empty() => self.begin(),
                 // Before those of other kinds: where the deletions of an object and of its children have both arrived, its
                 // handler must not apply the children again.
                 Some(seen) = objects.next(), if is_dated && unlisted.is_empty() => match seen {
@@ -229,7 +229,7 @@ where
                 Some((at, seen)) = others.next() => match seen {
                     LinkEvent::Listed => {
                         unlisted.remove(&at);
-                        self.settle_all();
+                        self.clean_up_all();
                     }
                     LinkEvent::Changed(change) => self.other_changed(at, &change),
                 },
@@ -240,21 +240,21 @@ where
     }
 
     /// Answers somebody who looks at the objects.
-    fn show(&mut self, mut question: Question) {
+    fn show(&mut self, mut request: ViewRequest) {
         #[cfg(feature = "dev")]
-        if question.is_order() {
-            let is_meant = |(_, slot): &(_, &Slot<O>)| question.wants(&slot.life.seen(&self.packer));
+        if request.is_order() {
+            let is_meant = |(_, slot): &(_, &Slot<O>)| request.wants(&slot.life.seen(&self.packer));
             let meant = self.slots.iter().filter(is_meant);
             for uid in meant.map(|(uid, _)| Arc::clone(uid)).collect::<Vec<_>>() {
-                self.notify(&uid, |mail| mail.by_hand = question.takes());
+                self.notify(&uid, |queued| queued.by_hand = request.takes());
             }
-            return question.answer();
+            return request.answer();
         }
         let now = self.world.now();
         for slot in self.slots.values() {
-            question.see(|| slot.life.position(now), || slot.life.seen(&self.packer));
+            request.see(|| slot.life.position(now), || slot.life.seen(&self.packer));
         }
-        question.answer();
+        request.answer();
     }
 
     fn saw(&mut self, source: usize, seen: watcher::Event<Arc<Raw>>) {
@@ -268,16 +268,16 @@ where
                     .iter()
                     .filter(|(_, s)| s.source == source && s.listing != listing);
                 for uid in unlisted.map(|(uid, _)| Arc::clone(uid)).collect::<Vec<_>>() {
-                    self.notify(&uid, |mail| mail.gone = true);
+                    self.notify(&uid, |queued| queued.gone = true);
                 }
-                self.settle_all();
+                self.clean_up_all();
             }
             watcher::Event::Delete(object) => {
-                self.notify(object.uid(), |mail| mail.gone = true);
+                self.notify(object.uid(), |queued| queued.gone = true);
                 // Of one that is looked after, children may still arrive until that has ended.
                 if !self.slots.contains_key(object.uid()) {
                     self.forget_places(&object.uid().into());
-                    self.settle(self.world.cluster.left_by(object.uid()));
+                    self.clean_up(self.world.cluster.left_by(object.uid()));
                 }
             }
         }
@@ -286,26 +286,26 @@ where
     /// All objects are known as they were when this replica already led.
     fn listed(&mut self) {
         self.listed = true;
-        self.settle_all();
+        self.clean_up_all();
         if let Some(places) = &self.world.places {
             places.complete();
         }
     }
 
-    /// Settles all children that need something. Until the objects are listed, nobody knows whose owner is gone.
-    fn settle_all(&mut self) {
+    /// Cleans up all children that need something. Until the objects are listed, nobody knows whose owner is gone.
+    fn clean_up_all(&mut self) {
         if self.listed {
-            let strays = self.world.cluster.strays(|uid| self.slots.contains_key(uid));
-            self.settle(strays);
+            let orphans = self.world.cluster.orphans(|uid| self.slots.contains_key(uid));
+            self.clean_up(orphans);
         }
     }
 
-    fn settle(&mut self, strays: impl IntoIterator<Item = Stray>) {
-        while self.settling.try_join_next().is_some() {}
-        for stray in strays {
+    fn clean_up(&mut self, orphans: impl IntoIterator<Item = Orphan>) {
+        while self.cleaning.try_join_next().is_some() {}
+        for orphan in orphans {
             let world = Arc::clone(&self.world);
-            self.settling
-                .spawn(host::own(async move { world.settle(stray).await }));
+            self.cleaning
+                .spawn(host::own(async move { world.clean_up(orphan).await }));
         }
     }
 
@@ -330,9 +330,9 @@ where
                 self.index.update(&uid, &*object, &self.world.cluster.links);
                 object.into()
             };
-            return self.notify(&uid, |mail| {
-                mail.observed = observed.version;
-                mail.object = Some(observed);
+            return self.notify(&uid, |queued| {
+                queued.observed = observed.version;
+                queued.object = Some(observed);
             });
         }
         let Some(object) = self.world.decode(&raw) else {
@@ -348,12 +348,12 @@ where
         let graph = O::Machine::GRAPH;
         let mut actor = Actor::<O::Machine>::new(graph, Arc::clone(&object), None, self.world.now());
         // Before any object is let in, all are counted.
-        actor.stand(&*self.world);
+        actor.claim_places(&*self.world);
         let counted = Counted::new(Arc::clone(&self.world.metrics), actor.at());
         let tracked = Tracked { actor, counted };
         let observed = object.status().and_then(|s| s.machine().observed_generation);
         let at_rest = observed == Some(object.generation());
-        let life = self.start(&uid, tracked, Mail::default(), at_rest);
+        let life = self.start(&uid, tracked, Queued::default(), at_rest);
         self.keep(uid, life, source, listing);
     }
 
@@ -369,32 +369,32 @@ where
             child,
         };
         for uid in self.index.of(at, link, observed) {
-            self.notify(&uid, |mail| mail.changes.push(change.clone()));
+            self.notify(&uid, |queued| queued.changes.push(change.clone()));
         }
         if self.listed {
             let child = (&*observed.namespace, &*observed.name);
             let owner = (observed.controller.as_deref(), link.labelled(observed));
-            let stray = world
+            let orphan = world
                 .cluster
-                .stray(at, child, owner, |uid| self.slots.contains_key(uid));
-            self.settle(stray);
+                .orphan(at, child, owner, |uid| self.slots.contains_key(uid));
+            self.clean_up(orphan);
         }
     }
 
-    /// Adds to the mail of an object, if the operator looks after it.
-    fn notify(&mut self, uid: &str, write: impl FnOnce(&mut Mail<ManifestOf<O::Machine>>)) {
+    /// Adds to the observations of an object, if the operator looks after it.
+    fn notify(&mut self, uid: &str, write: impl FnOnce(&mut Queued<ManifestOf<O::Machine>>)) {
         match self.slots.get_mut(uid).map(|slot| &mut slot.life) {
-            Some(Life::Running { mailbox, .. }) => mailbox.post(write),
-            Some(Life::Waiting { idle, mail, rank }) => {
-                write(mail);
-                if !mail.is_old(idle.actor.manifest().version) {
+            Some(Life::Running { queue, .. }) => queue.push(write),
+            Some(Life::Waiting { idle, queued, rank }) => {
+                write(queued);
+                if !queued.is_old(idle.actor.manifest().version) {
                     self.backlog.hurry(rank);
                 }
             }
             Some(Life::Resting { .. }) => {
-                let mut mail = Mail::default();
-                write(&mut mail);
-                self.receive(uid, mail);
+                let mut queued = Queued::default();
+                write(&mut queued);
+                self.receive(uid, queued);
             }
             None => {}
         }
@@ -407,18 +407,18 @@ where
         }) = self.slots.get_mut(uid)
         {
             *timer = None;
-            self.receive(uid, Mail::default());
+            self.receive(uid, Queued::default());
         }
     }
 
-    /// Gives mail to an object at rest. It stays at rest, or gets a task.
-    fn receive(&mut self, uid: &str, mail: Mail<ManifestOf<O::Machine>>) {
+    /// Gives observations to an object at rest. It stays at rest, or gets a task.
+    fn receive(&mut self, uid: &str, queued: Queued<ManifestOf<O::Machine>>) {
         let Some((uid, slot)) = self.slots.remove_entry(uid) else {
             return;
         };
         let life = match slot.life {
-            Life::Resting { idle, timer } if !mail.is_old(idle.actor.manifest().version) => {
-                self.wake(&uid, *idle, timer, mail)
+            Life::Resting { idle, timer } if !queued.is_old(idle.actor.manifest().version) => {
+                self.wake(&uid, *idle, timer, queued)
             }
             other => Some(other),
         };

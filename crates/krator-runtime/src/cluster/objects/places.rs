@@ -1,7 +1,7 @@
 //! Who has the places of the limits of a kind, for all tasks of its objects.
 use crate::{
-    cluster::{api::raw::Raw, others::watch_index::Uid},
-    engine::{Place, Standing},
+    cluster::{api::raw::Raw, related::watch_index::Uid},
+    engine::{Claim, Place},
     error::{Error, Result},
     graph::Graph,
     lock::Lock as _,
@@ -50,12 +50,12 @@ pub(in crate::cluster) fn check(
 /// The [`Ledger`] of a kind. Places are granted under its lock, so no two tasks are given the same one.
 pub(in crate::cluster) struct Places {
     graph: &'static Graph<'static>,
-    known: Mutex<Known>,
+    known: Mutex<LedgerState>,
     /// Notified when it is the turn of objects that do not know it.
     served: Notify,
 }
 
-struct Known {
+struct LedgerState {
     ledger: Ledger<Uid>,
     /// The objects whose turn it is, and that do not know it.
     unnoticed: BTreeSet<Uid>,
@@ -66,7 +66,7 @@ impl Places {
     pub fn of(graph: &'static Graph<'static>, most: &BTreeMap<String, u32>) -> Option<Self> {
         let of_limits = graph.limits.iter();
         let most = of_limits.map(|limit| most.get(limit.name).copied().unwrap_or(limit.at_most));
-        let known = Known {
+        let known = LedgerState {
             ledger: Ledger::new(most.collect()),
             unnoticed: BTreeSet::new(),
         };
@@ -78,14 +78,14 @@ impl Places {
     }
 
     /// Takes notice of what an object takes and wishes. Returns whether it is its turn.
-    pub fn stand(&self, object: &impl Object, standing: Standing, is_unsure: bool) -> bool {
+    pub fn claim(&self, object: &impl Object, claim: Claim, is_unsure: bool) -> bool {
         let uid: Uid = object.uid().into();
         self.report(
             &uid,
             Report {
                 name: &format!("{}/{}", object.name(), object.namespace()),
                 version: object.version(),
-                standing,
+                claim,
                 is_unsure,
             },
         )
@@ -105,7 +105,7 @@ impl Places {
             Report {
                 name: "",
                 version: version(raw),
-                standing: Standing { holds, wish: None },
+                claim: Claim { holds, wish: None },
                 is_unsure: false,
             },
         );
@@ -138,7 +138,7 @@ impl Places {
         });
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut Known) -> T) -> T {
+    fn change<T>(&self, change: impl FnOnce(&mut LedgerState) -> T) -> T {
         let mut known = self.known.locked();
         let changed = change(&mut known);
         if !known.unnoticed.is_empty() {

@@ -1,26 +1,27 @@
 //! The world of a cluster: reads and writes the objects of one kind, and publishes events about them.
-use super::{misfit, places::Places, skew::Skew, undecodable::stored};
+use super::{crd_mismatch::CrdMismatch, invalid_status, places::Places, undecodable::stored};
 #[cfg(feature = "dev")]
-use crate::cluster::shown::development::{Failures, Target};
+use crate::cluster::observability::development::{Failures, Target};
 use crate::{
     cluster::{
         api::{
-            LONGEST_REQUEST, answered, patch,
+            LONGEST_REQUEST, answered,
+            limiter::RequestPermit,
+            patch,
             raw::{Endpoint, Raw},
-            turns::Turn,
         },
-        children::Stray,
+        children::Orphan,
         host,
-        others::reach::Cluster,
+        observability::{inspect::History, metrics::KindMetrics, recorder::Recorder},
         process::{clock::Clock, leadership::Leadership},
-        shown::{inspect::History, metrics::KindMetrics, recorder::Recorder},
+        related::scope::Cluster,
     },
-    engine::{Ended, Moved, Now, Standing},
+    engine::{Claim, Ended, Moved, Now},
     error::{Error, Result},
     graph::{Retry, StateId},
-    machine::{Event, Found, Machine, ManifestOf, Object as _, SharedOf, StatusOf},
+    machine::{Event, Machine, ManifestOf, Object as _, RelatedObject, SharedOf, StatusOf},
     operator::Operator,
-    pace::{Pace, Slow},
+    poll_times::{PollTimes, Slow},
     resource::KubeObject,
     status::Condition,
     world::{RunEnd, World, WriteError},
@@ -49,12 +50,12 @@ pub(in crate::cluster) struct Remote<O: Operator> {
     pub cluster: Cluster<O::Machine>,
     pub clock: Arc<Clock>,
     /// How the handlers of each state are polled; none if all are polled by one thread.
-    pub paces: Vec<Arc<Pace>>,
+    pub poll_times: Vec<Arc<PollTimes>>,
     pub leadership: Leadership,
     pub events: Arc<Recorder>,
     pub endpoint: Endpoint,
     pub metrics: Arc<KindMetrics>,
-    pub skew: Skew,
+    pub crd_mismatch: CrdMismatch,
     /// A client that needs no leadership.
     pub watching: Client,
     /// The versions to which objects are converted.
@@ -74,19 +75,19 @@ impl<O: Operator> Remote<O>
 where
     ManifestOf<O::Machine>: KubeObject,
 {
-    /// Settles what a child needs, until that has succeeded.
-    pub async fn settle(&self, stray: Stray) {
+    /// Does what an orphan needs, until that has succeeded.
+    pub async fn clean_up(&self, orphan: Orphan) {
         for failures in 1.. {
-            let settled = {
-                let _turn = self.turn().await;
+            let cleaned = {
+                let _permit = self.permit().await;
                 answered(
                     LONGEST_REQUEST,
-                    self.cluster.settle(&self.endpoint, &stray).boxed(),
+                    self.cluster.clean_up(&self.endpoint, &orphan).boxed(),
                 )
                 .await
                 .flatten()
             };
-            match settled {
+            match cleaned {
                 Ok(None) => return,
                 Ok(Some(child)) => {
                     let released = Event::released("the object");
@@ -127,7 +128,7 @@ where
         let name = meta.name.as_deref().unwrap_or_default();
         let answer = request(async { api.patch_status(name, &params, &patch::apply(patch)?).await }).await;
         let places = match &answer {
-            Err(WriteError::Other(error)) => misfit::misfits(error),
+            Err(WriteError::Other(error)) => invalid_status::misfits(error),
             _ => BTreeSet::new(),
         };
         match places.is_empty() {
@@ -147,7 +148,7 @@ where
         );
         for places in [places, &whole] {
             let version = json!({"resourceVersion": meta.resource_version});
-            let patch = json!({"metadata": version, "status": misfit::removal(places)});
+            let patch = json!({"metadata": version, "status": invalid_status::removal(places)});
             match request(api.patch_status(name, &params, &Patch::Merge(patch))).await {
                 Ok(_) => {
                     self.report_written_over(meta, places);
@@ -161,7 +162,7 @@ where
     }
 
     fn report_written_over(&self, meta: &ObjectMeta, places: &BTreeSet<String>) {
-        let note = misfit::note(places);
+        let note = invalid_status::note(places);
         tracing::warn!(
             kind = self.cluster.kind,
             name = meta.name,
@@ -220,8 +221,8 @@ where
     }
 
     /// Waits until a request may be made. Requests are built after this, so those that wait take no memory.
-    pub(super) async fn turn(&self) -> Turn<'_> {
-        self.cluster.turns.take().await
+    pub(super) async fn permit(&self) -> RequestPermit<'_> {
+        self.cluster.limiter.acquire().await
     }
 }
 
@@ -274,7 +275,7 @@ where
         self.operator.initialize_object_state(manifest).await
     }
 
-    async fn find(&self, manifest: &ManifestOf<O::Machine>) -> Result<Vec<Found>> {
+    async fn find(&self, manifest: &ManifestOf<O::Machine>) -> Result<Vec<RelatedObject>> {
         // An error here is handled like one of the handler that was about to run.
         #[cfg(feature = "dev")]
         if let Some(failures) = &self.failures {
@@ -290,7 +291,7 @@ where
     ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
         let answer = self.apply_whole(manifest, status).await;
         if let Err(WriteError::Invalid(error)) = &answer
-            && let Some(note) = self.skew.explain(error)
+            && let Some(note) = self.crd_mismatch.explain(error)
         {
             self.publish(manifest, Event::warning(OLDER, note.clone()));
             return Err(WriteError::Other(Error::blocked(note)));
@@ -299,11 +300,11 @@ where
     }
 
     fn schema_epoch(&self) -> u64 {
-        self.skew.epoch()
+        self.crd_mismatch.epoch()
     }
 
-    fn unkept(&self, manifest: &ManifestOf<O::Machine>) {
-        if let Some(note) = self.skew.note() {
+    fn pruned(&self, manifest: &ManifestOf<O::Machine>) {
+        if let Some(note) = self.crd_mismatch.note() {
             self.publish(manifest, Event::warning(OLDER, note));
         }
     }
@@ -313,7 +314,7 @@ where
         manifest: &ManifestOf<O::Machine>,
         condition: &Condition,
     ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
-        let _turn = self.turn().await;
+        let _permit = self.permit().await;
         stored(&self.apply_condition(manifest.meta(), condition).await?)
     }
 
@@ -323,12 +324,12 @@ where
         finalizer: &str,
         present: bool,
     ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
-        let _turn = self.turn().await;
+        let _permit = self.permit().await;
         stored(&self.patch_finalizer(manifest.meta(), finalizer, present).await?)
     }
 
     async fn delete(&self, manifest: &ManifestOf<O::Machine>) -> Result<(), WriteError> {
-        let _turn = self.turn().await;
+        let _permit = self.permit().await;
         let this = Preconditions {
             uid: manifest.meta().uid.clone(),
             resource_version: None,
@@ -347,13 +348,13 @@ where
         if !self.cluster.has_outliving() {
             return Ok(());
         }
-        let _turn = self.turn().await;
+        let _permit = self.permit().await;
         let kept = |child: &str| self.publish(manifest, Event::released(child));
         answered(LONGEST_REQUEST, self.cluster.end_children(manifest, kept).boxed()).await?
     }
 
     async fn read(&self, manifest: &ManifestOf<O::Machine>) -> Result<Option<Arc<ManifestOf<O::Machine>>>> {
-        let _turn = self.turn().await;
+        let _permit = self.permit().await;
         let answer = request(self.api(manifest.namespace()).get(manifest.name())).await;
         match answer.and_then(|answer| stored(&answer)) {
             Ok(object) => Ok(Some(object)),
@@ -367,9 +368,9 @@ where
         &self.cluster.kind
     }
 
-    fn stand(&self, manifest: &ManifestOf<O::Machine>, standing: Standing, is_unsure: bool) -> bool {
+    fn claim(&self, manifest: &ManifestOf<O::Machine>, claim: Claim, is_unsure: bool) -> bool {
         let places = self.places.as_ref();
-        places.is_some_and(|places| places.stand(manifest, standing, is_unsure))
+        places.is_some_and(|places| places.claim(manifest, claim, is_unsure))
     }
 
     fn moved(&self, manifest: &ManifestOf<O::Machine>, moved: &Moved<'_>) {
@@ -388,8 +389,8 @@ where
         self.metrics.ran(state, took, end);
     }
 
-    fn pace(&self, state: StateId) -> Option<&Arc<Pace>> {
-        self.paces.get(usize::from(state.0))
+    fn poll_times(&self, state: StateId) -> Option<&Arc<PollTimes>> {
+        self.poll_times.get(usize::from(state.0))
     }
 
     fn polled(&self, state: StateId, slow: Slow, took: Duration) {

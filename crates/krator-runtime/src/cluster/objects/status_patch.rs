@@ -54,17 +54,17 @@ where
         object: &ManifestOf<O::Machine>,
         status: &StatusOf<O::Machine>,
     ) -> Result<Arc<ManifestOf<O::Machine>>, WriteError> {
-        let _turn = self.turn().await;
+        let _permit = self.permit().await;
         let mut answer = self
             .apply_own(object.meta(), &StatusPatch::of(object, status))
             .await;
         if answer.is_ok() {
-            self.skew.stored(status);
+            self.crd_mismatch.stored(status);
         }
         let mut kept = None;
         while let Err(WriteError::Other(error)) = &answer {
             let kept = kept.get_or_insert_with(|| serde_json::to_value(status).unwrap_or_default());
-            if !self.skew.prune(error, kept) {
+            if !self.crd_mismatch.prune(error, kept) {
                 break;
             }
             answer = self

@@ -1,6 +1,6 @@
 //! The answers to probes: whether the event loops of the operator run, and whether it has seen everything that it needs before
 //! it can work.
-use super::serve::{Respond, text};
+use super::serve::{HttpHandler, text};
 use crate::{cluster::api::raw::Endpoint, error::Error, lock::Lock as _};
 use http::{Response, StatusCode, request::Parts};
 use std::{
@@ -214,7 +214,7 @@ fn is_verbose(query: &str) -> bool {
     parameters.any(|name| name == Some("verbose"))
 }
 
-impl Respond for Health {
+impl HttpHandler for Health {
     async fn respond(&self, request: &Parts) -> Response<String> {
         let problems = match request.uri.path() {
             "/livez" => self.dead(),

@@ -50,8 +50,8 @@ pub(in crate::cluster) struct Elector {
     pub leadership: Leadership,
     pub clock: Arc<Clock>,
     /// The process is not ready before it has seen the Lease for the first time.
-    pub sighted: Option<Wait>,
-    pub sight: Sight,
+    pub first_read: Option<Wait>,
+    pub last_seen: LastSeen,
 }
 
 /// The part of this process in an election that another thread holds.
@@ -105,23 +105,23 @@ impl Candidacy {
 
 /// The Lease as it was last seen, and since when it has looked like that.
 #[derive(Default)]
-pub(in crate::cluster) struct Sight {
+pub(in crate::cluster) struct LastSeen {
     lease: Option<Lease>,
     since: Duration,
 }
 
-/// How this replica stands after it has looked at the Lease.
-enum Standing {
+/// What this replica is after it has looked at the Lease.
+enum Role {
     /// It holds the Lease.
-    Leads,
+    Leader,
     /// Another replica holds it, and it is free after this time if it does not change.
-    Follows(Duration),
+    Follower(Duration),
     /// The Lease has changed since it was read: another replica was faster, or the answer to a renewal was lost.
-    Outrun,
+    LostRace,
 }
 
-impl Sight {
-    fn see(&mut self, lease: Option<Lease>, now: Duration) {
+impl LastSeen {
+    fn update(&mut self, lease: Option<Lease>, now: Duration) {
         let version = |lease: &Option<Lease>| {
             let lease = lease.as_ref();
             lease.and_then(|lease| lease.metadata.resource_version.clone())
@@ -171,33 +171,33 @@ impl Elector {
             };
             let round = timeout(longest, self.round(led)).await;
             if matches!(round, Ok(Ok(_)))
-                && let Some(sighted) = self.sighted.take()
+                && let Some(first_read) = self.first_read.take()
             {
-                sighted.done();
+                first_read.done();
             }
             let wait = match round {
-                Ok(Ok(Standing::Leads)) => {
+                Ok(Ok(Role::Leader)) => {
                     if !led {
                         tracing::info!(lease = self.name, identity = self.identity, "this replica leads");
                         leads.send_replace(true);
                     }
                     RENEWAL
                 }
-                Ok(Ok(Standing::Follows(_))) if led => return self.lost(),
-                Ok(Ok(Standing::Follows(free_in))) => {
-                    let holder = self.sight.holder().map(str::to_owned);
+                Ok(Ok(Role::Follower(_))) if led => return self.lost(),
+                Ok(Ok(Role::Follower(free_in))) => {
+                    let holder = self.last_seen.holder().map(str::to_owned);
                     if holder != known_holder {
                         tracing::info!(lease = self.name, holder, "another replica leads");
                         known_holder = holder;
                     }
                     free_in.min(POLL)
                 }
-                Ok(Ok(Standing::Outrun)) => RETRY,
+                Ok(Ok(Role::LostRace)) => RETRY,
                 Ok(Err(error)) => {
                     let error = Error::from(error);
                     tracing::warn!(lease = self.name, %error, "the lease could not be read or renewed");
-                    if let Some(sighted) = &self.sighted {
-                        sighted.fails(&error);
+                    if let Some(first_read) = &self.first_read {
+                        first_read.fails(&error);
                     }
                     RETRY
                 }
@@ -219,7 +219,7 @@ impl Elector {
             return Ok(());
         }
         self.leadership.end();
-        let Some(mut lease) = self.sight.lease.take() else {
+        let Some(mut lease) = self.last_seen.lease.take() else {
             return Ok(());
         };
         if let Some(spec) = &mut lease.spec {
@@ -233,7 +233,7 @@ impl Elector {
 
     fn lost(&self) -> Error {
         self.leadership.end();
-        let holder = match self.sight.holder() {
+        let holder = match self.last_seen.holder() {
             Some(holder) if holder != self.identity => format!(": {holder} holds it"),
             _ => ": it was not renewed in time".to_owned(),
         };
@@ -241,15 +241,15 @@ impl Elector {
     }
 
     /// Renews the Lease, or takes it if it is free.
-    async fn round(&mut self, led: bool) -> kube::Result<Standing> {
+    async fn round(&mut self, led: bool) -> kube::Result<Role> {
         // The holder knows the version that it wrote, so a renewal is a single request.
-        if !led || self.sight.lease.is_none() {
+        if !led || self.last_seen.lease.is_none() {
             let lease = self.api.get_opt(self.name).await?;
-            self.sight.see(lease, host::since_boot());
+            self.last_seen.update(lease, host::since_boot());
         }
-        let free_in = self.sight.free_in(host::since_boot());
-        if self.sight.holder() != Some(&self.identity) && !free_in.is_zero() {
-            return Ok(Standing::Follows(free_in));
+        let free_in = self.last_seen.free_in(host::since_boot());
+        if self.last_seen.holder() != Some(&self.identity) && !free_in.is_zero() {
+            return Ok(Role::Follower(free_in));
         }
         let sent = host::since_boot();
         match self
@@ -258,13 +258,13 @@ impl Elector {
             .await
         {
             Ok(lease) => {
-                self.sight.see(Some(lease), sent);
+                self.last_seen.update(Some(lease), sent);
                 self.leadership.extend(sent + RENEW_DEADLINE);
-                Ok(Standing::Leads)
+                Ok(Role::Leader)
             }
             Err(kube::Error::Api(status)) if status.code == 409 => {
-                self.sight.lease = None;
-                Ok(Standing::Outrun)
+                self.last_seen.lease = None;
+                Ok(Role::LostRace)
             }
             Err(error) => Err(error),
         }
@@ -272,7 +272,7 @@ impl Elector {
 
     /// The Lease with this replica as its holder.
     fn claim(&self) -> Lease {
-        let mut lease = self.sight.lease.clone().unwrap_or_default();
+        let mut lease = self.last_seen.lease.clone().unwrap_or_default();
         lease.metadata.name = Some(self.name.to_owned());
         lease.metadata.managed_fields = None;
         let spec = lease.spec.get_or_insert_default();
@@ -280,7 +280,7 @@ impl Elector {
         if spec.holder_identity.as_deref() != Some(&self.identity) {
             spec.holder_identity = Some(self.identity.clone());
             spec.acquire_time = Some(now.clone());
-            let is_new = self.sight.lease.is_none();
+            let is_new = self.last_seen.lease.is_none();
             let transitions = spec.lease_transitions.unwrap_or(0);
             spec.lease_transitions = Some(if is_new { 0 } else { transitions.saturating_add(1) });
         }
@@ -313,23 +313,23 @@ mod tests {
 
     #[test]
     fn a_lease_is_free_when_it_has_not_changed_for_as_long_as_it_says() {
-        let mut sight = Sight::default();
-        sight.see(held("1", Some("other")), seconds(100));
-        assert_eq!(sight.free_in(seconds(100)), seconds(15));
-        sight.see(held("1", Some("other")), seconds(110));
-        assert_eq!(sight.free_in(seconds(110)), seconds(5));
-        sight.see(held("2", Some("other")), seconds(114));
-        assert_eq!(sight.free_in(seconds(115)), seconds(14));
-        assert_eq!(sight.free_in(seconds(129)), Duration::ZERO);
+        let mut last_seen = LastSeen::default();
+        last_seen.update(held("1", Some("other")), seconds(100));
+        assert_eq!(last_seen.free_in(seconds(100)), seconds(15));
+        last_seen.update(held("1", Some("other")), seconds(110));
+        assert_eq!(last_seen.free_in(seconds(110)), seconds(5));
+        last_seen.update(held("2", Some("other")), seconds(114));
+        assert_eq!(last_seen.free_in(seconds(115)), seconds(14));
+        assert_eq!(last_seen.free_in(seconds(129)), Duration::ZERO);
     }
 
     #[test]
     fn a_lease_that_was_never_taken_or_was_released_is_free_at_once() {
-        let mut sight = Sight::default();
-        assert_eq!(sight.free_in(seconds(1)), Duration::ZERO);
+        let mut last_seen = LastSeen::default();
+        assert_eq!(last_seen.free_in(seconds(1)), Duration::ZERO);
         for holder in [None, Some("")] {
-            sight.see(held("3", holder), seconds(2));
-            assert_eq!(sight.free_in(seconds(2)), Duration::ZERO, "{holder:?}");
+            last_seen.update(held("3", holder), seconds(2));
+            assert_eq!(last_seen.free_in(seconds(2)), Duration::ZERO, "{holder:?}");
         }
     }
 }

@@ -52,7 +52,7 @@ impl Limits {
 }
 
 /// Answers requests.
-pub(in crate::cluster) trait Respond: Send + Sync + 'static {
+pub(in crate::cluster) trait HttpHandler: Send + Sync + 'static {
     /// Answers a GET, whose body is not read.
     fn respond(&self, request: &Parts) -> impl Future<Output = Response<String>> + Send;
     /// Answers a POST.
@@ -90,7 +90,7 @@ pub(in crate::cluster) fn bind(address: &str) -> Result<Option<net::TcpListener>
 pub(in crate::cluster) async fn serve(
     listener: net::TcpListener,
     tls: Option<Tls>,
-    respond: Arc<impl Respond>,
+    handler: Arc<impl HttpHandler>,
     limits: Limits,
     stop: impl Future<Output = ()> + Clone + Send + 'static,
 ) {
@@ -102,7 +102,7 @@ pub(in crate::cluster) async fn serve(
     let accept = async {
         loop {
             // It is never closed.
-            let Ok(turn) = Arc::clone(&connections).acquire_owned().await else {
+            let Ok(permit) = Arc::clone(&connections).acquire_owned().await else {
                 return;
             };
             match listener.accept().await {
@@ -110,19 +110,19 @@ pub(in crate::cluster) async fn serve(
                     // The end of an answer must not wait until the client acknowledges its beginning. Without this option, the
                     // answer is only slower.
                     let _ = stream.set_nodelay(true);
-                    let (respond, acceptor) = (Arc::clone(&respond), tls.as_ref().map(Tls::acceptor));
+                    let (handler, acceptor) = (Arc::clone(&handler), tls.as_ref().map(Tls::acceptor));
                     let stop = stop.clone();
                     tokio::spawn(async move {
-                        let _turn = turn;
+                        let _permit = permit;
                         // A client that breaks off or takes too long gets no answer.
                         match acceptor {
-                            None => connection(stream, respond, limits, stop).await,
+                            None => connection(stream, handler, limits, stop).await,
                             // There is no certificate yet.
                             Some(None) => {}
                             Some(Some(acceptor)) => {
                                 let accepted = timeout(LONGEST_CONNECTION, acceptor.accept(stream)).await;
                                 if let Ok(Ok(stream)) = accepted {
-                                    connection(stream, respond, limits, stop).await;
+                                    connection(stream, handler, limits, stop).await;
                                 }
                             }
                         }
@@ -148,24 +148,24 @@ pub(in crate::cluster) async fn serve(
 pub(in crate::cluster) async fn serve_until_dropped(
     listener: net::TcpListener,
     tls: Option<Tls>,
-    respond: impl Respond,
+    handler: impl HttpHandler,
 ) {
-    serve(listener, tls, Arc::new(respond), Limits::ONE_REQUEST, pending()).await;
+    serve(listener, tls, Arc::new(handler), Limits::ONE_REQUEST, pending()).await;
 }
 
 async fn connection(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send,
-    respond: Arc<impl Respond>,
+    handler: Arc<impl HttpHandler>,
     limits: Limits,
     stop: impl Future<Output = ()>,
 ) {
     let service = service_fn(move |request: Request<Incoming>| {
-        let respond = Arc::clone(&respond);
+        let handler = Arc::clone(&handler);
         async move {
             let (request, body) = request.into_parts();
             let answer = match request.method {
-                Method::GET | Method::HEAD => respond.respond(&request).await,
-                Method::POST => respond.change(&request, body).await,
+                Method::GET | Method::HEAD => handler.respond(&request).await,
+                Method::POST => handler.change(&request, body).await,
                 _ => {
                     drop(body);
                     only_get()
@@ -243,7 +243,7 @@ mod tests {
     /// Answers with the path of the request.
     struct Echo;
 
-    impl Respond for Echo {
+    impl HttpHandler for Echo {
         async fn respond(&self, request: &Parts) -> Response<String> {
             text(StatusCode::OK, request.uri.path().to_owned())
         }

@@ -175,7 +175,7 @@ async fn send(client: &mut Option<Client>, request: Request<Bytes>) -> Result<Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::shown::metrics::{Metrics, count_requests};
+    use crate::cluster::observability::metrics::{Metrics, count_requests};
     use opentelemetry_proto::tonic::{
         collector::trace::v1::ExportTraceServiceRequest,
         common::v1::{KeyValue, any_value::Value},

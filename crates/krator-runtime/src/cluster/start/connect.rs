@@ -4,8 +4,8 @@ use crate::cluster::simulation::{Process, Within};
 use crate::{
     cluster::{
         api::REQUESTS,
+        observability::metrics::{Metrics, count_requests},
         process::{clock::Clock, leadership::Leadership},
-        shown::metrics::{Metrics, count_requests},
     },
     error::Result,
 };

@@ -36,9 +36,9 @@ pub enum Cause {
     Restarts,
 }
 
-/// The behaviour of a handler.
+/// What a handler does.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Answer {
+pub(super) enum Action {
     Exit(Exit),
     Fail,
     FailForGood,
@@ -80,7 +80,7 @@ pub(super) struct Case {
     pub route: Vec<StateId>,
     /// Whether the object is new. Otherwise the first state of the route is stored.
     pub is_new: bool,
-    pub answers: BTreeMap<StateId, Answer>,
+    pub answers: BTreeMap<StateId, Action>,
     pub goal: Goal,
     /// The stored entries of states that have a limit.
     pub entries: BTreeMap<String, u32>,
@@ -140,11 +140,11 @@ impl Case {
         let mut cases = Vec::new();
         match cause {
             Cause::Code(Exit::Stay) => cases.extend(Self::staying(graph, from)),
-            Cause::Code(exit) => cases.extend(case(Answer::Exit(exit), goal).map(|case| case.runs(1))),
+            Cause::Code(exit) => cases.extend(case(Action::Exit(exit), goal).map(|case| case.runs(1))),
             Cause::TimesOut => cases.extend(Self::timing_out(graph, from, goal)),
             Cause::Fails => cases.extend(Self::failing(graph, from, goal)),
             Cause::FailsForGood => {
-                cases.extend(case(Answer::FailForGood, goal).map(|case| case.runs(1)));
+                cases.extend(case(Action::FailForGood, goal).map(|case| case.runs(1)));
             }
             Cause::ExceedsLimit => cases.extend(Self::filling(graph, from, goal)),
             Cause::Deleted => cases.extend(Self::deleting(graph, from, goal)),
@@ -160,7 +160,7 @@ impl Case {
                 // A state whose `resume` names itself is entered anew.
                 let stays = to == Some(from) && is_found(graph.state(from));
                 let goal = if stays { Goal::Again } else { goal };
-                cases.extend(case(Answer::Die(soon(graph, graph.state(from))), goal));
+                cases.extend(case(Action::Die(soon(graph, graph.state(from))), goal));
             }
         }
         let arriving: Vec<_> = cases.iter().filter_map(|case| case.arriving(graph)).collect();
@@ -216,7 +216,7 @@ impl Case {
                 return Vec::new();
             }
         }
-        let case = Self::new(graph, from, cause, Answer::Hang, goal);
+        let case = Self::new(graph, from, cause, Action::Hang, goal);
         let case = case.map(|case| Self {
             changed_before: changed,
             deleted_before: case.deleted_before || cause == Cause::Deleted,
@@ -229,7 +229,7 @@ impl Case {
     /// Whether a deletion in `from` leads where one in `before` leads, if the object is deleted in `from`. An operator that
     /// restarts finds it in `before` if `from` is not stored.
     fn ends_alike(&self, graph: &Graph<'_>, before: StateId, from: StateId) -> bool {
-        let is_deleted = matches!(self.answers.get(&from), Some(Answer::BeDeleted(..)));
+        let is_deleted = matches!(self.answers.get(&from), Some(Action::BeDeleted(..)));
         let on_delete = |state| graph.state(state).on_delete.to();
         !is_deleted || graph.state(from).checkpoint || on_delete(before) == on_delete(from)
     }
@@ -237,7 +237,7 @@ impl Case {
     /// How often the spec changes before the object comes to `from`.
     fn changes_on_the_way(&self, from: StateId) -> i64 {
         let answers = self.route.iter().filter(|state| **state != from);
-        let changes = answers.filter(|state| matches!(self.answers.get(state), Some(Answer::SeeChange(_))));
+        let changes = answers.filter(|state| matches!(self.answers.get(state), Some(Action::SeeChange(_))));
         changes.map(|_| 1).sum()
     }
 
@@ -297,7 +297,7 @@ impl Case {
     }
 
     /// `None` if nothing that an operator does leads an object into the state.
-    fn new(graph: &Graph<'_>, from: StateId, cause: Cause, answer: Answer, goal: Goal) -> Option<Self> {
+    fn new(graph: &Graph<'_>, from: StateId, cause: Cause, answer: Action, goal: Goal) -> Option<Self> {
         let Route {
             is_new,
             mut answers,

@@ -1,4 +1,4 @@
-//! Where the edges of a graph lead. The judge reads them anew, because the engine is what it judges.
+//! Where the edges of a graph lead. The oracle reads them again, because the engine is what it judges.
 use crate::graph::{Graph, StateId};
 use std::collections::BTreeSet;
 

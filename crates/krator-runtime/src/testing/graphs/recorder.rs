@@ -1,4 +1,4 @@
-//! Records what happens during one walk, in order. The world and the handlers write it, the judge reads it.
+//! Records what happens during one walk, in order. The world and the handlers write it, the oracle reads it.
 use super::{
     case::{Case, Goal},
     edges::{resumed, within_limits},

@@ -1,6 +1,6 @@
 //! The plan of a walk: handlers follow the script of a case, and at most one write goes wrong.
 use super::{
-    case::{Answer, timeout},
+    case::{Action, timeout},
     scripted::{Plan, Role, Scripted, TestObject, entry},
 };
 use crate::{
@@ -47,20 +47,20 @@ async fn follow(state: StateId, nth: usize, cx: &Context<'_, Scripted>) -> Resul
     };
     let forever = std::future::pending::<Exit>();
     match recorder.case.answers.get(&state).copied() {
-        None | Some(Answer::Hang) => Ok(forever.await),
-        Some(Answer::Exit(exit)) => Ok(exit),
-        Some(Answer::Fail) => Err(Error::transient("the script says so")),
-        Some(Answer::FailForGood) => Err(Error::permanent("the script says so")),
+        None | Some(Action::Hang) => Ok(forever.await),
+        Some(Action::Exit(exit)) => Ok(exit),
+        Some(Action::Fail) => Err(Error::transient("the script says so")),
+        Some(Action::FailForGood) => Err(Error::permanent("the script says so")),
         // On the deletion path the first stay may be one that could not be stored.
-        Some(Answer::Die(after)) if nth < 2 && recorder.is_first(entry(cx)) => {
+        Some(Action::Die(after)) if nth < 2 && recorder.is_first(entry(cx)) => {
             tokio::time::sleep(after).await;
             recorder.dies.notify_one();
             Ok(forever.await)
         }
-        Some(answer @ (Answer::Linger { .. } | Answer::Die(_))) => {
+        Some(answer @ (Action::Linger { .. } | Action::Die(_))) => {
             let policy = graph.state(state);
             let may_stay = policy.wait.poll.is_some() || !policy.wait.watch.is_empty();
-            let stays = matches!(answer, Answer::Linger { stays } if nth < stays);
+            let stays = matches!(answer, Action::Linger { stays } if nth < stays);
             // A timeout that passed before the run takes effect when the run has ended, or has taken as long again.
             let late = timeout(graph, policy).is_some_and(|after| after <= cx.in_state_for());
             match (stays || late, may_stay) {
@@ -68,18 +68,18 @@ async fn follow(state: StateId, nth: usize, cx: &Context<'_, Scripted>) -> Resul
                 _ => Ok(forever.await),
             }
         }
-        Some(Answer::BeDeleted(after, exit)) => {
+        Some(Action::BeDeleted(after, exit)) => {
             once(&|outside| outside.delete());
             // A deletion interrupts the handler at its next await point, however short the time.
             tokio::task::yield_now().await;
             tokio::time::sleep(after).await;
             Ok(exit)
         }
-        Some(Answer::SeeChange(changed)) => {
+        Some(Action::SeeChange(changed)) => {
             once(&|outside| outside.update_spec(|object| object.change(changed)));
             Ok(Exit::Stay)
         }
-        Some(Answer::SeeWatched(what)) => {
+        Some(Action::SeeWatched(what)) => {
             once(&|outside| match what {
                 Watch::Itself => outside.update(TestObject::relabel),
                 other => outside.changed(other),

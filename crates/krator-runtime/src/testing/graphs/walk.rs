@@ -1,7 +1,7 @@
 //! One walk of an object: from where an operator finds it over one edge, through any number of processes.
 use super::{
     case::{Case, Goal, field_values},
-    judge::{self, Disturbance},
+    oracle::{self, Disturbance},
     recorder::{Note, Recorder},
     script::Script,
     scripted::{Scripted, TestObject, TestSpec, stored_digests},
@@ -92,7 +92,7 @@ pub(super) async fn walk(graph: &Graph<'_>, case: &Case, fault: Option<Fault>) -
         _ => false,
     };
     let disturbance = fault.map_or(Disturbance::None, |_| Disturbance::Fault);
-    let mut wrong = judge::judge(graph, recorder, disturbance);
+    let mut wrong = oracle::judge(graph, recorder, disturbance);
     if !arrived {
         wrong.push(end.missed(graph, recorder, world.handle.stored().as_deref()));
     }
@@ -115,19 +115,19 @@ pub(super) async fn walk(graph: &Graph<'_>, case: &Case, fault: Option<Fault>) -
 /// One process, from what is stored until it ends.
 async fn live(world: &Witnessed<'_>) -> End {
     let (graph, recorder) = (world.hooks.graph, &world.hooks.role.recorder);
-    let mailbox = &world.handle.0.mailbox;
+    let queue = &world.handle.0.queue;
     let Some(stored) = world.handle.stored() else {
         return End::Over;
     };
-    // Mail for a process that has died is lost.
-    drop(mailbox.take());
+    // What is queued for a process that has died is lost.
+    drop(queue.take());
     if !Actor::<Scripted>::is_responsible_for(graph, &stored) {
         return End::Over;
     }
     let mut actor = Actor::<Scripted>::new(graph, stored, None, world.now());
     let life = async {
         for _ in 0..MANY_STEPS {
-            let step = actor.step(world, mailbox).await;
+            let step = actor.step(world, queue).await;
             world.hooks.look();
             if recorder.arrived(graph) {
                 return End::Arrived;
@@ -158,20 +158,20 @@ async fn live(world: &Witnessed<'_>) -> End {
     }
 }
 
-/// Waits for the next step as the dispatcher does: mail that needs none only changes when it is due. Returns whether there will be
-/// one.
+/// Waits for the next step as the dispatcher does: observations that need none only change when it is due. Returns whether there
+/// will be one.
 async fn wait(actor: &mut Actor<'_, Scripted>, world: &Witnessed<'_>, mut until: Option<Duration>) -> bool {
-    let mailbox = &world.handle.0.mailbox;
+    let queue = &world.handle.0.queue;
     loop {
         match until {
-            None if mailbox.arrived().now_or_never().is_none() => return false,
+            None if queue.arrived().now_or_never().is_none() => return false,
             None => {}
             Some(due) => tokio::select! {
-                () = mailbox.arrived() => {}
+                () = queue.arrived() => {}
                 () = sleep_until(world.instant(due)) => return true,
             },
         }
-        match actor.receive(mailbox.take(), world.now()) {
+        match actor.receive(queue.take(), world.now()) {
             Step::Wait(next) => until = next,
             Step::Again | Step::Over => return true,
         }
@@ -181,7 +181,7 @@ async fn wait(actor: &mut Actor<'_, Scripted>, world: &Witnessed<'_>, mut until:
 /// The object as the first process finds it.
 pub(super) fn found(graph: &Graph<'_>, case: &Case, began: Timestamp) -> TestObject {
     let start = case.route.first().map(|at| graph.state(*at));
-    let paths = graph.distinguished_paths().into_iter();
+    let paths = graph.watched_fields().into_iter();
     let spec = TestSpec {
         field_values: field_values(graph),
         fields: paths.map(|path| (path.to_owned(), 0)).collect(),

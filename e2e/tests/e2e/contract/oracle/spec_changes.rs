@@ -21,7 +21,7 @@ impl Oracle {
         let Some(from) = self.kind.state_named(before.text("/status/state")) else {
             return Ok(());
         };
-        if self.contested || now.is_deleted() || self.kind.told_apart().is_empty() {
+        if self.contested || now.is_deleted() || self.kind.watched_fields().is_empty() {
             return Ok(());
         }
         let (judged, judges) = (before.judged(), now.judged());

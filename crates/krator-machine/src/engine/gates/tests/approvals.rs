@@ -179,12 +179,12 @@ fn only_who_is_approved_takes_a_place() {
     let (stored, id) = asks(&mut engine, &first, after(HOUR));
     let waits = "waits for the gate of Upgrade: an approval and the limit rollout";
     assert_eq!(condition(&stored, "Reconciling").2, waits);
-    assert_eq!(engine.standing(Some(&stored), after(HOUR)).wish, None);
+    assert_eq!(engine.claim(Some(&stored), after(HOUR)).wish, None);
     engine.grant(true);
     assert_eq!(engine.decide(after(HOUR)), Decision::Wait(None));
     engine.grant(false);
     engine.saw_approval(Some(&id));
-    assert!(engine.standing(Some(&stored), after(HOUR)).wish.is_some());
+    assert!(engine.claim(Some(&stored), after(HOUR)).wish.is_some());
     assert_eq!(engine.decide(after(HOUR)), Decision::Wait(None));
     engine.grant(true);
     assert_eq!(engine.decide(after(HOUR)), Decision::Run);

@@ -11,24 +11,24 @@ fn at(seconds: i64) -> Timestamp {
 }
 
 /// What a replica finds in the Secret after it has looked once a second, until this time; with the times of the steps.
-fn kept_until(end: i64, trusted: impl Fn(i64) -> bool) -> (Kept, Vec<(i64, &'static str)>) {
-    let mut kept = Kept::new(None, &names(), LIFE, at(0)).expect("keys");
+fn kept_until(end: i64, trusted: impl Fn(i64) -> bool) -> (CertificateSet, Vec<(i64, &'static str)>) {
+    let mut set = CertificateSet::new(None, &names(), LIFE, at(0)).expect("keys");
     let mut steps = Vec::new();
     for now in 0..end {
-        let before = kept.clone();
-        if let Some((next, what)) = kept.next(&names(), LIFE, at(now), trusted(now)).expect("keys") {
-            kept = next;
+        let before = set.clone();
+        if let Some((next, what)) = set.next(&names(), LIFE, at(now), trusted(now)).expect("keys") {
+            set = next;
             steps.push((now, what));
         }
         // Whoever has either bundle accepts either leaf.
-        for (bundle, leaf) in [(&before, &kept), (&kept, &before)] {
+        for (bundle, leaf) in [(&before, &set), (&set, &before)] {
             let trusts = leaf.verify(&bundle.cas, &names(), at(now));
             assert!(trusts.is_ok(), "at {now}: {trusts:?}");
         }
-        let read = Kept::read(&kept.data(), &names(), at(now));
-        assert_eq!(read.expect("what was written can be read"), kept);
+        let read = CertificateSet::read(&set.data(), &names(), at(now));
+        assert_eq!(read.expect("what was written can be read"), set);
     }
-    (kept, steps)
+    (set, steps)
 }
 
 #[test]
@@ -68,10 +68,10 @@ fn no_leaf_of_an_authority_is_used_that_the_api_server_does_not_know() {
 
 #[test]
 fn a_lost_secret_becomes_a_new_authority_beside_the_old_one() {
-    let kept = Kept::new(None, &names(), LIFE, at(0)).expect("keys");
-    let made = Kept::new(Some(&kept), &names(), LIFE, at(10)).expect("keys");
-    assert_eq!((made.cas.len(), &made.leaf), (2, &kept.leaf));
-    let late = Kept::new(Some(&kept), &names(), LIFE, at(70)).expect("keys");
+    let set = CertificateSet::new(None, &names(), LIFE, at(0)).expect("keys");
+    let made = CertificateSet::new(Some(&set), &names(), LIFE, at(10)).expect("keys");
+    assert_eq!((made.cas.len(), &made.leaf), (2, &set.leaf));
+    let late = CertificateSet::new(Some(&set), &names(), LIFE, at(70)).expect("keys");
     assert!(
         late.verify(&late.cas, &names(), at(70)).is_ok(),
         "the leaf before has expired"
@@ -85,27 +85,27 @@ fn a_lost_secret_becomes_a_new_authority_beside_the_old_one() {
 
 #[test]
 fn what_cannot_be_used_is_told() {
-    let kept = Kept::new(None, &names(), LIFE, at(0)).expect("keys");
-    let other = Kept::new(None, &names(), LIFE, at(0)).expect("keys");
-    let damaged = |change: &dyn Fn(&mut Kept)| {
-        let mut kept = kept.clone();
-        change(&mut kept);
-        Kept::read(&kept.data(), &names(), at(0)).is_err()
+    let set = CertificateSet::new(None, &names(), LIFE, at(0)).expect("keys");
+    let other = CertificateSet::new(None, &names(), LIFE, at(0)).expect("keys");
+    let damaged = |change: &dyn Fn(&mut CertificateSet)| {
+        let mut set = set.clone();
+        change(&mut set);
+        CertificateSet::read(&set.data(), &names(), at(0)).is_err()
     };
     assert!(!damaged(&|_| ()));
-    assert!(damaged(&|kept| kept.cas.clone_from(&other.cas)));
-    assert!(damaged(&|kept| kept.cas[0] = "garbage".to_owned()));
-    assert!(damaged(&|kept| kept.ca_key.clear()));
-    assert!(damaged(&|kept| kept.leaf_key.clone_from(&other.leaf_key)));
-    assert!(damaged(&|kept| kept.leaf.clone_from(&other.leaf)));
-    assert!(Kept::read(&BTreeMap::new(), &names(), at(0)).is_err());
+    assert!(damaged(&|set| set.cas.clone_from(&other.cas)));
+    assert!(damaged(&|set| set.cas[0] = "garbage".to_owned()));
+    assert!(damaged(&|set| set.ca_key.clear()));
+    assert!(damaged(&|set| set.leaf_key.clone_from(&other.leaf_key)));
+    assert!(damaged(&|set| set.leaf.clone_from(&other.leaf)));
+    assert!(CertificateSet::read(&BTreeMap::new(), &names(), at(0)).is_err());
     assert!(
-        Kept::read(&kept.data(), &names(), at(61)).is_err(),
+        CertificateSet::read(&set.data(), &names(), at(61)).is_err(),
         "it has expired"
     );
     let elsewhere = Names::of("moose", "tundra");
     assert!(
-        Kept::read(&kept.data(), &elsewhere, at(0)).is_err(),
+        CertificateSet::read(&set.data(), &elsewhere, at(0)).is_err(),
         "another namespace"
     );
 }

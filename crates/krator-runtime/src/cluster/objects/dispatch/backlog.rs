@@ -2,11 +2,11 @@
 use super::{Dispatcher, Idle, Life, Packed, Tracked};
 use crate::{
     actor::Step,
-    cluster::others::{links::Linked, watch_index::Uid},
+    cluster::related::{links::Linked, watch_index::Uid},
     machine::{ManifestOf, Object as _},
     operator::Operator,
     resource::KubeObject,
-    world::{Mail, World as _},
+    world::{Queued, World as _},
 };
 use std::{collections::BTreeMap, sync::Arc};
 use tokio_util::time::delay_queue;
@@ -55,25 +55,25 @@ impl<O: Operator<Machine: Linked>> Dispatcher<O>
 where
     ManifestOf<O::Machine>: KubeObject,
 {
-    /// Gives mail to an object at rest. `None` if it is no longer looked after.
+    /// Gives observations to an object at rest. `None` if it is no longer looked after.
     pub(super) fn wake(
         &mut self,
         uid: &Uid,
         idle: Tracked<O::Machine, Packed>,
         timer: Option<delay_queue::Key>,
-        mail: Mail<ManifestOf<O::Machine>>,
+        queued: Queued<ManifestOf<O::Machine>>,
     ) -> Option<Life<O>> {
         // Polls must not hold up what a restart looks at, however many there are.
-        let at_rest = mail.is_empty();
-        let left = Mail {
-            gone: mail.gone,
-            has_turn: mail.has_turn,
-            ..Mail::default()
+        let at_rest = queued.is_empty();
+        let left = Queued {
+            gone: queued.gone,
+            has_turn: queued.has_turn,
+            ..Queued::default()
         };
         let received = self.unpack(idle).map(|mut tracked| {
-            let step = tracked.actor.receive(mail, self.world.now());
+            let step = tracked.actor.receive(queued, self.world.now());
             if matches!(step, Step::Wait(_)) {
-                tracked.actor.stand(&*self.world);
+                tracked.actor.claim_places(&*self.world);
             }
             (step, tracked)
         });
@@ -92,16 +92,16 @@ where
         &mut self,
         uid: &Uid,
         tracked: Tracked<O::Machine>,
-        mail: Mail<ManifestOf<O::Machine>>,
+        queued: Queued<ManifestOf<O::Machine>>,
         at_rest: bool,
     ) -> Option<Life<O>> {
-        if self.backlog.is_empty() && self.world.cluster.turns.has_room() {
-            return Some(self.spawn(Arc::clone(uid), tracked, mail));
+        if self.backlog.is_empty() && self.world.cluster.limiter.is_below_limit() {
+            return Some(self.spawn(Arc::clone(uid), tracked, queued));
         }
         let idle = self.pack(tracked, false)?;
         let rank = self.backlog.push(Arc::clone(uid), at_rest);
         self.count();
-        Some(Life::Waiting { idle, mail, rank })
+        Some(Life::Waiting { idle, queued, rank })
     }
 
     /// Gives the object whose turn it is its task.
@@ -113,9 +113,9 @@ where
             return;
         };
         let life = match slot.life {
-            Life::Waiting { idle, mail, .. } => self
+            Life::Waiting { idle, queued, .. } => self
                 .unpack(*idle)
-                .map(|tracked| self.spawn(Arc::clone(&uid), tracked, mail)),
+                .map(|tracked| self.spawn(Arc::clone(&uid), tracked, queued)),
             other => Some(other),
         };
         self.keep(uid, life, slot.source, slot.listing);

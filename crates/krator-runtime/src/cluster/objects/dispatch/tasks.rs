@@ -4,15 +4,15 @@ use crate::{
     actor::Step,
     cluster::{
         host,
-        others::{links::Linked, watch_index::Uid},
-        shown::inspect::Viewed,
+        observability::inspect::Viewed,
+        related::{links::Linked, watch_index::Uid},
     },
     lock::Lock as _,
     machine::{ManifestOf, Object as _},
     operator::Operator,
-    pace::apart,
+    poll_times::poll_on_pool,
     resource::KubeObject,
-    world::{Mail, Mailbox, World as _},
+    world::{Queued, WorkQueue, World as _},
 };
 use futures::FutureExt as _;
 use std::{
@@ -34,8 +34,8 @@ where
     pub(super) async fn drain(mut self, grace: Duration) {
         drop(self.heartbeat);
         for slot in self.slots.values() {
-            if let Life::Running { mailbox, .. } = &slot.life {
-                mailbox.post(|mail| mail.stop = true);
+            if let Life::Running { queue, .. } = &slot.life {
+                queue.push(|queued| queued.stop = true);
             }
         }
         let ended = async { while self.tasks.join_next().await.is_some() {} };
@@ -78,12 +78,12 @@ where
         &mut self,
         uid: Uid,
         tracked: Tracked<O::Machine>,
-        mail: Mail<ManifestOf<O::Machine>>,
+        queued: Queued<ManifestOf<O::Machine>>,
     ) -> Life<O> {
         let mut tracked = Box::new(tracked);
-        let mailbox = Arc::new(Mailbox::default());
-        mailbox.post(|first| *first = mail);
-        let (world, inbox) = (Arc::clone(&self.world), Arc::clone(&mailbox));
+        let queue = Arc::new(WorkQueue::default());
+        queue.push(|first| *first = queued);
+        let (world, own_queue) = (Arc::clone(&self.world), Arc::clone(&queue));
         let view = |Tracked { actor, .. }: &Tracked<O::Machine>| Viewed {
             at: actor.at(),
             since: actor.since(),
@@ -91,8 +91,8 @@ where
         };
         let shown = Arc::new(Mutex::new(view(&tracked)));
         let seen = Arc::clone(&shown);
-        let turns = Arc::clone(&self.world.cluster.turns);
-        let mut begins = Some(turns.busy());
+        let limiter = Arc::clone(&self.world.cluster.limiter);
+        let mut begins = Some(limiter.busy());
         let task = async move {
             loop {
                 let before = tracked.actor.manifest().version();
@@ -102,8 +102,8 @@ where
                 // The future of a step is far larger than the rest of the task. Boxed, it takes memory only once the task
                 // runs: the hundreds of tasks that a page of a listing starts would leave holes in the heap that nothing
                 // fills later.
-                let mut step = tracked.actor.step(&*world, &inbox).boxed();
-                // From its first poll on, the task itself says whether it needs turns.
+                let mut step = tracked.actor.step(&*world, &own_queue).boxed();
+                // From its first poll on, the task itself says whether it needs permits.
                 let begins = &mut begins;
                 let step = poll_fn(move |cx| {
                     let polled = step.poll_unpin(cx);
@@ -118,17 +118,17 @@ where
                 // of its store. The cache is no longer behind when the watch has the version.
                 let version = tracked.actor.manifest().version();
                 if version != before {
-                    let _busy = turns.busy();
+                    let _busy = limiter.busy();
                     // Only what it costs depends on it, so a watch that is broken holds nothing up for long.
-                    let _ = timeout(LONGEST_ECHO, inbox.observed(version)).await;
+                    let _ = timeout(LONGEST_ECHO, own_queue.observed(version)).await;
                 }
             }
         };
-        let task = self.tasks.spawn(host::own(apart(task.boxed())));
+        let task = self.tasks.spawn(host::own(poll_on_pool(task.boxed())));
         self.count();
         Life::Running {
             task: task.id(),
-            mailbox,
+            queue,
             view: shown,
         }
     }
@@ -149,11 +149,11 @@ where
         let Some(slot) = self.slots.get_mut(&uid) else {
             return;
         };
-        let Life::Running { mailbox, .. } = &slot.life else {
+        let Life::Running { queue, .. } = &slot.life else {
             return;
         };
-        // Mail that arrived after the task had ended.
-        let left = mailbox.take();
+        // What was queued after the task had ended.
+        let left = queue.take();
         match step {
             Step::Again | Step::Wait(_) => {
                 self.index
@@ -174,7 +174,7 @@ where
                 self.slots.remove(&uid);
                 self.index.forget(&uid);
                 self.forget_places(&uid);
-                self.settle(self.world.cluster.left_by(&uid));
+                self.clean_up(self.world.cluster.left_by(&uid));
             }
         }
     }

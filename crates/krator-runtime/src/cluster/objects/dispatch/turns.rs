@@ -3,7 +3,7 @@ use super::{Dispatcher, Life};
 use crate::{
     cluster::{
         objects::remote::Remote,
-        others::{links::Linked, watch_index::Uid},
+        related::{links::Linked, watch_index::Uid},
     },
     machine::ManifestOf,
     operator::Operator,
@@ -26,7 +26,7 @@ where
                 self.slots.get(&uid).map(|slot| &slot.life),
                 Some(Life::Resting { .. })
             ) {
-                self.notify(&uid, |mail| mail.has_turn = true);
+                self.notify(&uid, |queued| queued.has_turn = true);
             }
         }
     }

@@ -35,7 +35,7 @@ enum Source {
     /// The folder of a mounted certificate, when it was read last, and what was there.
     Mounted(PathBuf, Instant, Certificate),
     /// The certificate that the replicas keep in common, as soon as there is one.
-    Kept(watch::Receiver<Option<Certificate>>),
+    Rotated(watch::Receiver<Option<Certificate>>),
 }
 
 /// A certificate with its key.
@@ -73,8 +73,8 @@ impl Tls {
     }
 
     /// The certificate that the replicas of the operator keep in common.
-    pub fn kept(certificate: watch::Receiver<Option<Certificate>>) -> Self {
-        Self::of(Source::Kept(certificate))
+    pub fn rotated(certificate: watch::Receiver<Option<Certificate>>) -> Self {
+        Self::of(Source::Rotated(certificate))
     }
 
     fn of(source: Source) -> Self {
@@ -95,7 +95,7 @@ impl Tls {
     fn certificate(&self) -> Option<Certificate> {
         match &mut *self.0.locked() {
             Source::Own(certificate) => Some(certificate.clone()),
-            Source::Kept(certificate) => certificate.borrow().clone(),
+            Source::Rotated(certificate) => certificate.borrow().clone(),
             Source::Mounted(folder, last, certificate) => {
                 if last.elapsed() >= REREAD {
                     *last = Instant::now();

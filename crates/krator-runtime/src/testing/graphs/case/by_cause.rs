@@ -1,6 +1,6 @@
 //! The cases of the edges with a cause of their own: a stay, a timeout, failures, a limit, a deletion, a change of the spec.
 use super::{
-    Answer, Case, Cause, Goal, half, is_found, on_change_of,
+    Action, Case, Cause, Goal, half, is_found, on_change_of,
     route::{LIMIT_FROM_FIELD, before, full_delay, poll, timeout},
     soon,
 };
@@ -11,7 +11,7 @@ impl Case {
     pub(super) fn staying(graph: &Graph<'_>, from: StateId) -> Vec<Self> {
         let policy = graph.state(from);
         let cause = Cause::Code(Exit::Stay);
-        let stay = Answer::Exit(Exit::Stay);
+        let stay = Action::Exit(Exit::Stay);
         let after = timeout(graph, policy);
         let case = |answer, goal| Self::new(graph, from, cause, answer, goal);
         let mut cases = Vec::new();
@@ -29,7 +29,7 @@ impl Case {
             }
         }
         for what in policy.wait.watch {
-            let case = case(Answer::SeeWatched(*what), Goal::Again);
+            let case = case(Action::SeeWatched(*what), Goal::Again);
             cases.extend(case.map(|case| Self {
                 name: format!("{}, {what:?} changes", policy.name),
                 ..case.runs(2).stays(Duration::ZERO, Duration::ZERO)
@@ -47,9 +47,9 @@ impl Case {
             let case = Self::new(graph, from, Cause::TimesOut, answer, goal);
             case.map(|case| case.stays(after, after))
         };
-        let mut cases: Vec<_> = case(Answer::Linger { stays: 1 }).into_iter().collect();
+        let mut cases: Vec<_> = case(Action::Linger { stays: 1 }).into_iter().collect();
         if is_found(policy) {
-            let halfway = case(Answer::Die(half(after)));
+            let halfway = case(Action::Die(half(after)));
             cases.extend(halfway.map(|case| case.named(", restarted halfway")));
         }
         cases
@@ -57,7 +57,7 @@ impl Case {
 
     pub(super) fn failing(graph: &Graph<'_>, from: StateId, goal: Goal) -> Option<Self> {
         let policy = graph.state(from);
-        let case = Self::new(graph, from, Cause::Fails, Answer::Fail, goal)?;
+        let case = Self::new(graph, from, Cause::Fails, Action::Fail, goal)?;
         if policy.effects == Effects::Once {
             return Some(case.runs(1));
         }
@@ -92,7 +92,7 @@ impl Case {
         let Some((from, _)) = before(graph, full).next() else {
             return Vec::new();
         };
-        let enters = Answer::Exit(Exit::To(full));
+        let enters = Action::Exit(Exit::To(full));
         let case = |count, goal, what| {
             let case = Self::new(graph, from, Cause::ExceedsLimit, enters, goal)?;
             Some(Self {
@@ -115,11 +115,11 @@ impl Case {
         let exit = policy.next.first().map_or(Exit::Stay, |next| Exit::To(*next));
         let waits = graph.deletion.is_some() && policy.on_delete == OnDelete::Wait;
         let stays = if waits { soon } else { Duration::ZERO };
-        let running = Self::new(graph, from, Cause::Deleted, Answer::BeDeleted(soon, exit), goal);
+        let running = Self::new(graph, from, Cause::Deleted, Action::BeDeleted(soon, exit), goal);
         let running = running.map(|case| case.runs(1).stays(stays, stays));
         let mut cases: Vec<_> = running.into_iter().collect();
         if is_found(policy) {
-            let before = Self::new(graph, from, Cause::Deleted, Answer::Hang, goal);
+            let before = Self::new(graph, from, Cause::Deleted, Action::Hang, goal);
             cases.extend(before.map(|case| Self {
                 deleted_before: true,
                 ..case.runs(0).named(" while no operator was running")
@@ -143,7 +143,7 @@ impl Case {
         let mut cases = Vec::new();
         if policy.wait.poll.is_some() || !policy.wait.watch.is_empty() {
             let runs = if goal == Goal::Again { 2 } else { 1 };
-            let case = Self::new(graph, from, cause, Answer::SeeChange(changed), goal);
+            let case = Self::new(graph, from, cause, Action::SeeChange(changed), goal);
             cases.extend(case.map(|case| Self {
                 goal: match goal {
                     Goal::Observed(generation) => Goal::Observed(generation + case.changes_on_the_way(from)),
@@ -155,7 +155,7 @@ impl Case {
         // Without a checkpoint nothing is written before the handler runs.
         let shows = policy.checkpoint || !matches!(goal, Goal::Observed(_));
         if is_found(policy) && goal != Goal::Again && shows {
-            let before = Self::new(graph, from, cause, Answer::Linger { stays: usize::MAX }, goal);
+            let before = Self::new(graph, from, cause, Action::Linger { stays: usize::MAX }, goal);
             cases.extend(before.map(|case| Self {
                 changed_before: Some(changed),
                 ..case.named(" while no operator was running")

@@ -1,5 +1,5 @@
 //! The facts about a graph that cases need: routes to a state, and the times that apply in it.
-use super::{Answer, is_found};
+use super::{Action, is_found};
 use crate::{
     field_value::FieldValue,
     graph::{Exit, Graph, OnSpecChange, Period, Policy, StateId, Timeout, Times},
@@ -78,10 +78,10 @@ fn ids(graph: &Graph<'_>) -> impl Iterator<Item = StateId> + use<> {
     (0..u16::try_from(graph.states.len()).unwrap_or(u16::MAX)).map(StateId)
 }
 
-fn by_code<'g>(graph: &Graph<'g>, from: StateId) -> impl Iterator<Item = (Answer, StateId)> + use<'g> {
+fn by_code<'g>(graph: &Graph<'g>, from: StateId) -> impl Iterator<Item = (Action, StateId)> + use<'g> {
     let policy = graph.state(from);
     let next = policy.next.iter().filter(|_| policy.written);
-    next.map(|to| (Answer::Exit(Exit::To(*to)), *to))
+    next.map(|to| (Action::Exit(Exit::To(*to)), *to))
 }
 
 /// The states in which an operator can find an object and whose handler may choose `to`, with what the handler
@@ -89,7 +89,7 @@ fn by_code<'g>(graph: &Graph<'g>, from: StateId) -> impl Iterator<Item = (Answer
 pub(super) fn before<'g>(
     graph: &Graph<'g>,
     to: StateId,
-) -> impl Iterator<Item = (StateId, Answer)> + use<'g> {
+) -> impl Iterator<Item = (StateId, Action)> + use<'g> {
     let graph = *graph;
     let found = ids(&graph).filter(move |id| is_found(graph.state(*id)));
     found.flat_map(move |id| {
@@ -99,19 +99,19 @@ pub(super) fn before<'g>(
 }
 
 /// The edges that a script can take. Those that the handler chooses come first.
-fn edges(graph: &Graph<'_>, from: StateId) -> Vec<(Answer, StateId)> {
+fn edges(graph: &Graph<'_>, from: StateId) -> Vec<(Action, StateId)> {
     let policy = graph.state(from);
     let mut edges: Vec<_> = by_code(graph, from).collect();
-    edges.extend(policy.timeout.map(|(_, to)| (Answer::Hang, to)));
+    edges.extend(policy.timeout.map(|(_, to)| (Action::Hang, to)));
     if !policy.written {
         return edges;
     }
-    edges.extend(policy.retry.then.map(|to| (Answer::FailForGood, to)));
+    edges.extend(policy.retry.then.map(|to| (Action::FailForGood, to)));
     // While an object is being deleted, changes of its spec do nothing.
     if let (OnSpecChange::To(to), Some(_), false) =
         (policy.on_spec_change, policy.wait.poll, policy.deletion_path)
     {
-        edges.push((Answer::SeeChange(None), to));
+        edges.push((Action::SeeChange(None), to));
     }
     edges
 }
@@ -121,7 +121,7 @@ pub(super) struct Route {
     /// Whether the object is new in the first state.
     pub is_new: bool,
     /// The behaviour of the handlers on the path.
-    pub answers: BTreeMap<StateId, Answer>,
+    pub answers: BTreeMap<StateId, Action>,
     pub states: Vec<StateId>,
 }
 
@@ -134,7 +134,7 @@ pub(super) fn route(graph: &Graph<'_>, to: StateId) -> Option<Route> {
             states: vec![to],
         });
     }
-    let mut before: BTreeMap<StateId, Option<(StateId, Answer)>> = BTreeMap::new();
+    let mut before: BTreeMap<StateId, Option<(StateId, Action)>> = BTreeMap::new();
     let starts = ids(graph).filter(|id| is_found(graph.state(*id)) || *id == graph.initial);
     let mut next: VecDeque<StateId> = starts.collect();
     before.extend(next.iter().map(|start| (*start, None)));

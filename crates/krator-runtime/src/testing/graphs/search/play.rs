@@ -9,13 +9,13 @@ use crate::{
     machine::Context,
     testing::graphs::{
         case::{Case, Goal, on_change_of},
-        judge::{self, Disturbance},
+        oracle::{self, Disturbance},
         recorder::{Note, Recorder},
         scripted::{Plan, Role, Scripted},
         walk,
         witness::{self, Witnessed},
     },
-    world::{Mailbox, World as _},
+    world::{WorkQueue, World as _},
 };
 use futures::{FutureExt as _, future::BoxFuture};
 use jiff::Timestamp;
@@ -52,7 +52,7 @@ struct Search {
     enough: Notify,
     /// The events that another client or process may cause, and the paths of the fields that it may edit.
     events: Vec<EventKind>,
-    distinguished_paths: Vec<String>,
+    watched_fields: Vec<String>,
     /// How often the spec was edited.
     edits: AtomicUsize,
     /// The last event of another client, and after how many notes it happened.
@@ -71,9 +71,7 @@ enum EventKind {
 
 /// The events that may happen to objects of a graph, the twin last.
 fn events(graph: &Graph<'_>) -> Vec<EventKind> {
-    let fields = (0..)
-        .zip(graph.distinguished_paths())
-        .map(|(number, _)| Some(number));
+    let fields = (0..).zip(graph.watched_fields()).map(|(number, _)| Some(number));
     let edits = std::iter::once(None).chain(fields).map(EventKind::SpecEdit);
     let others = [EventKind::Deletion, EventKind::ChildChange, EventKind::Twin];
     edits.chain(others).collect()
@@ -81,7 +79,7 @@ fn events(graph: &Graph<'_>) -> Vec<EventKind> {
 
 /// The path of the field that is edited; `None` if the graph does not tell it apart.
 fn edited<'g>(graph: &Graph<'g>, field: Option<u8>) -> Option<&'g str> {
-    graph.distinguished_paths().get(usize::from(field?)).copied()
+    graph.watched_fields().get(usize::from(field?)).copied()
 }
 
 const FAULTS: [FaultKind; 4] = [
@@ -108,7 +106,7 @@ impl Search {
         match event {
             EventKind::SpecEdit(field) => {
                 self.edits.fetch_add(1, Relaxed);
-                let path = field.and_then(|field| self.distinguished_paths.get(usize::from(field)));
+                let path = field.and_then(|field| self.watched_fields.get(usize::from(field)));
                 outside.update_spec(|object| object.change(path.map(String::as_str)));
             }
             EventKind::Deletion => outside.delete(),
@@ -236,11 +234,7 @@ pub(super) async fn replay(
         thaws: Notify::new(),
         enough: Notify::new(),
         events: events(graph),
-        distinguished_paths: graph
-            .distinguished_paths()
-            .into_iter()
-            .map(str::to_owned)
-            .collect(),
+        watched_fields: graph.watched_fields().into_iter().map(str::to_owned).collect(),
         edits: AtomicUsize::new(0),
         event: Mutex::default(),
     });
@@ -258,7 +252,7 @@ pub(super) async fn replay(
     let event = *search.event.locked();
     let two_processes = event.is_some_and(|(event, _)| event == EventKind::Twin);
     let disturbance = Disturbance::Schedule { two_processes };
-    let mut wrong = judge::judge(graph, recorder, disturbance);
+    let mut wrong = oracle::judge(graph, recorder, disturbance);
     if end == End::Rests {
         wrong.extend(lost(graph, &world, &search));
     }
@@ -279,12 +273,12 @@ pub(super) async fn replay(
 
 /// One process, from what is stored until it ends.
 async fn live(world: &Witnessed<'_>, search: &Search) -> End {
-    let mailbox = &world.handle.0.mailbox;
+    let queue = &world.handle.0.queue;
     let life = async {
         let Some(stored) = world.handle.stored() else {
             return End::Over;
         };
-        drop(mailbox.take());
+        drop(queue.take());
         if !Actor::<Scripted>::is_responsible_for(world.hooks.graph, &stored) {
             return End::Over;
         }
@@ -292,7 +286,7 @@ async fn live(world: &Witnessed<'_>, search: &Search) -> End {
         let mut waits = 0;
         for _ in 0..STEPS {
             let step = {
-                let mut step = pin!(actor.step(world, mailbox));
+                let mut step = pin!(actor.step(world, queue));
                 loop {
                     tokio::select! {
                         biased;
@@ -310,11 +304,11 @@ async fn live(world: &Witnessed<'_>, search: &Search) -> End {
                 Step::Over => return End::Over,
                 Step::Wait(until) => until,
             };
-            // As the dispatcher does: mail that needs no step only changes when one is due.
+            // As the dispatcher does: observations that need no step only change when one is due.
             let is_due = loop {
-                let has_mail = mailbox.arrived().now_or_never().is_some();
-                if has_mail {
-                    match actor.receive(mailbox.take(), world.now()) {
+                let has_queued = queue.arrived().now_or_never().is_some();
+                if has_queued {
+                    match actor.receive(queue.take(), world.now()) {
                         Step::Wait(next) => until = next,
                         Step::Again | Step::Over => break true,
                     }
@@ -363,10 +357,10 @@ async fn twin(world: &Witnessed<'_>, search: &Search) {
         return;
     }
     search.is_twin.store(true, Relaxed);
-    let mailbox = Mailbox::default();
+    let queue = WorkQueue::default();
     let mut actor = Actor::<Scripted>::new(world.hooks.graph, stored, None, world.now());
     for _ in 0..STEPS {
-        let step = actor.step(world, &mailbox).await;
+        let step = actor.step(world, &queue).await;
         world.hooks.look();
         if step != Step::Again {
             break;
@@ -416,7 +410,7 @@ fn lost(graph: &Graph<'_>, world: &Witnessed<'_>, search: &Search) -> Vec<String
         let ran = |note: &(_, Note)| matches!(note.1, Note::Started(_));
         let reacts = match event {
             EventKind::ChildChange => policy.wait.watch.contains(&Watch::Owned),
-            // Of several edits the judge knows what they do together.
+            // Of several edits the oracle knows what they do together.
             EventKind::SpecEdit(field) => {
                 search.edits.load(Relaxed) == 1
                     && on_change_of(policy, edited(graph, field)) != OnSpecChange::Ignore

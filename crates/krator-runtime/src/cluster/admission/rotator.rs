@@ -1,0 +1,360 @@
+//! Keeps the certificates of the webhooks: in a Secret, which the replicas write under optimistic locking, and in the
+//! configurations by which the API server calls them.
+use super::{
+    certificates::{CertificateSet, Names, checked_every},
+    reviews::{KindRoutes, MUTATE, VALIDATE},
+};
+use crate::{
+    cluster::{
+        api::backoff::WatchBackoff,
+        process::{
+            clock::Clock,
+            health::{Health, Wait},
+            serve::tls::Certificate,
+        },
+    },
+    error::{Error, Result},
+};
+use futures::{
+    StreamExt as _,
+    stream::{BoxStream, select_all},
+};
+use k8s_openapi::{
+    ByteString, Resource as _,
+    api::{
+        admissionregistration::v1::{MutatingWebhookConfiguration, ValidatingWebhookConfiguration},
+        core::v1::{Namespace, Secret},
+    },
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+};
+use kube::{
+    Api, Client,
+    api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams},
+    runtime::{WatchStreamExt as _, watcher::watch_object},
+};
+use serde::Deserialize as _;
+use serde_json::{Value, json};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep},
+};
+
+/// How `/readyz?verbose` names what is kept here.
+const ABOUT: &str = "certificates of webhooks";
+/// How often certificates are regenerated, at most.
+const MADE_AGAIN: Duration = Duration::from_secs(5);
+
+/// Keeps the certificates of one process.
+pub(super) struct CertificateRotator {
+    pub client: Client,
+    /// The name of the operator.
+    pub operator: &'static str,
+    /// The name of this process.
+    pub identity: String,
+    pub names: Names,
+    pub namespace: String,
+    pub lifetime: Duration,
+    /// The objects by which the API server calls.
+    pub targets: Vec<CaBundleTarget>,
+    pub clock: Arc<Clock>,
+    pub health: Health,
+    /// What the server accepts connections with.
+    pub served: watch::Sender<Option<Certificate>>,
+}
+
+/// An object by which the API server calls the operator, and which says what to trust: a configuration of webhooks, or the
+/// definition of a kind that is converted. It has no type: only a few of its fields matter, and the code that reads all of them
+/// would make operators larger.
+pub(super) struct CaBundleTarget {
+    resource: ApiResource,
+    name: String,
+}
+
+impl CaBundleTarget {
+    /// Those of an operator.
+    pub fn of(kinds: &[KindRoutes], operator: &str) -> Vec<Self> {
+        let webhooks = || kinds.iter().flat_map(|kind| &kind.webhooks);
+        let has = |action| webhooks().any(|webhook| webhook.action == action);
+        let configurations = [
+            has(VALIDATE).then(|| ApiResource::erase::<ValidatingWebhookConfiguration>(&())),
+            has(MUTATE).then(|| ApiResource::erase::<MutatingWebhookConfiguration>(&())),
+        ];
+        let configurations = configurations.into_iter().flatten().map(|resource| Self {
+            resource,
+            name: operator.to_owned(),
+        });
+        let configurations = configurations.chain(kinds.iter().filter_map(|kind| {
+            let resource = ApiResource::erase::<CustomResourceDefinition>(&());
+            let name = kind.versions.as_ref()?.1.clone();
+            Some(Self { resource, name })
+        }));
+        configurations.collect()
+    }
+
+    fn api(&self, client: &Client) -> Api<DynamicObject> {
+        Api::all_with(client.clone(), &self.resource)
+    }
+
+    /// Whether the object is deleted with the operator. A definition is not, as all objects of the kind would be.
+    fn is_owned(&self) -> bool {
+        self.resource.group == ValidatingWebhookConfiguration::GROUP
+    }
+
+    /// Whether the object has the certificates that are to be trusted, and an owner if it is to have one.
+    fn trusts(&self, object: &DynamicObject, bundle: &Value) -> bool {
+        if !self.is_owned() {
+            let conversion = &object.data["spec"]["conversion"];
+            return conversion["strategy"] != "Webhook"
+                || conversion["webhook"]["clientConfig"]["caBundle"] == *bundle;
+        }
+        let mut webhooks = object.data["webhooks"].as_array().into_iter().flatten();
+        object.metadata.owner_references.is_some()
+            && webhooks.all(|webhook| webhook["clientConfig"]["caBundle"] == *bundle)
+    }
+
+    /// What is applied to the object so that it trusts these certificates.
+    fn trusting(&self, object: &DynamicObject, bundle: &Value) -> Value {
+        let config = json!({"caBundle": bundle});
+        let mut body = json!({
+            "apiVersion": self.resource.api_version, "kind": self.resource.kind, "metadata": {"name": self.name},
+        });
+        if self.is_owned() {
+            let webhooks = object.data["webhooks"].as_array().into_iter().flatten();
+            let webhooks = webhooks.map(|webhook| json!({"name": webhook["name"], "clientConfig": config}));
+            body["webhooks"] = webhooks.collect();
+        } else {
+            body["spec"] =
+                json!({"conversion": {"strategy": "Webhook", "webhook": {"clientConfig": config}}});
+        }
+        body
+    }
+}
+
+/// What is known of the cluster.
+#[derive(Default)]
+struct Observed {
+    /// `None` before it was looked for.
+    secret: Option<Option<DynamicObject>>,
+    /// The targets, as far as they are there, in the order of [`CertificateRotator::targets`].
+    targets: BTreeMap<usize, DynamicObject>,
+    /// What was read from the Secret, or written to it, last.
+    set: Option<CertificateSet>,
+    /// The uid of the namespace.
+    namespace: Option<String>,
+    /// When certificates were regenerated last.
+    made: Option<Instant>,
+}
+
+/// An object as it was seen; `None` if there is none. It is one of [`CertificateRotator::targets`], or else the Secret.
+type Seen = (Option<usize>, Option<DynamicObject>);
+
+impl CertificateRotator {
+    /// Keeps the certificates. The process is not ready before it has one.
+    pub async fn run(self, wait: Wait) {
+        let (mut seen, mut known, mut wait) = (self.watch(), Observed::default(), Some(wait));
+        let mut failures = WatchBackoff::default();
+        let mut pause = checked_every(self.lifetime);
+        loop {
+            tokio::select! {
+                Some(change) = seen.next() => match change {
+                    Ok((None, secret)) => known.secret = Some(secret),
+                    Ok((Some(at), Some(target))) => drop(known.targets.insert(at, target)),
+                    Ok((Some(at), None)) => drop(known.targets.remove(&at)),
+                    Err(error) => self.failed(&error, wait.as_ref()),
+                },
+                () = sleep(pause) => {}
+            }
+            pause = match self.keep(&mut known).await {
+                Ok(()) => {
+                    self.health.note(ABOUT.to_owned(), None);
+                    failures = WatchBackoff::default();
+                    checked_every(self.lifetime)
+                }
+                Err(error) => {
+                    self.failed(&error, wait.as_ref());
+                    // Certificates of a short life do not wait for long.
+                    let delay = failures.next().unwrap_or(self.lifetime);
+                    delay.min(self.lifetime / 12)
+                }
+            };
+            if self.served.borrow().is_some()
+                && let Some(wait) = wait.take()
+            {
+                wait.done();
+            }
+        }
+    }
+
+    fn failed(&self, error: &Error, wait: Option<&Wait>) {
+        tracing::warn!(%error, "the certificates of the webhooks cannot be kept");
+        self.health.note(ABOUT.to_owned(), Some(error.to_string()));
+        wait.inspect(|wait| wait.fails(error));
+    }
+
+    fn watch(&self) -> BoxStream<'static, Result<Seen>> {
+        let secret = (None, self.secrets(), "Secret".to_owned(), self.secret());
+        let targets = self.targets.iter().enumerate().map(|(at, target)| {
+            let (api, kind) = (target.api(&self.client), target.resource.kind.clone());
+            (Some(at), api, kind, target.name.clone())
+        });
+        let watched = targets.chain([secret]).map(|(at, api, kind, name)| {
+            watch_object(api, &name)
+                .backoff(WatchBackoff::default())
+                .map(move |seen| match seen {
+                    Ok(seen) => Ok((at, seen)),
+                    Err(error) => Err(Error::from(error).context(format!("watching the {kind}"))),
+                })
+                .boxed()
+        });
+        select_all(watched).boxed()
+    }
+
+    /// A client for the Secret, which has no type, as [`CaBundleTarget`]s have none.
+    fn secrets(&self) -> Api<DynamicObject> {
+        let resource = ApiResource::erase::<Secret>(&());
+        Api::namespaced_with(self.client.clone(), &self.namespace, &resource)
+    }
+
+    /// Does what is to be done now.
+    async fn keep(&self, known: &mut Observed) -> Result<()> {
+        let Some(secret) = known.secret.clone() else {
+            return Ok(());
+        };
+        let now = self.clock.server_time();
+        let read = match &secret {
+            Some(secret) if !secret.data["data"].is_null() => BTreeMap::deserialize(&secret.data["data"])
+                .map_err(Error::from)
+                .and_then(|data| CertificateSet::read(&data, &self.names, now)),
+            _ => Err(Error::from("there is no Secret with certificates yet")),
+        };
+        let next = match read {
+            Ok(set) => {
+                let is_trusted = self.untrusting(known, &set).next().is_none();
+                let next = set.next(&self.names, self.lifetime, now, is_trusted)?;
+                self.serve(known, set)?;
+                next
+            }
+            // Somebody else may write what this process cannot use, again and again.
+            Err(why) if known.made.is_some_and(|made| made.elapsed() < MADE_AGAIN) => return Err(why),
+            Err(why) => {
+                known.made = Some(Instant::now());
+                tracing::info!(%why, secret = self.secret(), "the certificates of the webhooks are made anew");
+                let made = CertificateSet::new(known.set.as_ref(), &self.names, self.lifetime, now)?;
+                Some((made, "the certificates of the webhooks were made"))
+            }
+        };
+        if let Some((next, what)) = next
+            && let Some(written) = self.write(secret, &next).await?
+        {
+            tracing::info!("{what}");
+            known.secret = Some(Some(written));
+            self.serve(known, next)?;
+        }
+        self.trust(known).await
+    }
+
+    /// Lets the server use these certificates.
+    fn serve(&self, known: &mut Observed, set: CertificateSet) -> Result<()> {
+        if known.set.as_ref() != Some(&set) {
+            self.served.send_replace(Some(set.certificate()?));
+            known.set = Some(set);
+        }
+        Ok(())
+    }
+
+    /// Writes the Secret, and returns it; `None` if another replica has written it meanwhile.
+    async fn write(
+        &self,
+        secret: Option<DynamicObject>,
+        set: &CertificateSet,
+    ) -> Result<Option<DynamicObject>> {
+        let (api, name) = (self.secrets(), self.secret());
+        let written = match secret {
+            // The right to create can be bound to a name for an apply only. An apply of another replica has another field
+            // manager, so the later one is refused.
+            None => {
+                let secret = json!({
+                    "apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "data": set.data(),
+                });
+                let manager = PatchParams::apply(&self.identity);
+                api.patch(&name, &manager, &Patch::Apply(secret)).await
+            }
+            Some(mut secret) => {
+                secret.data["data"] = json!(set.data());
+                api.replace(&name, &PostParams::default(), &secret).await
+            }
+        };
+        match written {
+            Ok(written) => Ok(Some(written)),
+            Err(kube::Error::Api(status)) if status.code == 409 => Ok(None),
+            Err(error) => Err(Error::from(error).context("writing the Secret with certificates of webhooks")),
+        }
+    }
+
+    /// The targets that do not trust these certificates.
+    fn untrusting<'k>(
+        &'k self,
+        known: &'k Observed,
+        set: &CertificateSet,
+    ) -> impl Iterator<Item = (usize, &'k DynamicObject)> {
+        let bundle = bundle(set);
+        let there = known.targets.iter().map(|(at, there)| (*at, there));
+        there.filter(move |(at, there)| !self.targets[*at].trusts(there, &bundle))
+    }
+
+    /// Lets the API server trust what is served, and delete the configurations with the namespace of the operator: without
+    /// it nothing answers them.
+    async fn trust(&self, known: &mut Observed) -> Result<()> {
+        let Some(set) = known.set.clone() else {
+            return Ok(());
+        };
+        let untrusting = self.untrusting(known, &set);
+        let untrusting: Vec<(usize, DynamicObject)> =
+            untrusting.map(|(at, target)| (at, target.clone())).collect();
+        let mut failed = Ok(());
+        for (at, object) in untrusting {
+            let target = &self.targets[at];
+            let mut body = target.trusting(&object, &bundle(&set));
+            if target.is_owned() {
+                let uid = self.namespace_uid(known).await?;
+                let owner =
+                    json!({"apiVersion": "v1", "kind": "Namespace", "name": self.namespace, "uid": uid});
+                body["metadata"]["ownerReferences"] = json!([owner]);
+            }
+            let manager = PatchParams::apply(self.operator).force();
+            let kind = &target.resource.kind;
+            let api = target.api(&self.client);
+            let applied = api.patch(&target.name, &manager, &Patch::Apply(body)).await;
+            match applied {
+                Ok(applied) => {
+                    tracing::info!(%kind, "the API server is told which certificates of the webhooks to trust");
+                    known.targets.insert(at, applied);
+                }
+                Err(error) => {
+                    failed = Err(Error::from(error).context(format!("writing the caBundle of the {kind}")));
+                }
+            }
+        }
+        failed
+    }
+
+    async fn namespace_uid(&self, known: &mut Observed) -> Result<String> {
+        if let Some(uid) = &known.namespace {
+            return Ok(uid.clone());
+        }
+        let namespaces = ApiResource::erase::<Namespace>(&());
+        let namespaces = Api::<DynamicObject>::all_with(self.client.clone(), &namespaces);
+        let uid = namespaces.get(&self.namespace).await?.metadata.uid;
+        Ok(known.namespace.insert(uid.unwrap_or_default()).clone())
+    }
+
+    fn secret(&self) -> String {
+        format!("{}-webhook", self.operator)
+    }
+}
+
+/// The certificates to trust, as `caBundle` has them.
+fn bundle(set: &CertificateSet) -> Value {
+    json!(ByteString(set.bundle().into_bytes()))
+}

@@ -1,0 +1,168 @@
+//! Requests to the dispatcher of a kind about its objects, which nobody else has.
+use super::{Measures, Shown};
+use crate::graph::StateId;
+use jiff::Timestamp;
+use std::sync::{Arc, Mutex};
+use tokio::sync::oneshot;
+
+/// Where an object is, unless it is to be left alone there, and the state whose gate it waits for.
+#[derive(Clone, Copy, Default)]
+pub(in crate::cluster) struct Position {
+    pub since: Option<(StateId, Timestamp)>,
+    pub waits_for: Option<StateId>,
+}
+
+/// Which objects are asked for.
+pub(super) enum Wanted {
+    /// Those in a state; `None` stands for those that are parked.
+    At(Option<StateId>),
+    All,
+    /// All of them, whose timers have to be set again.
+    #[cfg(feature = "dev")]
+    TimersAgain,
+    /// The one in this namespace with this name, which is to be led to a state.
+    #[cfg(feature = "dev")]
+    ByHand {
+        namespace: String,
+        name: String,
+        to: StateId,
+    },
+}
+
+impl Wanted {
+    /// Whether it is about an object.
+    fn wants(&self, found: &FoundObject) -> bool {
+        match self {
+            Self::At(state) => *state == found.at,
+            Self::All => true,
+            #[cfg(feature = "dev")]
+            Self::TimersAgain => true,
+            #[cfg(feature = "dev")]
+            Self::ByHand { namespace, name, .. } => {
+                found.look().is_some_and(|shown| shown.is(namespace, name))
+            }
+        }
+    }
+}
+
+/// A request to a dispatcher, which shows it all objects of its kind.
+pub(in crate::cluster) struct ViewRequest(Asked);
+
+enum Asked {
+    Objects {
+        wanted: Wanted,
+        found: Vec<FoundObject>,
+        answer: oneshot::Sender<Vec<FoundObject>>,
+    },
+    /// It is asked at each scrape of metrics, so it makes nothing of an object.
+    Measures {
+        /// By the number of the state.
+        states: Vec<Measures>,
+        answer: oneshot::Sender<Vec<Measures>>,
+    },
+}
+
+/// An object, and the state that it is in.
+pub(in crate::cluster) struct FoundObject {
+    pub(super) at: Option<StateId>,
+    /// Reads what is shown of it. An object at rest has to be unpacked for that, so it is done by those who look.
+    look: Box<dyn Fn() -> Option<Shown> + Send + Sync>,
+}
+
+impl FoundObject {
+    pub fn new(at: Option<StateId>, look: impl Fn() -> Option<Shown> + Send + Sync + 'static) -> Self {
+        Self {
+            at,
+            look: Box::new(look),
+        }
+    }
+
+    pub(super) fn look(&self) -> Option<Shown> {
+        (self.look)()
+    }
+}
+
+impl ViewRequest {
+    pub(super) fn objects(wanted: Wanted, answer: oneshot::Sender<Vec<FoundObject>>) -> Self {
+        let found = Vec::new();
+        Self(Asked::Objects {
+            wanted,
+            found,
+            answer,
+        })
+    }
+
+    pub(super) fn measures(states: usize, answer: oneshot::Sender<Vec<Measures>>) -> Self {
+        let states = vec![Measures::default(); states];
+        Self(Asked::Measures { states, answer })
+    }
+
+    /// Takes an object if it is asked for.
+    pub fn see(&mut self, position: impl FnOnce() -> Position, object: impl FnOnce() -> FoundObject) {
+        match &mut self.0 {
+            Asked::Measures { states, .. } => {
+                let Position { since, waits_for } = position();
+                if let Some((at, since)) = since
+                    && let Some(Measures { oldest, .. }) = states.get_mut(usize::from(at.0))
+                {
+                    *oldest = Some(oldest.map_or(since, |oldest| oldest.min(since)));
+                }
+                if let Some(measures) = waits_for.and_then(|to| states.get_mut(usize::from(to.0))) {
+                    measures.waiting += 1;
+                }
+            }
+            Asked::Objects { wanted, found, .. } => {
+                let object = object();
+                if wanted.wants(&object) {
+                    found.push(object);
+                }
+            }
+        }
+    }
+
+    /// Whether an order is about an object.
+    #[cfg(feature = "dev")]
+    pub fn wants(&self, found: &FoundObject) -> bool {
+        matches!(&self.0, Asked::Objects { wanted, .. } if wanted.wants(found))
+    }
+
+    /// Whether the objects that it is about are to do something before the answer.
+    #[cfg(feature = "dev")]
+    pub fn is_order(&self) -> bool {
+        let Asked::Objects { wanted, .. } = &self.0 else {
+            return false;
+        };
+        matches!(wanted, Wanted::TimersAgain | Wanted::ByHand { .. })
+    }
+
+    /// Where the object that it is about is to be led.
+    #[cfg(feature = "dev")]
+    pub fn takes(&self) -> Option<StateId> {
+        match &self.0 {
+            Asked::Objects {
+                wanted: Wanted::ByHand { to, .. },
+                ..
+            } => Some(*to),
+            _ => None,
+        }
+    }
+
+    /// Answers with what was seen.
+    pub fn answer(self) {
+        // It fails if nobody waits any longer, which is fine.
+        match self.0 {
+            Asked::Objects { found, answer, .. } => drop(answer.send(found)),
+            Asked::Measures { states, answer } => drop(answer.send(states)),
+        }
+    }
+}
+
+/// An object that a task has, for its dispatcher to see.
+pub(in crate::cluster) type View<K> = Mutex<Viewed<K>>;
+
+/// An object with its state, when it entered that, and its last version.
+pub(in crate::cluster) struct Viewed<K> {
+    pub at: Option<StateId>,
+    pub since: Option<(StateId, Timestamp)>,
+    pub object: Arc<K>,
+}
