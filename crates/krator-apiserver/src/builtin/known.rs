@@ -35,6 +35,11 @@ const CONFIG_MAP: Rules = Rules {
     ..NONE
 };
 
+const DEFINITION: Rules = Rules {
+    cells: Some(tables::definition),
+    ..NONE
+};
+
 const SECRET: Rules = Rules {
     selectable: &[field("type")],
     read: convert::string_data_to_data,
@@ -319,6 +324,7 @@ const VOLUME_ATTRIBUTES_CLASS: Rules = Rules {
 /// The rules of a kind by its type, such as `core/v1.Pod`.
 pub(super) fn of(type_name: &str) -> &'static Rules {
     match type_name {
+        "apiextensions/v1.CustomResourceDefinition" => &DEFINITION,
         "apps/v1.ControllerRevision" => &CONTROLLER_REVISION,
         "apps/v1.DaemonSet" => &DAEMON_SET,
         "apps/v1.Deployment" => &DEPLOYMENT,

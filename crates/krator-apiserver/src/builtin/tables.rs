@@ -91,6 +91,28 @@ pub(super) fn secret(object: &Json, _now: i64) -> Vec<Json> {
     vec![json!(text(object, "type")), json!(count(object, "data"))]
 }
 
+pub(super) fn definition(definition: &Json, _now: i64) -> Vec<Json> {
+    let is = |version: &&Json, flag: &str| get(version, flag) == Some(&json!(true));
+    let served = list(definition, "spec.versions")
+        .iter()
+        .filter(|version| is(version, "served"));
+    let mut versions: Vec<String> = served
+        .map(|version| {
+            let stored = if is(&version, "storage") { "(storage)" } else { "" };
+            format!("{}{stored}", text(version, "name"))
+        })
+        .collect();
+    versions.sort();
+    vec![
+        json!(text(definition, "spec.scope")),
+        json!(versions.join(",")),
+        json!(text(definition, "spec.group")),
+        json!(text(definition, "spec.names.kind")),
+        json!(super::json::texts(definition, "spec.names.shortNames").join(",")),
+        json!(has_condition(list(definition, "status.conditions"), "Established")),
+    ]
+}
+
 fn modes(modes: &[&str]) -> String {
     const SHORT: [(&str, &str); 4] = [
         ("ReadWriteOnce", "RWO"),
