@@ -1,4 +1,4 @@
-//! Changes of objects of other kinds by a test, in place of the controllers and the watches of a cluster.
+//! Changes to objects of other kinds that a test makes, in place of the controllers and watches of a cluster.
 use crate::{
     cluster::related::links::{Concerns, Link, Linked},
     error::Result,
@@ -95,7 +95,7 @@ impl<M: Linked> Handle<M> {
     }
 }
 
-/// The objects of a watched kind that concern the object under test, in the order in which a cluster would have them.
+/// The objects of a watched kind that concern the object under test, in the order of a cluster.
 pub(in crate::cluster) fn concerning<M: Linked, K: Child>(
     api: &InMemoryApi,
     manifest: &ManifestOf<M>,
