@@ -174,7 +174,7 @@ impl<M: Machine> Webhooks<M> {
     {
         self.mutate = Some(|asked| {
             Box::pin(async move {
-                // The API server judges by the schema only after this, and says better what is wrong.
+                // An invalid object is let through: the API server rejects it later, with a better message.
                 let Ok(review) = asked.review::<K>() else {
                     return Ok(AdmissionResponse::default());
                 };

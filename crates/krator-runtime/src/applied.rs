@@ -48,7 +48,7 @@ pub(crate) struct LastApply {
     last_correction: Option<Instant>,
 }
 
-/// This many times drift is corrected at once. After that it counts as contention, and corrections slow down.
+/// The number of prompt corrections of drift; further ones are contention, and are delayed.
 const PROMPT_CORRECTIONS: u32 = 3;
 /// Drift this long after the last correction counts as new, not as contention.
 const CONTENTION_WINDOW: Duration = Duration::from_secs(60);
@@ -66,7 +66,7 @@ impl Applied {
     pub fn begin_run(&self) {
         self.in_this_run.locked().clear();
     }
-    /// Records that the present run applies a child, so that pruning keeps it even if that fails.
+    /// Records that the current run applies a child; pruning then keeps it even after a failure.
     pub fn applies<K: 'static>(&self, namespace: &str, name: &str) {
         let child = (TypeId::of::<K>(), namespace.to_owned(), name.to_owned());
         self.in_this_run.locked().insert(child);
@@ -105,7 +105,7 @@ impl Applied {
     pub fn forget(&self, child: &ChildKey) {
         self.children.locked().remove(child);
     }
-    /// Records that a child with this version is deleted, before the request is made, because its answer may be lost.
+    /// Records the deletion of this version of a child, before the request, whose answer may be lost.
     pub fn deletes(&self, deleted: Deleted, version: u64) {
         self.forget(&deleted.child);
         self.deleted.locked().insert(deleted, version);

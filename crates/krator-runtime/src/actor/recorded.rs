@@ -1,4 +1,4 @@
-//! Which events a handler has recorded, so that the same event again during one entry is one event.
+//! Remembers the events of an entry, so that a repeated run does not record them again.
 use crate::{lock::Lock as _, machine::Event, status::EntryId};
 use std::{
     collections::VecDeque,

@@ -193,7 +193,7 @@ impl<M: Machine> Actor<'_, M> {
             Some(Err(error)) => self.failed(&error, world),
             None => self.engine.ended(Outcome::Interrupted, world.now()),
         }
-        // Now, because a run without an error ends a row of failures, in which changes wake nothing.
+        // Before the result is applied, because a success resets the failures, which suppress wake-ups.
         self.judge_changes(world.now());
     }
 

@@ -190,7 +190,7 @@ impl<M: Machine> Actor<'_, M> {
         if let Err(WriteError::Invalid(error)) = &written
             && let Some(before) = self.before_draft.take()
         {
-            // The API server rejects what the handler set, so the former values stay and the run counts as failed.
+            // The API server rejects the handler's fields, so they are dropped and the run counts as failed.
             self.draft = None;
             self.engine.go_back(*before);
             // A conflict may have revealed a deletion, another spec, or failures of other operators.

@@ -71,7 +71,7 @@ impl Converter {
     ///
     /// # Errors
     ///
-    /// If its versions are no JSON of their form. Generated ones are.
+    /// If the versions are not valid JSON. Generated ones are valid.
     pub fn add(&mut self, conversions: Conversions, metrics: &Metrics) -> Result<()> {
         let versions: Versions = serde_json::from_str(conversions.text)?;
         self.kinds.push(Kind {

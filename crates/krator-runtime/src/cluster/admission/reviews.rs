@@ -87,7 +87,7 @@ impl WebhookHandler {
         })
     }
 
-    /// Reads a review, as soon as there is room for it. The room is taken until the permit is dropped.
+    /// Reads the body of a review, and waits for room in memory, which the returned permit holds.
     async fn read(&self, body: Incoming) -> Result<(Vec<u8>, SemaphorePermit<'_>), (StatusCode, String)> {
         let longest = u64::try_from(LONGEST_BODY).unwrap_or(u64::MAX);
         let length = body.size_hint().upper().unwrap_or(longest).min(longest);

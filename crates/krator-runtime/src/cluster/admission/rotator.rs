@@ -146,7 +146,7 @@ struct Observed {
     made: Option<Instant>,
 }
 
-/// An object as it was seen; `None` if there is none. It is one of [`CertificateRotator::targets`], or else the Secret.
+/// An observed object, or `None` if there is none, with its index in [`CertificateRotator::targets`], or of the Secret.
 type Seen = (Option<usize>, Option<DynamicObject>);
 
 impl CertificateRotator {
