@@ -1,8 +1,8 @@
 //! Counts the places of limits, and decides which waiting object is next. One process counts all objects of a
 //! kind: those in the states of a limit, and those that it has admitted to them.
 //!
-//! The object that has waited longest in its state is first, then the one whose name sorts first. An object may need places of
-//! several limits; one that waits for a place of its zone does not delay objects of other zones.
+//! The object that has waited longest in its state is first, then the one whose name sorts first. An object may
+//! need places of several limits; one that waits for a place of its zone does not delay objects of other zones.
 use crate::engine::{Claim, Place, Wish};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};

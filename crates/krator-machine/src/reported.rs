@@ -1,5 +1,5 @@
-//! The statuses that the controllers of other kinds write, in the fields that kstatus, kubectl and operators read. Tests and the
-//! in-memory API server have no controllers, so they set the progress of an object and write the status from here.
+//! The statuses that the controllers of other kinds write, in the fields that kstatus, kubectl and operators read. Tests and
+//! the in-memory API server have no controllers, so they set the progress of an object and write the status from here.
 
 use serde_json::{Map, Value, json};
 

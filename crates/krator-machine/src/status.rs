@@ -169,9 +169,9 @@ mod entries {
 }
 
 impl MachineStatus {
-    /// The latest generation to which the machine had reacted when this status was written; -1 if there was none. It is
-    /// the later one of the generation of the last run and of the one at the entry into the state, which is stored in the
-    /// condition `Reconciling`. So no process reacts to a change twice, or misses one.
+    /// The latest generation to which the machine had reacted when this status was written; -1 if there was none.
+    /// It is the later one of the generation of the last run and of the one at the entry into the state, which is
+    /// stored in the condition `Reconciling`. So no process reacts to a change twice, or misses one.
     pub fn judged_generation(&self) -> i64 {
         let mut conditions = self.conditions.iter();
         let reconciling = conditions.find(|condition| condition.kind == "Reconciling");

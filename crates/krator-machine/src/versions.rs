@@ -100,8 +100,7 @@ impl ConversionData {
     }
 }
 
-/// Calls a conversion function of the author with a value of its type, and serializes its result. `null`
-/// counts as absent.
+/// Calls a conversion function of the author with a value of its type, and serializes its result. `null` counts as absent.
 ///
 /// A required field may be absent as well, because the API server converts objects before it validates them.
 /// The function is not called then.

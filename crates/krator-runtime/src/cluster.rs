@@ -75,10 +75,10 @@ pub struct OperatorRuntime {
 /// The threads on which handlers run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Handlers {
-    /// One thread runs all handlers that only wait, which takes the least CPU time. The handlers of a state first run on other
-    /// threads: until 64 polls in a row took less than 200 µs, and again after a poll of more than 2 ms. Each such state may use as
-    /// many threads at once as there are processors, at a cost of some 20 µs a poll. A handler that computes or blocks therefore
-    /// delays only objects in its state, except with its first slow poll.
+    /// One thread runs all handlers that only wait, which takes the least CPU time. The handlers of a state first run
+    /// on other threads: until 64 polls in a row took less than 200 µs, and again after a poll of more than 2 ms. Each
+    /// such state may use as many threads at once as there are processors, at a cost of some 20 µs a poll. A handler
+    /// that computes or blocks therefore delays only objects in its state, except with its first slow poll.
     #[default]
     Pool,
     /// One thread runs all handlers. A handler that computes or blocks delays all objects of the process.
@@ -218,9 +218,9 @@ impl OperatorRuntime {
         self.webhooks.address = address.into();
         self
     }
-    /// The folder of the certificate for webhooks: `tls.crt` and `tls.key`, which may be replaced at any time. If you mount one, you have to set the
-    /// `caBundle` that the API server trusts as well. Without one, the replicas generate certificates in the Secret `<operator>-webhook` in the
-    /// namespace of the Lease, renew them, and write the `caBundle` of the webhook configurations with the operator's name.
+    /// The folder of the certificate for webhooks: `tls.crt` and `tls.key`, which may be replaced at any time. If you mount one,
+    /// you have to set the `caBundle` as well. Without one, the replicas generate certificates in the Secret `<operator>-webhook`
+    /// in the namespace of the Lease, renew them, and write the `caBundle` of the configurations named like the operator.
     #[must_use]
     pub fn webhook_cert_path(mut self, folder: impl Into<PathBuf>) -> Self {
         self.webhooks.certificate = Some(folder.into());

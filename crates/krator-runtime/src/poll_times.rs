@@ -25,7 +25,7 @@ use std::{
 };
 use tokio::{sync::Semaphore, task::spawn_blocking};
 
-/// A poll that takes longer is slow: handlers that have proved to be fast have to prove it again. Going to another thread and back takes a hundredth of it.
+/// A slow poll, after which handlers have to prove again that they are fast. Changing threads takes a hundredth of it.
 const SLOW: Duration = Duration::from_millis(2);
 /// A slow poll that is worth a warning.
 const REPORTED: Duration = Duration::from_millis(20);

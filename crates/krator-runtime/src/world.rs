@@ -18,7 +18,7 @@ use std::{
 };
 use tokio::{sync::Notify, time::Instant};
 
-/// Where objects are stored. One implementation talks to an API server, another one keeps a single object in memory.
+/// The environment of an actor. One implementation talks to an API server, another one keeps a single object in memory.
 pub(crate) trait World<M: Machine>: Send + Sync {
     /// The current time.
     fn now(&self) -> Now;

@@ -101,8 +101,8 @@ impl Engine<'_> {
         asking.is_some_and(|asking| asking.to == to && self.ask_id(asking) == self.approved)
     }
 
-    /// The id of an ask with the present spec. Each ask has another id, also a later one of the same object,
-    /// so an approval never applies to an ask or a spec that was not reviewed.
+    /// The id of an ask with the present spec. Later asks have other ids, unless they follow within the same
+    /// second, so an approval does not apply to an ask or a spec that was not reviewed.
     fn ask_id(&self, asking: Asking) -> u64 {
         let Asking { to, since } = asking;
         let spec = self.spec_mark();

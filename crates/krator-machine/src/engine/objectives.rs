@@ -1,5 +1,5 @@
-//! Measures how long objects take from one state to another, for the objectives of the description. Measurements are stored, so
-//! they continue after a restart; whether a deadline was missed is counted in memory when it passes, and not stored.
+//! Measures how long objects take from one state to another, for the objectives of the description. Measurements are stored,
+//! so they continue after a restart; whether a deadline was missed is counted in memory when it passes, and not stored.
 use super::{Engine, Now, times::until};
 use crate::{
     graph::StateId,

@@ -1,5 +1,5 @@
-//! Places that the limits of a kind count: those that an object holds, and those that it waits for. The [ledger](crate::ledger)
-//! of all objects decides whether a place is free, and the driver passes the answer to the engine.
+//! Places that the limits of a kind count: those that an object holds, and those that it waits for. The
+//! [ledger](crate::ledger) of all objects decides whether a place is free, and the driver passes the answer to the engine.
 use super::{Engine, Now};
 use crate::{
     field_value::FieldValue,
@@ -94,8 +94,8 @@ impl Engine<'_> {
             .collect()
     }
 
-    /// The places that the object holds or waits for, if this status is stored. Only a stored ask is granted, and only by the
-    /// process that it names: a late entry by another process fails, because it is for an earlier version.
+    /// The places that the object holds or waits for, if this status is stored. Only a stored ask is granted, and only
+    /// by the process that it names: a late entry by another process fails, because it is for an earlier version.
     pub fn claim(&self, stored: Option<&MachineStatus>, now: Now) -> Claim {
         let at = self.at.map(|at| self.places_in(at));
         let stored_state = stored.and_then(|stored| self.graph.find(stored.state.as_deref()?));

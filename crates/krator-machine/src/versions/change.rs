@@ -237,8 +237,8 @@ impl Change {
     }
 }
 
-/// Calls a function of the author. A panic counts as an error, because one object that cannot be converted makes the API server
-/// fail the whole list. The panic's message may contain values of the object, so it is not repeated.
+/// Calls a function of the author. A panic counts as an error, because one object that cannot be converted makes the
+/// API server fail the whole list. The panic's message may contain values of the object, so it is not repeated.
 fn call(
     functions: &Functions<'_>,
     name: &str,

@@ -1,5 +1,5 @@
-//! The data of an object that another version cannot hold: the difference between the object and its conversion there
-//! and back. It is stored with the object, and put back when the object is converted to its version again.
+//! The data of an object that another version cannot hold: the difference between the object and its conversion
+//! there and back. It is stored with the object, and put back when the object is converted to its version again.
 //!
 //! Each value has the digest of the value that it replaces. If that is different by then, it was edited in
 //! the other version, and the edit wins.

@@ -1,5 +1,5 @@
-//! Status fields that the server prunes. If the CRD in the cluster is older than the operator, fields are dropped from
-//! each write, so a comparison with the stored status would always differ and cause endless writes.
+//! Status fields that the server prunes. If the CRD in the cluster is older than the operator, fields are dropped
+//! from each write, so a comparison with the stored status would always differ and cause endless writes.
 use super::{Actor, Step, writes::with_machine};
 use crate::{
     machine::{Machine, ManifestOf, Object as _, StatusOf},

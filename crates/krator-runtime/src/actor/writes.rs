@@ -83,8 +83,8 @@ impl<M: Machine> Actor<'_, M> {
         }
     }
 
-    /// Writes a condition that the stored state is unknown, once for each generation: another operator that knows the state
-    /// may run at the same time, and `kubectl wait` ignores conditions of earlier generations.
+    /// Writes a condition that the stored state is unknown, once for each generation: another operator that knows
+    /// the state may run at the same time, and `kubectl wait` ignores conditions of earlier generations.
     pub(super) async fn park<W: World<M>>(&mut self, world: &W) -> Step {
         let none = MachineStatus::default();
         let stored = self.manifest.status().map_or(&none, |status| status.machine());

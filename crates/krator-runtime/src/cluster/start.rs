@@ -166,7 +166,7 @@ impl OperatorRuntime {
             leads: common.leads.clone(),
             health: common.health.clone(),
         });
-        // The servers start when everything that the process waits for is known, so that it is not ready before.
+        // The servers start after all conditions of readiness are registered, so that the process is not ready too early.
         let (candidacy, election) = election.unzip();
         let mut apart: Vec<control::Task> = metrics_server.into_iter().chain(election).collect();
         if let Some(listener) = probes {

@@ -19,8 +19,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use std::sync::Arc;
 
 impl<K: Reviewed> Review<'_, K> {
-    /// All objects of a watched kind that concern [`object`](Self::object), as for handlers of states. They come from the
-    /// cache of the operator or, where the watch selects them by name or label, from the API server.
+    /// All objects of a watched kind that concern [`object`](Self::object), as for handlers of states. They come
+    /// from the cache of the operator or, where the watch selects them by name or label, from the API server.
     ///
     /// # Errors
     ///

@@ -12,7 +12,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// The reaction of [`ApiHandles`] to a namespace that they were not made for. The names are those of Kuberator.
+/// The behavior of [`ApiHandles`] for a namespace that was not given at construction. The names are those of Kuberator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApiCaching {
     /// An error is returned. For operators that work in known namespaces only.

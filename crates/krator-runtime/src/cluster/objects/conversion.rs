@@ -30,7 +30,7 @@ impl<O: Operator> Remote<O>
 where
     ManifestOf<O::Machine>: KubeObject,
 {
-    /// Reads an object in an older version, to see that it can be converted. One that is not served says nothing.
+    /// Reads an object in an older version, to check that it can be converted. A version that is not served proves nothing.
     pub(super) async fn try_conversion(&self, meta: &ObjectMeta) -> Result<(), WriteError> {
         let namespace = meta.namespace.as_deref().unwrap_or_default();
         let name = meta.name.as_deref().unwrap_or_default();

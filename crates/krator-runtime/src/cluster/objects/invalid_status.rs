@@ -1,5 +1,5 @@
-//! Repairs a stored status that does not match the schema, as a former operator may have left it: the API server answers every
-//! server-side apply to it with 500. A merge patch, which it accepts, removes the invalid fields.
+//! Repairs a stored status that does not match the schema, as a former operator may have left it: the API server
+//! answers every server-side apply to it with 500. A merge patch, which it accepts, removes the invalid fields.
 use crate::error::Error;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

@@ -65,7 +65,7 @@ enum Asked {
 /// An object, and the state that it is in.
 pub(in crate::cluster) struct FoundObject {
     pub(super) at: Option<StateId>,
-    /// Reads what is shown of it. An object at rest has to be unpacked for that, so it is done by those who look.
+    /// Decodes the shown fields. An object at rest is unpacked for that, which is left to the receiver of the answer.
     look: Box<dyn Fn() -> Option<Shown> + Send + Sync>,
 }
 

@@ -144,8 +144,8 @@ impl Certificate {
     }
 }
 
-/// The Unix time at which a certificate expires. The only certificate parser in operators is the TLS verifier. It checks the
-/// validity first, so verifying for the end of time gives an error that contains the expiry.
+/// The Unix time at which a certificate expires. The only certificate parser in operators is the TLS verifier. It
+/// checks the validity first, so verifying for the end of time gives an error that contains the expiry.
 fn expiry(certificate: &CertificateDer<'_>) -> Option<i64> {
     let mut roots = RootCertStore::empty();
     // The verifier needs a root, which does not matter here.
