@@ -1,4 +1,4 @@
-//! What a failure means for the machine.
+//! The classes of errors, which decide how failed handlers are retried.
 use std::time::Duration;
 
 /// The class of a handler's error, which decides how the runtime reacts.
@@ -21,8 +21,8 @@ pub enum Class {
     Transient,
     /// Like `Transient`, but the handler is not retried before this time has passed.
     After(Duration),
-    /// Something else has to go or to end first, and will. The handler is retried after growing delays, and never too often:
-    /// the limit of `retry` is not exceeded by it.
+    /// The handler is blocked by something that ends or goes away by itself. It is retried after growing
+    /// delays, and the limit of `retry` does not apply.
     Blocked,
     /// Retrying is useless. The object enters `retry.then` at once; if there is no such state, the handler is retried
     /// at the longest interval of `retry` until the spec changes. The machine of an object in a `final` state ends.

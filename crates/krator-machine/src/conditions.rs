@@ -9,10 +9,10 @@ use jiff::Timestamp;
 const STALLED: &str = "Stalled";
 const UNKNOWN_STATE: &str = "UnknownState";
 const UNDECODABLE: &str = "Undecodable";
-/// The reason why an object is left alone whose state has no written handler.
+/// The reason of `Stalled` for an object in a state without a written handler.
 pub const NOT_WRITTEN: &str = "NotWritten";
 
-/// The reason why an object that would enter a state stays where it is.
+/// The reason of `Reconciling` while the gate of the next state is closed.
 pub const WAITS_FOR_GATE: &str = "WaitsForGate";
 /// The reason why a gate never opens: its schedule or its time zone is wrong.
 pub const INVALID_GATE: &str = "InvalidGate";
@@ -23,7 +23,7 @@ pub const INVALID_SCHEDULE: &str = "InvalidSchedule";
 /// The condition whose generation is that of the last change of the spec that the machine has reacted to.
 pub const RECONCILING: &str = "Reconciling";
 
-/// A condition as a handler sets it.
+/// Makes a condition that a handler sets.
 pub fn set(
     kind: &str,
     status: Option<bool>,
@@ -38,8 +38,8 @@ pub fn set(
     Condition::unstamped(kind, status, reason, truncated(&message.into()))
 }
 
-/// The condition of a paused object. Nothing changes it for as long as the pause lasts. It is about the generation at
-/// which the pause began, whether or not that was dealt with: `kubectl wait` passes over conditions of earlier ones.
+/// The condition of a paused object, which stays the same during the pause. Its generation is the one at which the
+/// pause began, even if that was not reconciled: `kubectl wait` ignores conditions of earlier generations.
 pub fn paused(graph: &Graph<'_>, former: &MachineStatus, generation: i64, time: Timestamp) -> Condition {
     let known = former.conditions.iter().find(|c| says_paused(c)).cloned();
     known.unwrap_or_else(|| {
@@ -53,7 +53,7 @@ pub fn paused(graph: &Graph<'_>, former: &MachineStatus, generation: i64, time: 
     })
 }
 
-/// An object gives up what it has asked for, as one does that is paused.
+/// Withdraws the stored ask for a gate, for example because the object is paused.
 pub fn give_up(graph: &Graph<'_>, status: &mut MachineStatus, time: Timestamp) {
     if status.ask.take().is_none() {
         return;
@@ -80,8 +80,8 @@ pub fn unknown_state(stored: &MachineStatus, generation: i64, time: Timestamp) -
     left_alone(UNKNOWN_STATE, &message, generation, time)
 }
 
-/// The condition of an object that has no value of its type in Rust, because of the field at `path`. One that `stored` has
-/// already keeps its time.
+/// The condition of an object that cannot be decoded because of the field at `path`. If `stored` has this
+/// condition already, its transition time is kept.
 pub fn undecodable(stored: &MachineStatus, path: &str, generation: i64, time: Timestamp) -> Condition {
     let message = format!(
         "This operator cannot decode {}, so it leaves the object alone until that is changed or the object is deleted.",
@@ -106,17 +106,17 @@ fn left_alone(reason: &str, message: &str, generation: i64, time: Timestamp) -> 
     }
 }
 
-/// Whether it is the condition of an object whose stored state an operator did not know.
+/// Whether this condition says that an operator did not know the stored state.
 pub fn says_unknown_state(condition: &Condition) -> bool {
     condition.kind == STALLED && condition.reason == UNKNOWN_STATE
 }
 
-/// Whether it is the condition of an object for which an operator could run no handler.
+/// Whether this condition says that an operator could run no handler for the object.
 pub fn says_left_alone(condition: &Condition) -> bool {
     says_unknown_state(condition) || condition.kind == STALLED && condition.reason == UNDECODABLE
 }
 
-/// Whether it is the condition of a paused object.
+/// Whether this condition says that the object is paused.
 pub fn says_paused(condition: &Condition) -> bool {
     condition.kind == PAUSED && condition.status == "True"
 }

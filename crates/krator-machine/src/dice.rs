@@ -4,7 +4,7 @@ use crate::{
     spec_digest::{STEP, mixed},
 };
 
-/// A sequence of numbers that looks random, as SplitMix64 has it, from a seed.
+/// A pseudo-random number generator with a seed: SplitMix64.
 pub(crate) struct Dice(pub u64);
 
 impl Dice {
@@ -13,7 +13,7 @@ impl Dice {
         mixed(self.0)
     }
     pub fn below(&mut self, bound: usize) -> usize {
-        // Both fit into each other on every machine that runs tests.
+        // The casts lose nothing: `usize` has 64 bits on every machine that runs the tests.
         (self.roll() % bound as u64) as usize
     }
     pub fn one_in(&mut self, bound: usize) -> bool {

@@ -1,5 +1,5 @@
-//! Decides what happens next to one object. The engine is pure: it has no clock, no cluster and no user types. A
-//! driver reports what it observed, asks what to do, and reports how that went.
+//! Decides what happens next to one object. The engine is pure: it has no clock, no cluster and no user
+//! types. A driver passes observations to it, asks for the next step, and reports the result of that step.
 //!
 //! When several things are due at once, deletion comes first, then the timeout, a change of the spec, and a
 //! wake-up. A transition that a handler has chosen takes precedence over all of them except deletion.
@@ -35,10 +35,10 @@ use std::{collections::BTreeMap, time::Duration};
 use times::FiredTimeouts;
 pub use times::{When, slot, when};
 
-/// The most bytes of a request, because the status repeats it.
+/// The most bytes of a request; it is limited because the status repeats it.
 pub const LONGEST_REQUEST: usize = 256;
 
-/// The present, as the driver knows it.
+/// The current time, with the random numbers that the driver provides.
 #[derive(Clone, Copy, Debug)]
 pub struct Now {
     /// The time since an origin of the driver's choice; it never goes back.
@@ -47,7 +47,7 @@ pub struct Now {
     pub time: Timestamp,
     /// A fresh random number.
     pub random: u64,
-    /// The random number of this process. It stands in each [`Ask`](crate::status::Ask) that the process may grant.
+    /// The random number of this process, which it writes to each [`Ask`](crate::status::Ask).
     pub leader: u64,
 }
 
@@ -58,7 +58,7 @@ pub enum Decision {
     Entered,
     /// Run the handler of the current state, once the status that the run depends on is written.
     Run,
-    /// Nothing until this time, or until something is observed.
+    /// Do nothing until this time, or until something is observed.
     Wait(Option<Duration>),
     /// The machine has ended: release the object.
     Finish,
@@ -84,7 +84,7 @@ pub struct Engine<'g> {
     stay: Stay,
     /// The message of the handler that is running.
     next_message: Option<Box<str>>,
-    /// Everything that is not stored yet. It is boxed because an object at rest has none of it.
+    /// The decisions that are not stored. It is boxed because an object at rest has none.
     unstored: Option<Box<Unstored<'g>>>,
     /// How often each state that has a limit was entered.
     entries: BTreeMap<StateId, u32>,
@@ -102,7 +102,7 @@ pub struct Engine<'g> {
     handled: Option<Box<str>>,
     /// The ask that the annotation approves; 0 if there is none.
     approved: u64,
-    /// Whether the status is to say that the object is paused.
+    /// Whether the next status has to show that the object is paused.
     pausing: bool,
     /// The values of the fields that the graph refers to by number.
     field_values: Vec<Option<FieldValue>>,
@@ -129,13 +129,13 @@ pub struct Engine<'g> {
     finished: bool,
 }
 
-/// Everything that the next write of the status stores or makes certain.
+/// The decisions that the next write of the status stores or confirms.
 #[derive(Clone, Debug, Default)]
 struct Unstored<'g> {
-    /// Conditions that were set before the object entered its state. They belong to the write of the entry: a later one would
-    /// put them over what the state itself sets.
+    /// Conditions that were set before the object entered its state. They are part of the write of that
+    /// entry: a later write would replace conditions that the state itself sets.
     set_before: Vec<Condition>,
-    /// Conditions that were set since.
+    /// Conditions that were set after the object entered its state.
     set: Vec<Condition>,
     /// The entries since the last one that is known to be stored.
     moves: Vec<Moved<'g>>,
@@ -179,20 +179,20 @@ impl<'g> Engine<'g> {
         self.at.map(|at| self.graph.state(at))
     }
 
-    /// Whether somebody has written the handler of the state; without that only what the description orders moves the object.
+    /// Whether the handler of the state is written. If not, only edges that the description takes by itself move the object.
     fn is_written(&self) -> bool {
         self.policy().is_none_or(|policy| policy.written)
     }
 
     /// Reports the current values of the fields that the graph refers to.
     pub fn saw_field_values(&mut self, values: Vec<Option<FieldValue>>) {
-        // Places are granted for the values that the object had.
+        // The limits granted places for the former values, for example a place in the former zone.
         self.stay.is_granted = self.stay.is_granted && self.field_values == values;
         self.field_values = values;
     }
 
-    /// Reports the request that is annotated now. One that is new makes the handler run; one that is longer than [`LONGEST_REQUEST`] is
-    /// none.
+    /// Reports the current value of the request annotation. A new value makes the handler run; a value longer
+    /// than [`LONGEST_REQUEST`] is ignored.
     pub fn saw_request(&mut self, request: Option<&str>) {
         let request = request.filter(|request| request.len() <= LONGEST_REQUEST);
         if self.requested.as_deref() != request {
@@ -200,7 +200,7 @@ impl<'g> Engine<'g> {
         }
     }
 
-    /// Reports the annotation with the ask that somebody approves, and whatever follows it after a space.
+    /// Reports the approval annotation: the id of an ask, optionally followed by a space and any text.
     pub fn saw_approval(&mut self, approval: Option<&str>) {
         let id = approval.and_then(|text| text.split(' ').next());
         self.approved = id.and_then(|id| u64::from_str_radix(id, 16).ok()).unwrap_or(0);
@@ -241,7 +241,7 @@ impl<'g> Engine<'g> {
     /// runs after the delay `after`.
     pub fn saw_change(&mut self, what: &[Watch], after: Duration, now: Now) {
         let Some(policy) = self.policy() else { return };
-        // A failed run waits for its backoff, and a handler whose effects happen once does not run again.
+        // A failed run waits for its backoff, and a handler with `effects: once` must not run again.
         let ignores_changes = self.stay.attempts > 0 || policy.effects == Effects::Once;
         if !ignores_changes && what.iter().any(|what| policy.wait.watch.contains(what)) {
             let at = now.elapsed + after;
@@ -249,12 +249,12 @@ impl<'g> Engine<'g> {
         }
     }
 
-    /// Reports that the deletion of the finished object was requested. The machine rests until it observes it.
+    /// Reports that the deletion of the finished object was requested, so nothing is left to do.
     pub fn rest(&mut self) {
         (self.finished, self.stay.due) = (false, None);
     }
 
-    /// Takes an edge in the place of a handler that nobody has written. Returns whether there is such an edge.
+    /// Takes an edge on request of a person, where no handler is written. Returns whether it exists.
     pub fn take_by_hand(&mut self, to: StateId, now: Now) -> bool {
         let may_leave = self.leave.is_none() && !self.is_written();
         let has_edge = may_leave && self.at.is_some_and(|at| self.graph.has_edge(at, to));
@@ -292,7 +292,7 @@ impl<'g> Engine<'g> {
             return Decision::Entered;
         }
         if self.is_requested() && policy.effects == Effects::Once && self.stay.has_begun {
-            // Its handler must not run again, so the request is dealt with by not running it.
+            // The handler must not run again, so its request counts as handled without a run.
             self.handled.clone_from(&self.requested);
         }
         match self.machine_rests_until(now) {
@@ -301,7 +301,7 @@ impl<'g> Engine<'g> {
         }
     }
 
-    /// `None` if something is due now for the machine alone. Otherwise the time at which something will be due, if any.
+    /// When the machine itself next has something to do, objectives aside; `None` if that is now.
     fn machine_rests_until(&self, now: Now) -> Option<Option<Duration>> {
         if self.finished || self.leave.is_some() {
             return None;
@@ -319,8 +319,8 @@ impl<'g> Engine<'g> {
         (!due).then_some(next)
     }
 
-    /// Whether the spec has changed and the current state reacts to that. A handler that is not written cannot be woken, so
-    /// the change is left to the next state.
+    /// Whether the spec has changed and the current state reacts to that. A state without a written handler
+    /// leaves the change to the next state.
     fn spec_changed(&self) -> bool {
         if self.deleting || self.is_judged() {
             return false;
@@ -331,7 +331,7 @@ impl<'g> Engine<'g> {
         })
     }
 
-    /// Does what the state says about a change of the spec. Returns whether the object has entered another state.
+    /// Applies the state's reaction to a change of the spec. Returns whether the state has changed.
     fn apply_spec_change(&mut self, policy: &Policy<'_>, now: Now) -> bool {
         let does = self.on_this_change(policy);
         self.judge();
@@ -353,7 +353,7 @@ impl<'g> Engine<'g> {
         false
     }
 
-    /// Reports that a run of the handler begins. It deals with the latest generation.
+    /// Reports that a run of the handler begins. The run reconciles the latest generation.
     pub fn begin(&mut self) {
         (self.stay.due, self.stay.has_begun) = (None, true);
         self.pinned = self.generation;
@@ -361,7 +361,7 @@ impl<'g> Engine<'g> {
         self.pinned_request = self.requested.clone();
     }
 
-    /// Reports the message of the handler. It is that of the state that the object is in when the run has ended.
+    /// Reports the handler's message, which is that of the object's state after the run.
     pub fn set_message(&mut self, message: &str) {
         self.next_message = Some(message.into());
     }
@@ -391,7 +391,7 @@ impl<'g> Engine<'g> {
             self.handled = Some(request);
         }
         if matches!(outcome, Outcome::Exit(_)) {
-            // Another operator may have dealt with a later generation while this run went on.
+            // Another operator may have reconciled a later generation during this run.
             self.observed = self.observed.max(self.pinned);
             self.report_digests();
             self.forget_failures();
@@ -410,7 +410,7 @@ impl<'g> Engine<'g> {
             self.stay.message = words;
         }
         match outcome {
-            // The deletion, which takes precedence over the choice of the handler.
+            // A deletion takes precedence over the state that the handler chose.
             Outcome::Exit(Exit::To(_)) => {}
             Outcome::Exit(Exit::Stay) => {
                 self.stay.runs = self.stay.runs.saturating_add(1);

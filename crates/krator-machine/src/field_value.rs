@@ -1,4 +1,4 @@
-//! Values that the graph reads from fields of the object: times and numbers for polls, timeouts and limits, and texts for gates.
+//! The values that the graph reads from fields of the object, such as times, numbers and schedules.
 use jiff::Timestamp;
 use std::time::Duration;
 

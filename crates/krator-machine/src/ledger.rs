@@ -1,37 +1,37 @@
-//! Who has the places of limits, and who is next. One process counts all objects of a kind: those in the states of a limit, and those
-//! that it has let go there.
+//! Counts the places of limits, and decides which waiting object is next. One process counts all objects of a
+//! kind: those in the states of a limit, and those that it has admitted to them.
 //!
-//! The object that has waited longest in its state goes first, then the one whose name comes first. What one object needs may be
-//! places of several limits; one that waits for a place of its zone holds up nobody else.
+//! The object that has waited longest in its state is first, then the one whose name sorts first. An object may
+//! need places of several limits; one that waits for a place of its zone does not delay objects of other zones.
 use crate::engine::{Claim, Place, Wish};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The places of the limits of a kind. `K` identifies an object.
+/// The places of the limits of one kind. `K` identifies an object.
 #[derive(Debug)]
 pub struct Ledger<K> {
-    /// How many objects each limit lets in.
+    /// The maximum of each limit.
     most: Vec<u32>,
-    /// Until all objects are known, nothing is granted.
+    /// Whether all objects are known. Until then nothing is granted.
     is_complete: bool,
     objects: BTreeMap<K, LedgerEntry>,
     taken: BTreeMap<Place, u32>,
-    /// Those who wait, by what they need, the first one first.
+    /// The waiting objects by the places that they need, in the order in which they are served.
     waiting: BTreeMap<Vec<Place>, BTreeSet<Rank<K>>>,
 }
 
-/// Since when an object has been in its state, and its name: the smallest one is first.
+/// When an object entered its state, with its name and key to break ties. The smallest rank is first.
 type Rank<K> = (Timestamp, String, K);
 
-/// What is known of an object that has places, or waits for some.
+/// An object that holds places, or waits for some.
 #[derive(Debug, Default)]
 struct LedgerEntry {
     name: String,
     holds: Vec<Place>,
     wish: Option<Wish>,
-    /// The places that are kept for it until its next run has ended.
+    /// The places that are reserved for its next run.
     turn: Option<Vec<Place>>,
-    /// The places that a write may still give it, which was made to this version of it: nobody knows how that ended.
+    /// The places that a write to this version may have given it; the answer to that write is missing.
     unsure: Option<(u64, Vec<Place>)>,
 }
 
@@ -42,28 +42,28 @@ impl LedgerEntry {
         self.holds.iter().chain(turn).chain(unsure).cloned().collect()
     }
 
-    /// What it waits for, and its rank among those who do.
+    /// The places that the object waits for, and its rank.
     fn waits<K: Clone>(&self, key: &K) -> Option<(&[Place], Rank<K>)> {
         let wish = self.wish.as_ref().filter(|_| self.turn.is_none())?;
         Some((&wish.places, (wish.since, self.name.clone(), key.clone())))
     }
 }
 
-/// An object as its process knows it.
+/// The knowledge of a process about one object.
 #[derive(Clone, Debug)]
 pub struct Report<'a> {
-    /// Its name and its namespace, which decide between objects that have waited equally long.
+    /// The object's name and namespace, which decide between objects that have waited equally long.
     pub name: &'a str,
-    /// Its latest version that is known.
+    /// The latest known resource version.
     pub version: u64,
-    /// What it takes of the limits, and what it waits for.
+    /// The places that the object holds, and those that it waits for.
     pub claim: Claim,
-    /// Whether a write of its entry was made to this version, and nobody knows how that ended.
+    /// Whether a write of its entry was made to this version, and its answer is missing.
     pub is_unsure: bool,
 }
 
 impl<K: Clone + Ord> Ledger<K> {
-    /// A ledger of limits that let in so many objects each.
+    /// A ledger of limits with these maximums.
     pub fn new(most: Vec<u32>) -> Self {
         Self {
             most,
@@ -74,13 +74,13 @@ impl<K: Clone + Ord> Ledger<K> {
         }
     }
 
-    /// Takes notice that all objects have been reported once. Returns those whose turn it is.
+    /// Records that all objects have been reported once. Returns the objects whose turn it is.
     pub fn complete(&mut self) -> Vec<K> {
         self.is_complete = true;
         self.serve()
     }
 
-    /// Takes notice of an object. Returns those whose turn it is now, this one perhaps among them.
+    /// Records the state of an object. Returns the objects whose turn it is now, possibly including this one.
     pub fn report(&mut self, key: &K, report: Report<'_>) -> Vec<K> {
         let mut known = self.take(key).unwrap_or_default();
         let Report {
@@ -96,7 +96,7 @@ impl<K: Clone + Ord> Ledger<K> {
             places.extend(holds.iter().cloned());
             known.unsure = Some((version, places));
         }
-        // It has a turn for what it wishes, and no longer.
+        // A turn is valid only for the places that the object waits for.
         known.turn = known
             .turn
             .filter(|turn| wish.as_ref().is_some_and(|wish| wish.places == *turn));
@@ -108,7 +108,7 @@ impl<K: Clone + Ord> Ledger<K> {
         self.serve()
     }
 
-    /// Takes notice that an object is gone, or that its machine has ended. Returns those whose turn it is now.
+    /// Removes an object that is gone, or whose machine has ended. Returns the objects whose turn it is now.
     pub fn forget(&mut self, key: &K) -> Vec<K> {
         match self.take(key) {
             Some(_) => self.serve(),
@@ -116,12 +116,12 @@ impl<K: Clone + Ord> Ledger<K> {
         }
     }
 
-    /// Whether places are kept for an object.
+    /// Whether places are reserved for an object.
     pub fn has_turn(&self, key: &K) -> bool {
         self.objects.get(key).is_some_and(|known| known.turn.is_some())
     }
 
-    /// The objects for which places are kept until their next run has ended.
+    /// The objects with reserved places.
     pub fn turns(&self) -> impl Iterator<Item = &K> {
         let with_turn = self.objects.iter().filter(|(_, known)| known.turn.is_some());
         with_turn.map(|(key, _)| key)
@@ -181,7 +181,7 @@ impl<K: Clone + Ord> Ledger<K> {
         self.objects.insert(key.clone(), known);
     }
 
-    /// Gives places to those who wait, as long as there are any.
+    /// Reserves places for waiting objects, as long as there are any.
     fn serve(&mut self) -> Vec<K> {
         let mut served = Vec::new();
         while self.is_complete {

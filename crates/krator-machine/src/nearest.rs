@@ -1,14 +1,14 @@
-//! Times and durations of objects, whatever the API server accepts.
+//! Parses times and durations of objects, in every form that the API server accepts.
 //!
-//! The API server checks the form of these texts and not their size: people write the year 9999 for "never", and programs in
-//! other languages write more digits of a second than Rust keeps. One such field must not make an object undecodable, so it
-//! is read as the nearest value that Rust has.
+//! The API server checks the form of these texts and not their size: people write the year 9999 for "never",
+//! and programs in other languages write more digits of a second than Rust keeps. Such a field must not make
+//! an object undecodable, so it is read as the nearest value of the Rust type.
 
 use jiff::{SignedDuration, Timestamp, civil};
 use std::time::Duration;
 
-/// The time of a text that the API server accepts as a `date-time`: saturated at the ends of [`Timestamp`], and cut after nine
-/// digits of a second. `None` if it is none.
+/// Parses a `date-time` as the API server accepts it: saturated at the ends of [`Timestamp`], and truncated
+/// to nine digits of a second. `None` if the text is not a time.
 ///
 /// The form is that of `IsDateTime` in `go-openapi/strfmt`, which takes any character before the fraction and any offset.
 pub fn time(text: &str) -> Option<Timestamp> {
@@ -34,7 +34,7 @@ pub fn time(text: &str) -> Option<Timestamp> {
         _ => 0,
     };
     let days = day.duration_since(civil::date(1970, 1, 1));
-    // Each of them has two digits.
+    // Hours and minutes of an offset have two digits each.
     let of_day = 3600 * hour + 60 * (minute - offset) + second;
     let since_epoch = days.saturating_add(SignedDuration::new(of_day, i32::try_from(nanosecond).ok()?));
     let nearest = since_epoch.clamp(Timestamp::MIN.as_duration(), Timestamp::MAX.as_duration());
@@ -47,15 +47,15 @@ fn minutes(offset: &str) -> Option<i64> {
     Some(60 * number(hours)? + number(minutes)?)
 }
 
-/// The number of a few digits.
+/// Parses a few digits.
 fn number(digits: impl AsRef<str>) -> Option<i64> {
     let digits = digits.as_ref();
     let is_number = digits.len() <= 9 && digits.bytes().all(|digit| digit.is_ascii_digit());
     digits.parse().ok().filter(|_| is_number)
 }
 
-/// The duration of a text such as `1h30m`, without a sign, and at most as long as the longest one of Go, which is 292 years.
-/// `None` if it is none.
+/// Parses a duration such as `1h30m`, without a sign, and saturated at the longest duration of Go, which is
+/// 292 years. `None` if the text is not a duration.
 pub fn duration(text: &str) -> Option<Duration> {
     const LONGEST: u128 = i64::MAX.unsigned_abs() as u128;
     if text == "0" {
@@ -80,7 +80,7 @@ pub fn duration(text: &str) -> Option<Duration> {
         if whole.is_empty() && fraction.is_empty() || fraction.contains('.') {
             return None;
         }
-        // What does not fit is longer than the longest one, and digits that are no part of a nanosecond do not count.
+        // A number that overflows is longer than the longest duration. Digits below a nanosecond are ignored.
         let whole = format!("0{whole}").parse().unwrap_or(LONGEST).min(LONGEST);
         let digits = fraction.get(..fraction.len().min(18))?;
         let scale = 10_u128.pow(u32::try_from(digits.len()).ok()?);

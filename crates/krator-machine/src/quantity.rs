@@ -1,5 +1,5 @@
-//! Quantities of resources, such as `500m` or `1Gi`, after `k8s.io/apimachinery/pkg/api/resource`: how they are read,
-//! written in their canonical form, compared and added. The API server in memory and expressions of CEL have them from here, too.
+//! Quantities of resources, such as `500m` or `1Gi`, after `k8s.io/apimachinery/pkg/api/resource`: parsing,
+//! canonical form, comparison and arithmetic. The in-memory API server and CEL expressions use them, too.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -10,9 +10,9 @@ const WRONG_SUFFIX: &str = "unable to parse quantity's suffix";
 const WRONG_NUMBER: &str = "unable to parse numeric part of quantity";
 
 const NANO: i64 = -9;
-/// An amount has fewer digits, so that the few that its canonical form adds have room. Kubernetes has no such limit.
+/// Amounts are below this, so that the digits added by the canonical form fit. Kubernetes has no such limit.
 const LIMIT: u128 = 10_u128.pow(36);
-/// The number of decimal digits that the fast path of the original takes; it decides which texts stay as they were written.
+/// The number of decimal digits of apimachinery's fast path, which decides whether a text is kept as written.
 const FAST_DIGITS: i64 = 18;
 
 /// The notation of a quantity.
@@ -26,10 +26,10 @@ enum Format {
     DecimalExponent,
 }
 
-/// What a quantity of Kubernetes such as `500m`, `1.5` or `2Gi` stands for: an exact number.
+/// The exact number that a quantity of Kubernetes such as `500m`, `1.5` or `2Gi` stands for.
 ///
-/// Fields of the type `quantity` are a `Quantity` of `k8s-openapi` in Rust, which is the text that somebody has written.
-/// `Amount::parse(&quantity.0)` reads it as the API server does, and `Quantity(amount.to_string())` is the way back.
+/// Fields of the type `quantity` are a `Quantity` of `k8s-openapi` in Rust, which is the text as written.
+/// `Amount::parse(&quantity.0)` reads it as the API server does, and `Quantity(amount.to_string())` converts it back.
 ///
 /// ```
 /// use krator_machine::Amount;
@@ -48,22 +48,22 @@ enum Format {
 /// # Ok::<(), &str>(())
 /// ```
 ///
-/// As for the API server, a billionth is the least: what is between two billionths is rounded away from zero. Amounts of more than
-/// 36 digits are refused.
+/// As in the API server, amounts are multiples of a billionth: smaller fractions are rounded away from zero.
+/// Amounts of more than 36 digits are refused.
 #[derive(Debug, Clone)]
 pub struct Amount {
     /// The amount is `value * 10^scale`.
     value: i128,
     scale: i64,
     format: Format,
-    /// Whether the original has read it into 64 bits.
+    /// Whether apimachinery stores the amount in 64 bits.
     is_small: bool,
-    /// The text as it was written, if the original keeps it.
+    /// The text as written, if apimachinery keeps it.
     text: Option<String>,
 }
 
 impl Amount {
-    /// The error about a quantity that Kubernetes knows and that has more than 36 digits.
+    /// The error about a quantity that Kubernetes accepts, but that has more than 36 digits.
     pub const TOO_MANY_DIGITS: &'static str = "the quantity has too many digits";
 
     /// Reads a quantity.
@@ -89,7 +89,7 @@ impl Amount {
         let mut multiplied = number.checked_mul(factor).ok_or(Self::TOO_MANY_DIGITS)?;
         let mut scale = if base == 10 { exponent } else { 0 } - fraction;
         if multiplied.unsigned_abs() >= LIMIT {
-            // Zeros at the end are digits of the text only.
+            // Trailing zeros are part of the text, but not of the value.
             (multiplied, scale) = without_factors(multiplied, scale, 10, i64::MAX);
         }
         if multiplied.unsigned_abs() >= LIMIT {
@@ -103,7 +103,7 @@ impl Amount {
             };
             return Ok(Self::new(signed, scale, format, kept.then_some(text)).in_64_bits());
         }
-        // Without any digit, only the fast path of the original takes it for a zero.
+        // A text without digits is a zero on apimachinery's fast path only.
         let written = &text[..text.len() - parts.suffix.len()];
         if !written.contains(|c: char| c.is_ascii_digit()) {
             return Err(WRONG_NUMBER);
@@ -111,22 +111,22 @@ impl Amount {
         Ok(Self::capped(signed, scale, format))
     }
 
-    /// So many bytes, or other units, that are written with the suffixes of powers of two: `Mi`, `Gi`.
+    /// A number of bytes or other units, written with binary suffixes: `Mi`, `Gi`.
     pub fn bytes(number: i64) -> Self {
         Self::new(number.into(), 0, Format::BinarySi, None)
     }
 
-    /// So many units, that are written with the suffixes of powers of ten: `k`, `M`.
+    /// A number of units, written with decimal suffixes: `k`, `M`.
     pub fn units(number: i64) -> Self {
         Self::new(number.into(), 0, Format::DecimalSi, None)
     }
 
-    /// So many thousandths of a unit, such as of a processor: `500m`.
+    /// A number of thousandths of a unit, such as millicores: `500m`.
     pub fn thousandths(number: i64) -> Self {
         Self::new(number.into(), -3, Format::DecimalSi, None)
     }
 
-    /// The slow path of the original: rounds up to nano, and caps binary quantities.
+    /// The slow path of apimachinery: rounds up to nano, and caps binary quantities.
     fn capped(value: i128, scale: i64, format: Format) -> Self {
         let mut amount = Self::new(value, scale, format, None).rounded_up(NANO);
         if format == Format::BinarySi {
@@ -158,7 +158,7 @@ impl Amount {
         }
     }
 
-    /// Rounded away from zero to a multiple of `10^scale`. The text as it was written is lost only if it has to be.
+    /// Rounds away from zero to a multiple of `10^scale`. The text as written is dropped only if the value changes.
     #[must_use]
     pub fn rounded_up(mut self, scale: i64) -> Self {
         if self.scale >= scale {
@@ -177,14 +177,14 @@ impl Amount {
         self
     }
 
-    /// The number, the exponent of the power of ten that it is multiplied with, and whether Kubernetes has read it into 64 bits. It
-    /// does so with `1` as `(1, 0)` and with `1000m` as `(1000, -3)`, and not with `1.5Gi` or with many digits, which expressions of
-    /// CEL tell apart.
+    /// The value, its decimal exponent, and whether apimachinery has read it into 64 bits, which it does with
+    /// `1` as `(1, 0)` and with `1000m` as `(1000, -3)`, but not with `1.5Gi` or with many digits. CEL
+    /// expressions can observe the difference.
     pub fn as_read(&self) -> (i128, i64, bool) {
         (self.value, self.scale, self.is_small)
     }
 
-    /// How often `10^scale` is in the amount; none if that is not a whole number, or too large.
+    /// The amount divided by `10^scale`; `None` if that is not a whole number, or too large.
     fn times(&self, scale: i64) -> Option<i128> {
         if self.value == 0 {
             return Some(0);
@@ -197,28 +197,28 @@ impl Amount {
         (self.value % factor == 0).then_some(self.value / factor)
     }
 
-    /// The whole number of units, such as bytes, that it is; none for a fraction. [`rounded_up`](Self::rounded_up)`(0)` makes one of
-    /// it.
+    /// The amount as a whole number of units, such as bytes; `None` for a fraction, which
+    /// [`rounded_up`](Self::rounded_up)`(0)` makes whole.
     pub fn whole(&self) -> Option<i128> {
         self.times(0)
     }
 
-    /// The whole number of thousandths of a unit, such as of a processor, that it is; none for a smaller fraction.
+    /// The amount as a whole number of thousandths, such as millicores; `None` for a smaller fraction.
     pub fn millis(&self) -> Option<i128> {
         self.times(-3)
     }
 
-    /// The floating-point number that is nearest to it.
+    /// The nearest floating-point number.
     pub fn to_f64(&self) -> f64 {
-        // Rust reads the nearest number of a decimal text.
+        // Rust parses a decimal text to the nearest number.
         format!("{}e{}", self.value, self.scale)
             .parse()
             .unwrap_or(f64::NAN)
     }
 
-    /// The sum, in the notation of this amount, or of the other where this is zero; none if it has more than 36 digits.
+    /// The sum, in the notation of this amount, or of the other if this is zero; `None` if it has more than 36 digits.
     pub fn checked_add(&self, other: &Self) -> Option<Self> {
-        // Zero may be written with a scale that the other does not have.
+        // The scale of a zero is ignored, because the other amount may not be a multiple of it.
         let scale = match (self.is_zero(), other.is_zero()) {
             (true, _) => other.scale,
             (_, true) => self.scale,
@@ -229,12 +229,12 @@ impl Amount {
         notation.with(value, scale)
     }
 
-    /// The difference, in the notation of the sum; none if it has more than 36 digits.
+    /// The difference, in the notation of the sum; `None` if it has more than 36 digits.
     pub fn checked_sub(&self, other: &Self) -> Option<Self> {
         self.checked_add(&other.checked_mul(-1)?)
     }
 
-    /// The product; none if it has more than 36 digits.
+    /// The product; `None` if it has more than 36 digits.
     pub fn checked_mul(&self, factor: i64) -> Option<Self> {
         self.with(self.value.checked_mul(factor.into())?, self.scale)
     }
@@ -268,10 +268,10 @@ impl Amount {
         }
         let (value, scale) = without_factors(self.value, self.scale, 10, i64::MAX);
         let exponent = scale.div_euclid(3) * 3;
-        // With fewer than 37 digits there is room for two zeros.
+        // Two zeros can be added, because the value has fewer than 37 digits.
         let number = value * 10_i128.pow(scale.rem_euclid(3).unsigned_abs() as u32);
         if self.format != Format::DecimalExponent {
-            // There is no suffix beyond: a thousand `E` are `1000E`.
+            // `E` is the largest suffix: a thousand `E` are written as `1000E`.
             let shown = exponent.min(LARGEST);
             let zeros = u32::try_from(exponent - shown).ok();
             let number = zeros.and_then(|zeros| number.checked_mul(10_i128.checked_pow(zeros)?));
@@ -287,7 +287,7 @@ impl Amount {
     }
 }
 
-/// The text of the quantity as the API server writes it.
+/// Writes the quantity as the API server does.
 impl fmt::Display for Amount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(text) = &self.text {
@@ -301,7 +301,7 @@ impl fmt::Display for Amount {
     }
 }
 
-/// Amounts are equal whatever their notation.
+/// Compares the numbers, not the notations.
 impl PartialEq for Amount {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
@@ -327,13 +327,13 @@ impl Ord for Amount {
         }
         match self.times(other.scale) {
             Some(value) => value.cmp(&other.value),
-            // It is larger than anything of the scale of the other.
+            // The rescaled value overflows, so it is larger than any of the other's scale.
             None => self.value.signum().cmp(&0),
         }
     }
 }
 
-/// Moves factors of the base from the value to the exponent, which is at most the one that is given.
+/// Moves factors of the base from the value to the exponent, until that is `most`.
 fn without_factors(mut value: i128, mut exponent: i64, base: i128, most: i64) -> (i128, i64) {
     while exponent < most && value.abs() >= base && value % base == 0 {
         value /= base;
@@ -342,11 +342,11 @@ fn without_factors(mut value: i128, mut exponent: i64, base: i128, most: i64) ->
     (value, exponent)
 }
 
-/// The suffixes of the powers of a thousand, from billionths on.
+/// The suffixes of powers of a thousand, from billionths on.
 const DECIMAL: [&str; 10] = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
-/// The exponent of the last of them.
+/// The exponent of the last suffix.
 const LARGEST: i64 = 18;
-/// The suffixes of the powers of 1024.
+/// The suffixes of powers of 1024.
 const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
 fn suffix(suffixes: &[&'static str], at: i64) -> &'static str {
@@ -367,11 +367,11 @@ fn interpret(suffix: &str) -> Option<(i32, i64, Format)> {
         return Some((2, at * 10, Format::BinarySi));
     }
     let exponent: i64 = suffix.strip_prefix(['e', 'E'])?.parse().ok()?;
-    // The original keeps the lowest 32 bits.
+    // apimachinery keeps the lowest 32 bits.
     Some((10, i64::from(exponent as i32), Format::DecimalExponent))
 }
 
-/// The text of a quantity, taken apart.
+/// The parts of a quantity's text.
 struct Parts<'a> {
     negative: bool,
     whole: &'a str,

@@ -1,24 +1,24 @@
-//! The statuses that the controllers of other kinds write, in the fields that kstatus, kubectl and operators read. No controller
-//! runs in a test or in the API server in memory, so both say how far an object is, and write what is here.
+//! The statuses that the controllers of other kinds write, in the fields that kstatus, kubectl and operators read. Tests and
+//! the in-memory API server have no controllers, so they set the progress of an object and write the status from here.
 
 use serde_json::{Map, Value, json};
 
-/// How far an object is.
+/// The progress of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// Its controller has seen it.
+    /// The controller has observed the object.
     Started,
-    /// It is what its spec asks for. A Job is complete.
+    /// The object is as its spec asks; a Job is complete.
     Ready,
-    /// It has failed for good. A kind that never does is not ready instead.
+    /// The object has failed for good. A kind that never fails for good is not ready instead.
     Failed,
 }
 
-/// The type, whether it holds, and the reason, which may be empty.
+/// The type, whether the condition is true, and the reason, which may be empty.
 type Condition = (&'static str, bool, String);
 
-/// Changes the status of an object to what the controller of its kind would write. What others have written into the status stays.
-/// All kinds that are not known here get conditions.
+/// Changes the status of an object to that of its kind's controller, and keeps fields of other writers. Kinds
+/// that are not known here get conditions.
 pub fn report((group, kind): (&str, &str), progress: Progress, now: &str, object: &mut Value) {
     let number = |pointer: &str| object.pointer(pointer).and_then(Value::as_i64);
     let text = |pointer: &str| {
@@ -60,13 +60,13 @@ pub fn report((group, kind): (&str, &str), progress: Progress, now: &str, object
         ("apps", "StatefulSet") => json!({
             "replicas": replicas, "readyReplicas": count, "availableReplicas": count, "currentReplicas": count,
             "updatedReplicas": count, "updateRevision": revision,
-            // The old revision is the current one until all replicas are new.
+            // The former revision stays the current one until all replicas are updated.
             "currentRevision": is_ready.then_some(revision),
         }),
         ("apps", "ReplicaSet") => json!({
             "replicas": replicas, "fullyLabeledReplicas": replicas, "readyReplicas": count, "availableReplicas": count,
         }),
-        // As if there were one node.
+        // One node is assumed.
         ("apps", "DaemonSet") => json!({
             "desiredNumberScheduled": 1, "currentNumberScheduled": 1, "updatedNumberScheduled": 1, "numberMisscheduled": 0,
             "numberReady": one, "numberAvailable": one, "numberUnavailable": 1 - one,
@@ -149,7 +149,7 @@ pub fn report((group, kind): (&str, &str), progress: Progress, now: &str, object
     object["status"] = merged.into();
 }
 
-/// The conditions of a status with new ones. Those that hold as before keep the time of their last transition.
+/// Merges conditions into those of a status. Unchanged ones keep the time of their last transition.
 fn with_conditions(status: &Map<String, Value>, conditions: Vec<Condition>, now: &str) -> Value {
     let former = status.get("conditions").and_then(Value::as_array);
     let mut all = former.cloned().unwrap_or_default();
@@ -172,7 +172,7 @@ fn with_conditions(status: &Map<String, Value>, conditions: Vec<Condition>, now:
     all.into()
 }
 
-/// The statuses of the containers of a pod, all in the same state.
+/// The statuses of a pod's containers, all in the same state.
 fn containers(pod: &Value, progress: Progress, now: &str) -> Value {
     let state = match progress {
         Progress::Started => json!({"waiting": {"reason": "ContainerCreating"}}),

@@ -1,4 +1,4 @@
-//! Schedules in the notation of cron: when something begins, in a time zone.
+//! Cron schedules in a time zone.
 use cronexpr::{Crontab, MakeTimestamp};
 use jiff::{
     SignedDuration, Timestamp,
@@ -8,26 +8,26 @@ use jiff::{
 /// The fields of a schedule.
 const FIELDS: [&str; 5] = ["minute", "hour", "day of the month", "month", "day of the week"];
 
-/// A day that comes at all comes within eight years: a 29th of February may be that far away.
+/// The longest search for a start: two 29ths of February can be eight years apart.
 const YEARS: SignedDuration = SignedDuration::from_hours(24 * 366 * 8);
 
-/// The times at which something begins: whole minutes, as five fields of cron choose them.
+/// A cron schedule of five fields. Its starts are whole minutes.
 ///
-/// They are those of a CronJob of Kubernetes: if both days are given, either is enough, a start that daylight saving time skips does
-/// not happen, and one in an hour that happens twice happens twice.
+/// The starts are those of a CronJob of Kubernetes: if both day fields are set, either one is enough; a start
+/// that daylight saving time skips does not happen, and one in a repeated hour happens twice.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    /// The starts by a clock that is never changed. In a zone with daylight saving time the crate does not always come to an end.
+    /// The schedule in a zone of fixed offset. In a zone with daylight saving time, the crate's search may not terminate.
     crontab: Crontab,
     zone: TimeZone,
 }
 
 impl Schedule {
-    /// Reads five fields of cron, such as `0 22 * * MON-FRI`, and the name of a time zone of IANA, such as `Europe/Berlin`.
+    /// Parses five fields of cron, such as `0 22 * * MON-FRI`, and an IANA time zone, such as `Europe/Berlin`.
     ///
     /// # Errors
     ///
-    /// What is wrong with them, in words.
+    /// A message for people if the schedule or the time zone is invalid.
     pub fn parse(fields: &str, zone: &str) -> Result<Self, String> {
         let parts: Vec<&str> = fields.split_whitespace().collect();
         if parts.len() != FIELDS.len() {
@@ -37,7 +37,7 @@ impl Schedule {
         let zone = TimeZone::get(zone).map_err(|_| {
             format!("there is no time zone `{zone}`; one is called as IANA does, such as `Europe/Berlin`")
         })?;
-        // For a CronJob, each second day is a choice of days, and each day is none.
+        // A CronJob treats `*/2` in a day field as a restriction, but `*/1` as no restriction.
         let written = parts.iter().zip(["", "", "1-31", "", "0-6"]).map(|(part, all)| {
             let step = part
                 .strip_prefix('*')
@@ -50,7 +50,7 @@ impl Schedule {
         let written: Vec<String> = written.collect();
         let crontab = cronexpr::parse_crontab(&format!("{} UTC", written.join(" ")));
         let crontab = crontab.map_err(|error| {
-            // The text repeats the schedule in a line of its own, and the next line has a mark below the place.
+            // The error repeats the schedule in a line of its own, and the next line marks the position.
             let text = error.to_string();
             let (place, reason) = text.rsplit_once("^ ").unwrap_or(("", &text));
             let at = place.rsplit('\n').next().unwrap_or_default().len();
@@ -70,18 +70,18 @@ impl Schedule {
         }
     }
 
-    /// The first start after a time; `None` if there is none in the next years.
+    /// The first start after a time; `None` if there is none in the next eight years.
     pub fn next(&self, after: Timestamp) -> Option<Timestamp> {
         let end = after.checked_add(YEARS).ok()?;
         let (mut from, mut offset) = (after, self.zone.to_offset(after));
         while from < end {
-            // Between two changes of the clock it is one that is never changed.
+            // The offset is constant between two transitions of the zone.
             let change = self.zone.following(from).next();
             let start = self.on_clock(offset, from)?;
             match change.filter(|change| change.timestamp() <= start) {
                 None => return Some(start),
                 Some(change) => {
-                    // What starts with the change is found, too.
+                    // A start at the very moment of the transition has to be found, too.
                     from = change
                         .timestamp()
                         .checked_sub(SignedDuration::from_nanos(1))
@@ -100,7 +100,7 @@ impl Schedule {
         None
     }
 
-    /// The first start after a time, by a clock that has always been so far from UTC.
+    /// The first start after a time, in a zone with this fixed offset.
     fn on_clock(&self, offset: Offset, after: Timestamp) -> Option<Timestamp> {
         let off = SignedDuration::from_secs(offset.seconds().into());
         let shown = after.checked_add(off).ok()?;
@@ -108,12 +108,12 @@ impl Schedule {
         next.timestamp().checked_sub(off).ok()
     }
 
-    /// The latest start after one time and not after another. It takes time that grows with the logarithm of the time between them,
-    /// however many starts there are.
+    /// The latest start after one time and not after another. It is a binary search, so its cost grows with
+    /// the logarithm of the interval, and not with the number of starts.
     pub fn latest(&self, after: Timestamp, until: Timestamp) -> Option<Timestamp> {
         let mut latest = Some(self.next(after)?).filter(|start| *start <= until);
         let (mut low, mut high) = (latest?, until);
-        // There is no start after `high` and not after `until`; `latest` is the one at `low`, if there is one.
+        // No start is after `high` and not after `until`; `latest` is the start at `low`, if there is one.
         while high.duration_since(low).as_secs() > 60 {
             let half = high.duration_since(low) / 2;
             let middle = low.checked_add(half).ok()?;
@@ -224,7 +224,7 @@ mod tests {
         }
     }
 
-    /// Each minute of a year is a start if the clock of its zone shows one then.
+    /// Each minute of a year is a start exactly if the zone's local time matches.
     #[test]
     fn no_start_is_left_out_when_clocks_are_changed() {
         for (fields, zone) in [
@@ -252,7 +252,7 @@ mod tests {
         }
     }
 
-    /// The latest start is the last one of all, found one after the other.
+    /// The latest start equals the last one of an exhaustive search.
     #[test]
     fn the_latest_start_is_the_last_one() {
         let mut dice = crate::dice::Dice(0);

@@ -1,9 +1,9 @@
-//! Digests of fields of the spec: by them a machine knows which fields have changed since it judged the spec last.
+//! Digests of fields of the spec, by which a machine finds what has changed since it last judged it.
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// The path of the digest of the whole spec, which a kind that is converted has.
+/// The path of the digest of the whole spec, which kinds with conversions have.
 pub const WHOLE: &str = ".spec";
 
 /// The digest of a field of the spec, as the field is now. That of an object covers all fields below it.
@@ -11,13 +11,13 @@ pub const WHOLE: &str = ".spec";
 pub struct SpecDigest {
     path: Cow<'static, str>,
     /// The digests of all values at and below the path, and of those that differ from their defaults, each combined by exclusive
-    /// or; 0 if there is none. A default that is new does not change the second one where nobody had written the field. Where
-    /// somebody had, it does not change the first one; nor does another default, where the former one was stored.
+    /// or; 0 if there is none. A new default does not change the second digest if the field was never written. If the field was
+    /// written, neither a new default nor, with the former default stored, another default changes the first digest.
     values: [u64; 2],
 }
 
 impl SpecDigest {
-    /// The digest of the field at `path`, which has this value as text and no default; `None` if it is absent.
+    /// The digest of the field at `path` with this value as text, and no default; `None` if it is absent.
     pub fn new(path: impl Into<Cow<'static, str>>, value: Option<&str>) -> Self {
         Self {
             path: path.into(),
@@ -38,8 +38,8 @@ impl SpecDigest {
         }
     }
 
-    /// Whether the field differs from what it was when this digest was stored. A field without a digest counts as unchanged,
-    /// and so does one that only its default has changed.
+    /// Whether the field has changed since this digest was stored. A field without a stored digest counts as
+    /// unchanged, and so does one for which only the default has changed.
     pub fn differs_from(&self, stored: Option<&str>) -> bool {
         let Some(stored) = stored else { return false };
         let (all, written) = stored.split_once('-').unwrap_or((stored, stored));
@@ -48,8 +48,8 @@ impl SpecDigest {
     }
 }
 
-/// The digest of a value at a place. It is stored, so it never changes: FNV-1a, mixed as SplitMix64 does it, because the
-/// digests of neighbouring values must not have differences in common.
+/// The digest of a value at a path. It is stored, so the algorithm never changes: FNV-1a, followed by the
+/// mixing step of SplitMix64, without which similar values would have similar digests.
 pub fn of_text(place: &str, value: &str) -> u64 {
     let bytes = place.bytes().chain([0xff]).chain(value.bytes());
     let hash = bytes.fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
@@ -58,33 +58,33 @@ pub fn of_text(place: &str, value: &str) -> u64 {
     mixed(hash)
 }
 
-/// The bits of a number, mixed as SplitMix64 does it.
+/// Mixes the bits of a number with the finalizer of SplitMix64.
 pub const fn mixed(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     number ^ (number >> 31)
 }
 
-/// The step of SplitMix64.
+/// The increment of SplitMix64.
 pub const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The digest of a whole spec, by which one object is told from itself later. It is not stored.
+/// The digest of a whole spec, to detect changes in memory. It is not stored.
 pub fn spec_digest<S: Serialize>(spec: &S) -> u64 {
     let text = serde_json::to_string(spec).unwrap_or_default();
     of_text("", &text)
 }
 
-/// The digests of the fields of a spec at these paths, each with the names of the fields that lead there. Generated code
-/// calls it.
+/// The digests of the fields of a spec at these paths, each given as a path and the names of its fields.
+/// Generated code calls it.
 ///
-/// `defaults` are the names that lead to the fields that have defaults, by how many of the fields above them have one. An
-/// empty name stands for every key of a map, and fields of a list are those of each item.
+/// `defaults` has the paths of fields with defaults, grouped by the number of fields above them that have
+/// one. An empty name stands for every key of a map; fields of a list are those of each item.
 pub fn spec_digests<S: Serialize + DeserializeOwned>(
     spec: &S,
     paths: &[(&'static str, &[&str])],
     defaults: &[&[&[&str]]],
 ) -> Vec<SpecDigest> {
-    // Only the type knows how it writes a default.
+    // Only the type's deserializer knows the defaults, and how they are serialized.
     let fill = |without| {
         serde_json::from_value::<S>(without)
             .and_then(serde_json::to_value)
@@ -94,7 +94,7 @@ pub fn spec_digests<S: Serialize + DeserializeOwned>(
     digests_of(&all, paths, defaults, fill)
 }
 
-/// The digests of fields of a spec, as [`spec_digests`] has them. `fill` fills in all defaults of a spec, or cannot read it.
+/// Like [`spec_digests`], for JSON. `fill` fills in all defaults; `None` if the spec is invalid.
 pub fn digests_of<'n, P, N, L>(
     all: &Value,
     paths: &[(P, N)],
@@ -108,7 +108,7 @@ where
 {
     let mut written = all.clone();
     for level in defaults {
-        // All of them at once: filling them in takes longer than taking them away.
+        // A whole level at once, because filling defaults in takes longer than removing them.
         let level = level.as_ref().iter().map(AsRef::as_ref);
         let mut without = written.clone();
         level.clone().for_each(|path| strip(&mut without, None, path));
@@ -132,8 +132,8 @@ where
     paths.iter().map(digest).collect()
 }
 
-/// Removes the fields at a path, or only those that are the same in `filled`. An empty name stands for every key of a map, and
-/// fields of a list are those of each item.
+/// Removes the field at a path; with `filled`, only where the value is the same there. An empty name stands
+/// for every key of a map; fields of a list are those of each item.
 pub fn strip(value: &mut Value, filled: Option<&Value>, path: &[&str]) {
     match (value, path) {
         (Value::Object(fields), [name])

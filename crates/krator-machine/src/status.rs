@@ -102,7 +102,7 @@ pub struct ObjectiveStart {
 pub struct EntryId(u64);
 
 impl EntryId {
-    /// The id with these bits.
+    /// Makes an id of these bits.
     pub const fn new(random: u64) -> Self {
         Self(random)
     }
@@ -128,14 +128,14 @@ impl Serialize for EntryId {
     }
 }
 
-/// Text that is not an id reads as absent: whatever somebody wrote there must not make the object unreadable.
+/// Deserializes an id. Invalid text counts as absent, so that no value makes the object undecodable.
 fn entry<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<EntryId>, D::Error> {
     let text = Option::<String>::deserialize(deserializer)?;
     Ok(text.and_then(|text| text.parse().ok()))
 }
 
-/// A map by state, stored as a list of objects that is keyed by their field `state`: the form that the conventions of
-/// Kubernetes ask for.
+/// Serializes a map by state as a list of objects with the key `state`, as the API conventions of Kubernetes
+/// recommend.
 mod entries {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use std::collections::BTreeMap;
@@ -169,20 +169,20 @@ mod entries {
 }
 
 impl MachineStatus {
-    /// The latest generation whose change the machine had applied when this status was written; -1 if it had applied none.
-    /// It is the later one of the generation that a run has dealt with and of the one for which the state was entered,
-    /// which the condition `Reconciling` is about. So no process applies a change twice, and none loses one.
+    /// The latest generation to which the machine had reacted when this status was written; -1 if there was none.
+    /// It is the later one of the generation of the last run and of the one at the entry into the state, which is
+    /// stored in the condition `Reconciling`. So no process reacts to a change twice, or misses one.
     pub fn judged_generation(&self) -> i64 {
         let mut conditions = self.conditions.iter();
         let reconciling = conditions.find(|condition| condition.kind == "Reconciling");
         let entered_for = reconciling.and_then(|condition| condition.observed_generation);
         let observed = self.observed_generation.unwrap_or(-1);
-        // A status without a run has 0 there if it is one of a runtime that did not remember the generation yet.
+        // A runtime that did not store the generation left 0 there.
         observed.max(entered_for.filter(|generation| *generation > 0).unwrap_or(-1))
     }
 
-    /// Whether `stored` says the same. Conditions of a type for which `is_ours` is false belong to others and are not
-    /// compared.
+    /// Whether `stored` has the same values. Conditions of types for which `is_ours` is false belong to other
+    /// clients and are ignored.
     pub fn is_in(&self, stored: &Self, is_ours: impl Fn(&str) -> bool) -> bool {
         let Self {
             state,
@@ -196,7 +196,7 @@ impl MachineStatus {
             ask,
             objectives,
             observed_generation,
-            // They are stored by the writes that store another generation or entry. A conversion counts none.
+            // Only the digest of the whole spec is compared: the others change with a generation.
             spec_digests,
             last_handled_request,
             conditions,
@@ -215,7 +215,7 @@ impl MachineStatus {
     }
 }
 
-/// Whether both are digests of the same spec, as far as both know it.
+/// Whether the stored digests are of the same spec, as far as both have digests.
 fn has_same_spec(ours: Option<&BTreeMap<String, String>>, stored: Option<&BTreeMap<String, String>>) -> bool {
     let (ours, stored) = (
         ours.and_then(|ours| ours.get(WHOLE)),
@@ -248,7 +248,7 @@ pub struct Condition {
 }
 
 impl Condition {
-    /// A condition as a handler sets it, without what the runtime adds: its time and its generation.
+    /// A condition without the time and the generation, which the runtime adds.
     pub fn unstamped(
         kind: &str,
         status: &str,
@@ -266,11 +266,11 @@ impl Condition {
     }
 }
 
-/// The types and the statuses that the conditions of all objects have. An operator keeps the status of each object in
-/// memory, so these words are shared.
+/// Common types and statuses of conditions. They are not allocated, because an operator keeps the status of
+/// each object in memory.
 const KNOWN_WORDS: [&str; 6] = ["Ready", "Reconciling", "Stalled", "True", "False", "Unknown"];
 
-/// A type or a status of a condition; it takes memory only if it is none of [`KNOWN_WORDS`].
+/// A type or a status of a condition, allocated only if it is not in [`KNOWN_WORDS`].
 fn word(text: &str) -> Cow<'static, str> {
     let known = KNOWN_WORDS.into_iter().find(|known| *known == text);
     known.map_or_else(|| Cow::Owned(text.to_owned()), Cow::Borrowed)
@@ -280,12 +280,12 @@ fn known_word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'static,
     String::deserialize(deserializer).map(|text| word(&text))
 }
 
-/// The most bytes of a message that are written to `.status` or to an event. The API server allows 1 KiB in an event. It
-/// allows more in a status, but that is written often.
+/// The most bytes of a message in `.status` or in an event. An event may have 1 KiB; a status may have more,
+/// but it is written often.
 const LONGEST_MESSAGE: usize = 1024;
 
-/// The text, without its middle if it is too long. It begins with what failed and ends with the reason: the API server repeats a
-/// whole value before it says what is wrong with it.
+/// Removes the middle of a text that is too long. The beginning says what failed, and the end says why: the
+/// API server repeats a whole value before it reports the error in it.
 pub fn truncated(text: &str) -> String {
     if text.len() <= LONGEST_MESSAGE {
         return text.to_owned();
@@ -298,7 +298,7 @@ pub fn truncated(text: &str) -> String {
     format!("{begin}{MARK}{}", &text[end..])
 }
 
-/// The beginning of the text, of at most so many bytes.
+/// The beginning of the text, of at most `most` bytes.
 pub fn cut(text: &str, most: usize) -> &str {
     let fits = |at: &usize| text.is_char_boundary(*at);
     let end = (0..=most.min(text.len())).rev().find(fits).unwrap_or(0);

@@ -1,9 +1,9 @@
-//! Several versions of a kind: what objects of one version are in another. Everything that an author writes sees the newest
-//! one only; an older version is what its changes say.
+//! Conversions between the versions of a kind. Code of the author sees only the newest version; an older
+//! version is defined by its changes to the next newer one.
 //!
-//! A conversion goes through all versions in between. What the other version cannot hold rides in an annotation, so that a
-//! conversion and the one back change nothing. What somebody edits in between wins, because what rides has the
-//! digest of what it belongs to.
+//! A conversion goes through all versions in between. Data that the other version cannot hold is kept in an
+//! annotation, so that a conversion and its inverse change nothing. An edit in between wins over the kept
+//! data, which has the digest of the value that it belongs to.
 mod change;
 mod held;
 mod defaults;
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Where an operator answers the API server that has objects converted.
+/// The HTTP path of the conversion webhook.
 pub const PATH: &str = "/convert";
 
 /// The versions of a kind.
@@ -37,17 +37,17 @@ pub struct Versions {
     pub stored: String,
     /// The newest version.
     pub newest: Shape,
-    /// The older ones, the newest of them first.
+    /// The older versions, newest first.
     pub older: Vec<Older>,
 }
 
-/// How objects of a version look, as far as conversions have to know.
+/// The schema of a version, as far as conversions need it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Shape {
     /// The name of the version.
     pub name: String,
-    /// What has to be known of its `.spec`.
+    /// The defaults and list keys of its `.spec`.
     #[serde(default, skip_serializing_if = "Defaults::is_empty")]
     pub spec: Defaults,
 }
@@ -62,29 +62,29 @@ pub struct Older {
     pub changes: Vec<Change>,
 }
 
-/// The longest text of the annotation. All annotations of an object may have 256 KiB together, and a list has no answer at all if
-/// one of its objects has more.
+/// The longest text of the annotation. All annotations of an object may have 256 KiB together, and one object
+/// that is too large makes the API server fail a whole list.
 const LONGEST: usize = 128 << 10;
-/// What is in its place if it would be longer.
+/// The text of an annotation that would be too long.
 const INCOMPLETE: &str = "incomplete";
 
-/// Why functions of the author could not convert values of an object: by the older one of the two versions that they stand between,
-/// and by the path of the value.
+/// Errors of the author's conversion functions for one object: by the older one of the two versions between
+/// which a function converts, and by the path of the value.
 pub type Failed = BTreeMap<String, BTreeMap<String, String>>;
 
-/// What is in the annotation.
+/// The contents of the annotation.
 #[derive(Default, Serialize, Deserialize)]
 struct ConversionData {
-    /// For each version, what belongs into the spec of an object of that version.
+    /// For each version, the data of its spec that other versions cannot hold.
     #[serde(flatten)]
     held: BTreeMap<String, Held>,
-    /// What functions of the author could not convert. No version has the name of this field.
+    /// The errors of conversion functions. No version has the name of this field.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     failed: Failed,
 }
 
 impl ConversionData {
-    /// What a text says; nothing if it is none that was written here.
+    /// Parses the annotation. Text of another format counts as empty.
     fn of(text: Option<String>) -> ConversionData {
         let data = text.and_then(|text| serde_json::from_str(&text).ok());
         data.unwrap_or_default()
@@ -95,15 +95,15 @@ impl ConversionData {
     }
 
     fn text(&self) -> String {
-        // Keys are text, so it cannot fail.
+        // This cannot fail, because all keys are strings.
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
-/// Calls a function of the author with a value of its type, and gives its result as a value. `null` is absent.
+/// Calls a conversion function of the author with a value of its type, and serializes its result. `null` counts as absent.
 ///
-/// A required field may be absent, too, because the API server has objects converted before it checks them: there is nothing to
-/// convert then, and the function is not called.
+/// A required field may be absent as well, because the API server converts objects before it validates them.
+/// The function is not called then.
 ///
 /// # Errors
 ///
@@ -114,7 +114,7 @@ pub fn converted<From: DeserializeOwned, To: Serialize>(
 ) -> Result<Option<Value>, String> {
     let is_absent = value.is_none();
     let Ok(value) = serde_json::from_value(value.unwrap_or_default()) else {
-        // What serde says would repeat the value.
+        // The error of serde is replaced, because it would repeat the value.
         return match is_absent {
             true => Ok(None),
             false => Err("the value is not of the type in the description".to_owned()),
@@ -129,9 +129,9 @@ pub fn annotation(group: &str) -> String {
     format!("{group}/held")
 }
 
-/// What [`Versions::convert`] has noted in the annotation of this text.
+/// The errors that [`Versions::convert`] has recorded in this text of the annotation.
 pub fn failed(annotation: &str) -> Failed {
-    // Hardly any object has failed, and annotations may be long.
+    // Annotations may be long and errors are rare, so the text is searched before it is parsed.
     let data = annotation
         .contains("\"failed\"")
         .then(|| serde_json::from_str::<ConversionData>(annotation).ok());
@@ -144,7 +144,7 @@ impl Versions {
         annotation(&self.group)
     }
 
-    /// What [`failed`] says of an object.
+    /// The errors of the last conversion of an object; see [`failed`].
     pub fn failed(&self, object: &Value) -> Failed {
         let annotation = object["metadata"]["annotations"][self.annotation()].as_str();
         annotation.map(failed).unwrap_or_default()
@@ -156,19 +156,18 @@ impl Versions {
         changes.any(|change| matches!(change, Change::Custom { .. }))
     }
 
-    /// Whether an object can be converted to this `group/version` here, as far as its kind and its group say.
+    /// Whether the object is of this kind, and `to` is a `group/version` of its group.
     pub fn are_of(&self, object: &Value, to: &str) -> bool {
         object.get("kind").and_then(Value::as_str) == Some(&*self.kind)
             && to.split('/').next() == Some(&*self.group)
     }
 
-    /// Makes an object of one version an object of another. Any object is converted, one without metadata or required fields
-    /// too.
+    /// Converts an object to another version. Metadata and required fields may be absent.
     ///
     /// # Errors
     ///
-    /// If a version is not known. Also where something would be lost, and then only in the version in which objects are stored, so
-    /// that what cannot be kept is not written, and whatever is stored can be read.
+    /// If a version is unknown. In the storage version, also if data would be lost: such an object must not
+    /// be written, while every stored object must remain readable.
     pub fn convert(&self, mut object: Value, to: &str, functions: &Functions<'_>) -> Result<Value, String> {
         let (from, source, target) = self.between(&object, to)?;
         if source == target {
@@ -187,7 +186,7 @@ impl Versions {
             ));
         }
         let mut data = ConversionData::of(text);
-        // What an object can hold does not ride, whoever says so.
+        // Fields that the source version has are taken from the object, and never from the annotation.
         data.held.remove(&from);
         self.pass(&mut object, (source, target), &mut data, functions);
         let mut text = data.text();
@@ -206,7 +205,7 @@ impl Versions {
         Ok(object)
     }
 
-    /// Takes off what [`failed`](Self::failed) says: it is about the last conversion, and nothing that belongs to the object.
+    /// Removes the errors from the annotation: they are about the last conversion, and not part of the object.
     pub fn forget_failed(&self, object: &mut Value) {
         if !self.failed(object).is_empty() {
             let mut data = ConversionData::of(self.take_annotation(object));
@@ -217,7 +216,7 @@ impl Versions {
         }
     }
 
-    /// The version of an object, its index, and that of another version.
+    /// The version of an object with its index, and the index of another version.
     fn between(&self, object: &Value, to: &str) -> Result<(String, usize, usize), String> {
         let find = |api_version: &str| {
             let name = api_version.strip_prefix(&self.group)?.strip_prefix('/')?;
@@ -236,8 +235,8 @@ impl Versions {
         }
     }
 
-    /// Takes an object from one version to another, through all that are between them: what one of them cannot hold may be a
-    /// field of the next.
+    /// Converts an object through all versions between two indexes: data that one of them cannot hold may be
+    /// a field of the next.
     fn pass(
         &self,
         object: &mut Value,
@@ -256,7 +255,7 @@ impl Versions {
                 let mut whole = fields.get_mut("spec").map(Value::take);
                 put_back(&mut whole, &held);
                 if let Some(fallbacks) = fallbacks {
-                    // A value that returns is in no need of a function.
+                    // A value that was put back needs no conversion function, so its error is dropped.
                     failed.retain(|path, _| !self.returns(path, (at, next), (&fallbacks, &whole)));
                 }
                 match whole {
@@ -269,12 +268,12 @@ impl Versions {
             if !failed.is_empty() {
                 data.failed.insert(between, failed);
             }
-            // Changes of the spec read nothing else, and the rest of the object may be longer than it.
+            // Changes only read the spec, so the rest of the object, which may be long, is not copied.
             let mut back = Value::Object(Map::new());
             if let Some(spec) = object.get("spec") {
                 back["spec"] = spec.clone();
             }
-            // Where a function fails on the way back, what was there rides.
+            // Where a function fails on the way back, the original value is kept in the annotation.
             self.step(&mut back, (next, at), functions, &mut Failures::new());
             let shape = self.shape(at);
             if let Some(held) = difference(back.get("spec"), before.as_ref(), &shape.spec) {
@@ -284,8 +283,8 @@ impl Versions {
         }
     }
 
-    /// Whether putting back what rode has replaced each value at the path of a failed function. The former spec has what is there
-    /// in place of the converted values, the latter what was put back.
+    /// Whether every value at the path of a failed function was replaced by data from the annotation.
+    /// `fallbacks` is the spec before that, and `whole` the spec after it.
     fn returns(
         &self,
         failed: &str,
@@ -313,7 +312,7 @@ impl Versions {
         before.len() != after.len() || all_differ
     }
 
-    /// Makes the changes between a version and the one beside it, or undoes them, and fills in the defaults of the latter.
+    /// Applies or reverts the changes between two adjacent versions, and fills in the defaults of the target.
     fn step(
         &self,
         object: &mut Value,
@@ -329,7 +328,7 @@ impl Versions {
         }
     }
 
-    /// Calls `act` with the changes between a version and the one beside it, in the order in which they are made or undone.
+    /// Calls `act` with the changes between two adjacent versions, in the order in which they are applied or reverted.
     fn each_change(&self, (from, to): (usize, usize), mut act: impl FnMut(&Change, Direction)) {
         let changes = self.older[from.max(to) - 1].changes.iter();
         if from > to {
@@ -351,7 +350,7 @@ impl Versions {
         }
     }
 
-    /// Takes the annotation off. One that nobody here has written means nothing.
+    /// Removes the annotation, and returns its text if it had one.
     pub fn take_annotation(&self, object: &mut Value) -> Option<String> {
         let metadata = object.get_mut("metadata")?.as_object_mut()?;
         let annotations = metadata.get_mut("annotations")?.as_object_mut()?;

@@ -24,40 +24,40 @@ use pruned::Pruned;
 use recorded::RecordedEvents;
 use std::{sync::Arc, time::Duration};
 
-/// The machine of one object, with what it needs between runs.
+/// The machine of one object, with the data that it keeps between runs.
 ///
 /// The graph is a value: generated machines pass [`Machine::GRAPH`], tests may pass one that they built at run time.
 ///
-/// `K` is how it keeps its object; without one that can be read it does nothing.
+/// `K` is the form in which the object is kept; an actor with a packed object has to be unpacked before it
+/// acts.
 pub(crate) struct Actor<'g, M: Machine, K = Arc<ManifestOf<M>>> {
     engine: Engine<'g>,
     manifest: K,
     retained: Retained<M>,
-    /// The status as a handler left it, until it is written. It is boxed because an object at rest has none.
+    /// The unwritten status of the last run. It is boxed because an object at rest has none.
     draft: Option<Box<StatusOf<M>>>,
     /// The engine before the run that made the draft, until the draft is accepted.
     before_draft: Option<Box<Engine<'g>>>,
-    /// The status that was written last, while the server keeps less of it.
+    /// The last written status, if the server has stored only a part of it.
     pruned: Option<Box<Pruned<StatusOf<M>>>>,
     /// Consecutive requests that failed.
     failures: u32,
     annotations: Annotations,
     pause: Pause,
-    /// Somebody else has written another entry, so the machine has to resume from what is stored.
+    /// Another client has written another entry, so the machine has to resume from the stored status.
     moved: bool,
-    /// The object is gone, or the machine no longer has to look after it.
+    /// The object is gone, or the machine does not have to handle it any more.
     dropped: bool,
-    /// A finalizer that a former description needed could not be removed. This is not tried again before the object
-    /// is deleted.
+    /// The finalizer of a former description could not be removed. The removal is retried only when the
+    /// object is deleted.
     kept_finalizer: bool,
-    /// The generation for which the object says that its stored state is unknown.
+    /// The generation for which the status says that the stored state is unknown.
     parked: Option<i64>,
-    /// Something was observed that may require a write.
+    /// An observation may require a write.
     must_step: bool,
-    /// Changes of other objects that were observed while a handler ran. Which of them the handler caused itself is
-    /// known when it has ended.
+    /// Changes of other objects during a run. Only after the run is known which of them its handler caused.
     unjudged: Vec<Change>,
-    /// The other objects that the last handler could read. They are kept, so that they are not read again before they change.
+    /// The other objects that the last handler could read, kept as a cache until they change.
     found: Vec<RelatedObject>,
 }
 
@@ -76,17 +76,17 @@ struct Retained<M: Machine> {
 /// The continuation after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Another step, at once.
+    /// Take another step at once.
     Again,
-    /// Nothing before this time ([`Now::elapsed`]), or before there are observations.
+    /// Do nothing before this time ([`Now::elapsed`]), or before an observation arrives.
     Wait(Option<Duration>),
-    /// Nothing any more: the object is gone, or the machine no longer has to look after it.
+    /// Stop: the object is gone, or the machine does not have to handle it any more.
     Over,
 }
 
 impl<'g, M: Machine> Actor<'g, M> {
-    /// An actor for an object as stored. `object` is its memory; without it, the world makes one before the first
-    /// run.
+    /// An actor for a stored object. `object` is the object's memory; without it, the world makes one before
+    /// the first run.
     pub fn new(
         graph: &'g Graph<'g>,
         manifest: Arc<ManifestOf<M>>,
@@ -129,7 +129,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         actor
     }
 
-    /// Goes on from what is stored, as after a restart.
+    /// Resumes from the stored status, as after a restart.
     fn restart(&mut self, now: Now) {
         let moves = self.engine.take_moves();
         let next = Self::new(self.graph(), Arc::clone(&self.manifest), None, now);
@@ -140,8 +140,8 @@ impl<'g, M: Machine> Actor<'g, M> {
         self.engine.keep_pace(&former.engine, now);
     }
 
-    /// Whether the machine has to look after an object: one that is being deleted and does not have the machine's
-    /// finalizer is not its business.
+    /// Whether the machine has to handle the object. An object that is being deleted without the machine's
+    /// finalizer is ignored.
     pub fn is_responsible_for(graph: &Graph<'_>, manifest: &ManifestOf<M>) -> bool {
         !manifest.deleting() || manifest.has_finalizer(graph.finalizer)
     }
@@ -163,7 +163,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         self.engine.graph()
     }
 
-    /// Takes notice of observations while no handler runs, and says whether a step is needed.
+    /// Processes observations while no handler runs, and returns the next step.
     pub fn receive(&mut self, queued: Queued<ManifestOf<M>>, now: Now) -> Step {
         self.read(queued, now);
         self.judge_changes(now);
@@ -181,13 +181,13 @@ impl<'g, M: Machine> Actor<'g, M> {
             };
         }
         match self.engine.rests_until(now) {
-            // What a failed request was for is still to be done, and no time but this is known for that.
+            // A failed request has to be repeated, and its backoff is the only known time for that.
             Some(until) if !self.must_step && self.failures == 0 => Step::Wait(until),
             _ => Step::Again,
         }
     }
 
-    /// Does the next thing that is due.
+    /// Takes the next action that is due.
     pub async fn step<W: World<M>>(&mut self, world: &W, queue: &WorkQueue<ManifestOf<M>>) -> Step {
         if self.graph().limits.is_empty() {
             return self.next(world, queue).await;
@@ -195,14 +195,14 @@ impl<'g, M: Machine> Actor<'g, M> {
         let had_turn = self.claim_places(world);
         match self.next(world, queue).await {
             Step::Over => Step::Over,
-            // There was no place before this step.
+            // The place was granted during this step.
             Step::Wait(_) if self.claim_places(world) && !had_turn => Step::Again,
             step => step,
         }
     }
 
-    /// Says what the object takes of the limits of its kind, if that has any. Returns whether they have places for it in the state
-    /// that it asks for.
+    /// Reports to the ledger which places the object holds and needs, if the kind has limits. Returns whether
+    /// the needed places are granted.
     pub fn claim_places<W: World<M>>(&mut self, world: &W) -> bool {
         if self.graph().limits.is_empty() {
             return false;
@@ -230,7 +230,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         }
         match std::mem::replace(&mut self.pause, Pause::No) {
             Pause::No => {}
-            // Not everything is written yet, so the machine goes on as if there had been no pause.
+            // Some results are unwritten, so the machine continues as if there had been no pause.
             Pause::Begins => self.engine.set_pausing(false),
             Pause::Holds => self.restart(world.now()),
         }
@@ -248,14 +248,14 @@ impl<'g, M: Machine> Actor<'g, M> {
                 self.park(world).await
             }
             Decision::Wait(until) => {
-                // A handler that is not written never runs, so the finalizer is not set before its run.
+                // Without a handler no run sets the finalizer, so it is set here.
                 let is_written = self.engine.policy().is_none_or(|policy| policy.written);
                 if !is_written && let Some(step) = self.claim(world).await {
                     return step;
                 }
                 self.save_and(world, Step::Wait(until)).await
             }
-            // The next process begins with it.
+            // No state is stored before the finalizer is set, so the next process sets it.
             Decision::Run if stop && !self.is_claimed() => Step::Wait(None),
             Decision::Run if stop => self.save_and(world, Step::Wait(None)).await,
             Decision::Run => self.run(world, queue).await,
@@ -275,7 +275,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         Step::Over
     }
 
-    /// Takes notice of observations. Returns whether a running handler is to be dropped.
+    /// Processes observations. Returns whether a running handler has to be dropped.
     fn read(&mut self, queued: Queued<ManifestOf<M>>, now: Now) -> bool {
         let mut interrupt = queued.gone;
         self.dropped |= queued.gone;
@@ -312,7 +312,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         }
     }
 
-    /// Takes notice of a version of the object that was observed. Returns whether a running handler is to be dropped.
+    /// Processes an observed version of the object. Returns whether a running handler has to be dropped.
     fn absorb(&mut self, observed: Arc<ManifestOf<M>>, now: Now) -> bool {
         if observed.uid() != self.manifest.uid() {
             self.dropped = true;
@@ -324,8 +324,8 @@ impl<'g, M: Machine> Actor<'g, M> {
         let entry = |m: &ManifestOf<M>| m.status().and_then(|s| s.machine().entry);
         let observed_entry = entry(&observed);
         let is_this_stay = observed_entry == Some(self.engine.entry());
-        // An entry that is not stored yet does not hold if another operator has dealt with an edit in the stay before it: whatever led
-        // on from there did not know of that.
+        // An unstored entry is invalid if another operator has handled an edit in the stay before it, because
+        // the decision to enter was made without that edit.
         let is_outrun = || {
             observed
                 .status()
@@ -340,7 +340,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         self.see_status(now);
         let places = self.places();
         self.must_step |= self.look();
-        // What was granted for other values of its fields, or for another ask, is not granted for these.
+        // A grant is void if the fields that limits count by, or the stored ask, have changed.
         let status = self.manifest.status();
         let has_lost_grant =
             || status.is_some_and(|status| self.engine.has_lost_grant(status.machine(), now));
@@ -353,13 +353,13 @@ impl<'g, M: Machine> Actor<'g, M> {
         moved | self.dropped | (deleted && self.engine.saw_deletion())
     }
 
-    /// The places that the object takes in its state.
+    /// The places that the object holds in its state.
     fn places(&self) -> Vec<Place> {
         let at = self.engine.at();
         at.map_or_else(Vec::new, |at| self.engine.places_in(at))
     }
 
-    /// Takes notice of the stored status, if it is one of this stay.
+    /// Takes over the stored status, if it is of this stay.
     fn see_status(&mut self, now: Now) {
         if let Some(stored) = self.manifest.status().map(|status| status.machine())
             && stored.entry == Some(self.engine.entry())
@@ -368,7 +368,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         }
     }
 
-    /// Takes notice of what the object says besides that it is being deleted. Returns whether the spec has changed.
+    /// Reads the object, except for its deletion. Returns whether the spec has changed.
     fn look(&mut self) -> bool {
         let manifest = &self.manifest;
         let digests = || M::spec_digests(manifest);
@@ -381,7 +381,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         changed
     }
 
-    /// Takes notice of the object as the answer to a write of this actor has it.
+    /// Takes over the object from the answer to a write of this actor.
     fn absorb_own(&mut self, stored: Arc<ManifestOf<M>>) {
         self.failures = 0;
         self.forget_pruned(&stored);
@@ -389,7 +389,7 @@ impl<'g, M: Machine> Actor<'g, M> {
         self.look_again();
     }
 
-    /// Takes notice of all that the object says.
+    /// Reads all of the object again.
     fn look_again(&mut self) {
         self.look();
         if self.manifest.deleting() {

@@ -1,4 +1,4 @@
-//! Webhooks: what an operator says about an object before the API server stores it.
+//! Admission and conversion webhooks, which the API server calls before it stores an object.
 mod patch;
 mod request;
 mod verdict;
@@ -18,7 +18,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::{any::Any, future::Future};
 
-/// A kind that has webhooks. Generated.
+/// A kind with webhooks. Generated.
 pub trait Reviewed: Object + Serialize + DeserializeOwned {
     /// The machine that drives the objects of the kind.
     type Machine: Machine<ObjectState: ObjectState<Manifest = Self>>;
@@ -69,11 +69,11 @@ pub struct Review<'a, K: Reviewed> {
     backend: &'a Backend,
 }
 
-/// What a review can reach beside the object. There are only two: a cluster, and the memory of a test.
+/// The connection of a review to other objects: a cluster, or the memory of a test.
 pub(crate) type Backend = dyn Any + Send + Sync;
 
 impl<K: Reviewed> Review<'_, K> {
-    /// The state that all objects of the kind share, which handlers of states have too.
+    /// The state that all objects of the kind share, also with the handlers of states.
     pub fn shared(&self) -> &SharedOf<K::Machine> {
         self.shared
     }
@@ -82,7 +82,7 @@ impl<K: Reviewed> Review<'_, K> {
     }
 }
 
-/// The webhooks of a kind. Generated code makes one of them.
+/// The webhooks of a kind. Generated code constructs it.
 ///
 /// ```ignore
 /// impl Linked for MooseMachine {
@@ -94,13 +94,13 @@ impl<K: Reviewed> Review<'_, K> {
 pub struct Webhooks<M: Machine> {
     pub(crate) validate: Option<Ask<M>>,
     pub(crate) mutate: Option<Ask<M>>,
-    /// The keys on the way to the field that `/scale` stands for.
+    /// The path of the field that `/scale` changes.
     pub(crate) scale: &'static [&'static str],
-    /// The versions of the kind, if objects look different in some.
+    /// The versions of the kind, if objects have to be converted between them.
     pub(crate) versions: Option<Conversions>,
 }
 
-/// How objects are converted between the versions of a kind.
+/// The conversions between the versions of a kind.
 #[derive(Clone, Copy)]
 pub(crate) struct Conversions {
     /// [`Versions`] as JSON.
@@ -109,10 +109,10 @@ pub(crate) struct Conversions {
     pub functions: &'static Functions<'static>,
 }
 
-/// Passes a request to a handler.
+/// Calls a handler for a request.
 type Ask<M> = for<'a> fn(Asked<'a, M>) -> BoxFuture<'a, Result<AdmissionResponse>>;
 
-/// A request, with the object as it would be stored and as it is stored.
+/// A request with the new and the old object.
 pub(crate) struct Asked<'a, M: Machine> {
     pub request: &'a AdmissionRequest,
     pub object: &'a Value,
@@ -121,11 +121,11 @@ pub(crate) struct Asked<'a, M: Machine> {
     pub backend: &'a Backend,
 }
 
-/// What a handler says to a request.
+/// The answer of a handler.
 #[derive(Default)]
 pub(crate) struct AdmissionResponse {
     pub verdict: Verdict,
-    /// The operations of a JSON patch; none if nothing is to be changed.
+    /// The operations of a JSON patch; empty if nothing changes.
     pub patch: Vec<Value>,
     /// The object as a handler has changed it, in the form of its type.
     pub changed: Option<Value>,
@@ -142,14 +142,14 @@ impl<M: Machine> Webhooks<M> {
             versions: None,
         }
     }
-    /// Objects are converted between these versions, which are a [`Versions`](crate::versions::Versions) as JSON, where
-    /// necessary by these functions.
+    /// Converts objects between these versions, a [`Versions`](crate::versions::Versions) as JSON, with the
+    /// help of these functions.
     #[must_use]
     pub fn versions(mut self, text: &'static str, functions: &'static Functions<'static>) -> Self {
         self.versions = Some(Conversions { text, functions });
         self
     }
-    /// Objects are judged by [`Validate`].
+    /// Validates objects with [`Validate`].
     #[must_use]
     pub fn validate<K: Validate + Reviewed<Machine = M>>(mut self) -> Self
     where
@@ -166,7 +166,7 @@ impl<M: Machine> Webhooks<M> {
         });
         self
     }
-    /// Objects are changed by [`Mutate`].
+    /// Mutates objects with [`Mutate`].
     #[must_use]
     pub fn mutate<K: Mutate + Reviewed<Machine = M>>(mut self) -> Self
     where
@@ -174,7 +174,7 @@ impl<M: Machine> Webhooks<M> {
     {
         self.mutate = Some(|asked| {
             Box::pin(async move {
-                // The API server judges by the schema only after this, and says better what is wrong.
+                // An invalid object is let through: the API server rejects it later, with a better message.
                 let Ok(review) = asked.review::<K>() else {
                     return Ok(AdmissionResponse::default());
                 };
@@ -194,7 +194,7 @@ impl<M: Machine> Webhooks<M> {
         });
         self
     }
-    /// The field that `/scale` stands for, by the keys on the way to it.
+    /// Sets the path of the field that `/scale` changes.
     #[must_use]
     pub fn scale(mut self, field: &'static [&'static str]) -> Self {
         self.scale = field;
@@ -203,7 +203,7 @@ impl<M: Machine> Webhooks<M> {
 }
 
 impl<'a, M: Machine> Asked<'a, M> {
-    /// The request for the handler.
+    /// Decodes the request for the handler.
     ///
     /// # Errors
     ///

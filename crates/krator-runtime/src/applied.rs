@@ -1,6 +1,6 @@
-//! The children that the handlers of one object have applied and deleted. It tells the operator's own writes apart from
-//! those of others, and a single correction of drift from drift contention: somebody else who undoes every
-//! correction.
+//! The children that the handlers of one object have applied and deleted. This record distinguishes the
+//! operator's own writes from those of others, and a single correction of drift from contention with another
+//! writer.
 #![cfg_attr(
     not(feature = "kube"),
     allow(dead_code, reason = "nothing is applied in memory")
@@ -21,57 +21,57 @@ pub(crate) type ChildKey = (&'static str, String, String);
 #[derive(Debug, Default)]
 pub(crate) struct Applied {
     children: Mutex<HashMap<ChildKey, LastApply>>,
-    /// The type, the namespace and the name of each child that the present run has applied, or has tried to.
+    /// The type, the namespace and the name of each child that the current run has applied, or has tried to.
     in_this_run: Mutex<HashSet<(TypeId, String, String)>>,
-    /// The children that were deleted and that the cache may still show as they were before, with their versions then.
+    /// Children that were deleted but may still be in the cache, with their last versions.
     deleted: Mutex<HashMap<Deleted, u64>>,
 }
 
-/// A child that a handler has deleted. Another one may have its name by now.
+/// A child that a handler has deleted. Its name may belong to another object by now.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Deleted {
     pub child: ChildKey,
     pub uid: String,
 }
 
-/// The last time that a child was applied.
+/// The last apply of a child.
 #[derive(Clone, Debug)]
 pub(crate) struct LastApply {
-    /// The hash of what was applied.
+    /// The hash of the applied body.
     pub hash: u64,
     /// The resource version of the answer.
     pub version: u64,
     /// The answer, packed as compressed text.
     pub answer: Arc<[u8]>,
-    /// How many times in a row applying the child undid what somebody else had changed.
+    /// The number of consecutive applies that undid changes of another writer.
     corrections: u32,
     last_correction: Option<Instant>,
 }
 
-/// This many times drift is corrected at once. After that it counts as contention, and corrections slow down.
+/// The number of prompt corrections of drift; further ones are contention, and are delayed.
 const PROMPT_CORRECTIONS: u32 = 3;
-/// Drift that occurs this long after the last correction is not the same contention.
+/// Drift this long after the last correction counts as new, not as contention.
 const CONTENTION_WINDOW: Duration = Duration::from_secs(60);
 
 impl Applied {
-    /// The same at the end of a run, unless no child is known. A request that has outlived its run, because the handler
-    /// has spawned it, may still add one.
+    /// Returns `self` at the end of a run, unless no child is known. A request that the handler has spawned
+    /// may still add a child after the run.
     pub fn unless_empty(self: Arc<Self>) -> Option<Arc<Self>> {
         let is_known = Arc::strong_count(&self) > 1
             || !self.children.locked().is_empty()
             || !self.deleted.locked().is_empty();
         is_known.then_some(self)
     }
-    /// Begins a run of a handler. There is only one at a time.
+    /// Begins a run of a handler. Runs of one object never overlap.
     pub fn begin_run(&self) {
         self.in_this_run.locked().clear();
     }
-    /// Records that the present run applies a child, so that pruning keeps it even if that fails.
+    /// Records that the current run applies a child; pruning then keeps it even after a failure.
     pub fn applies<K: 'static>(&self, namespace: &str, name: &str) {
         let child = (TypeId::of::<K>(), namespace.to_owned(), name.to_owned());
         self.in_this_run.locked().insert(child);
     }
-    /// Whether the present run has applied a child, or has tried to.
+    /// Whether the current run has applied a child, or has tried to.
     pub fn is_of_this_run<K: 'static>(&self, namespace: String, name: String) -> bool {
         self.in_this_run
             .locked()
@@ -81,8 +81,8 @@ impl Applied {
     pub fn last(&self, child: &ChildKey) -> Option<LastApply> {
         self.children.locked().get(child).cloned()
     }
-    /// Records that a child was applied. `corrected` says that the same was applied before and somebody else had
-    /// changed it since.
+    /// Records an apply. `corrected` means that the same body had been applied before, and another writer had
+    /// changed the child since.
     pub fn record(&self, child: ChildKey, hash: u64, version: u64, answer: Arc<[u8]>, corrected: bool) {
         let mut children = self.children.locked();
         let former = children.get(&child);
@@ -105,7 +105,7 @@ impl Applied {
     pub fn forget(&self, child: &ChildKey) {
         self.children.locked().remove(child);
     }
-    /// Records that a child with this version is deleted, before the request is made, because its answer may be lost.
+    /// Records the deletion of this version of a child, before the request, whose answer may be lost.
     pub fn deletes(&self, deleted: Deleted, version: u64) {
         self.forget(&deleted.child);
         self.deleted.locked().insert(deleted, version);
@@ -113,7 +113,7 @@ impl Applied {
     pub fn forget_deleted(&self, deleted: &Deleted) {
         self.deleted.locked().remove(deleted);
     }
-    /// The children of a kind that were deleted and that the cache may show as they were before, in an order.
+    /// The deleted children of a kind that may still be in the cache, sorted.
     pub fn deleted_of_kind(&self, kind: &str) -> Vec<(Deleted, u64)> {
         let deleted = self.deleted.locked();
         let of_kind = deleted.iter().filter(|(deleted, _)| deleted.child.0 == kind);
@@ -123,7 +123,7 @@ impl Applied {
         found.sort();
         found
     }
-    /// The children of a kind that were applied, and the resource versions of the answers.
+    /// The applied children of a kind, and the resource versions of the answers.
     pub fn of_kind(&self, kind: &str) -> Vec<(ChildKey, u64)> {
         let of_kind =
             |(key, last): (&ChildKey, &LastApply)| (key.0 == kind).then(|| (key.clone(), last.version));
@@ -131,8 +131,8 @@ impl Applied {
         found.sort();
         found
     }
-    /// The delay after which the object reacts to this version of a child. `None` if the version is one that was
-    /// applied here, or an older one.
+    /// The delay after which the object reacts to this version of a child. `None` if the version was applied
+    /// here, or is older.
     pub fn reaction_delay(&self, child: &ChildKey, version: u64, random: u64) -> Option<Duration> {
         let Some(last) = self.last(child) else {
             return Some(Duration::ZERO);

@@ -64,7 +64,7 @@ pub struct OperatorRuntime {
     only_warnings: bool,
     handlers: Handlers,
     limits: BTreeMap<String, u32>,
-    /// The limits of all kinds, and whether they count the values of a field apart.
+    /// The names of all limits, and whether each one counts the values of a field separately.
     known_limits: BTreeMap<&'static str, bool>,
     kinds: Vec<Start>,
     stored: Vec<migration::Kind>,
@@ -72,20 +72,20 @@ pub struct OperatorRuntime {
     webhooks: WebhookServer,
 }
 
-/// Which threads run handlers.
+/// The threads on which handlers run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Handlers {
-    /// One thread runs all handlers that only wait, which takes the least CPU time. Those of a state first have to prove it: until 64
-    /// polls in a row took less than 200 µs, and again after one of more than 2 ms, other threads do their polls, as many at once
-    /// as there are processors, for each such state. That costs some 20 µs a poll. What computes or blocks holds up other objects
-    /// in its state only, but for the one poll in which a handler that was fast does so for the first time.
+    /// One thread runs all handlers that only wait, which takes the least CPU time. The handlers of a state first run
+    /// on other threads: until 64 polls in a row took less than 200 µs, and again after a poll of more than 2 ms. Each
+    /// such state may use as many threads at once as there are processors, at a cost of some 20 µs a poll. A handler
+    /// that computes or blocks therefore delays only objects in its state, except with its first slow poll.
     #[default]
     Pool,
-    /// One thread runs all handlers, whatever they do. One that computes or blocks holds up all objects of the process.
+    /// One thread runs all handlers. A handler that computes or blocks delays all objects of the process.
     OneThread,
 }
 
-/// Where the Lease is that the replicas of an operator elect their leader by.
+/// The Lease by which the replicas of an operator elect their leader.
 struct Election {
     /// The namespace; without one, that of the pod.
     namespace: Option<String>,
@@ -128,19 +128,19 @@ impl OperatorRuntime {
             .push(Box::new(|common, shared| run_kind(operator, common, shared)));
         self
     }
-    /// Moves stored objects to the version in which objects are stored now, while this replica leads.
+    /// Migrates stored objects to the current storage version while this replica leads.
     #[must_use]
     pub fn migrates(mut self, migrates: bool) -> Self {
         self.migrates = migrates;
         self
     }
-    /// How many objects a limit of the description lets into its states, in place of what the description says.
+    /// Overrides the number of objects that a limit of the description admits.
     #[must_use]
     pub fn limit(mut self, name: impl Into<String>, at_most: u32) -> Self {
         self.limits.insert(name.into(), at_most);
         self
     }
-    /// Which threads run handlers; [`Handlers::Pool`] by default.
+    /// The threads on which handlers run; [`Handlers::Pool`] by default.
     #[must_use]
     pub fn handlers(mut self, handlers: Handlers) -> Self {
         self.handlers = handlers;
@@ -218,22 +218,22 @@ impl OperatorRuntime {
         self.webhooks.address = address.into();
         self
     }
-    /// The folder of the certificate for webhooks: `tls.crt` and `tls.key`, which may be replaced at any time. Whoever mounts
-    /// it also tells the API server to trust it. Without one, the replicas make certificates, keep them in the Secret
-    /// `<operator>-webhook` of the namespace of the Lease, renew them and write the `caBundle` of the configurations that are called like the operator.
+    /// The folder of the certificate for webhooks: `tls.crt` and `tls.key`, which may be replaced at any time. If you mount one,
+    /// you have to set the `caBundle` as well. Without one, the replicas generate certificates in the Secret `<operator>-webhook`
+    /// in the namespace of the Lease, renew them, and write the `caBundle` of the configurations named like the operator.
     #[must_use]
     pub fn webhook_cert_path(mut self, folder: impl Into<PathBuf>) -> Self {
         self.webhooks.certificate = Some(folder.into());
         self
     }
-    /// How long certificates are valid that the replicas make; 90 days by default. They are renewed at two thirds of that.
+    /// The lifetime of generated certificates; 90 days by default. They are renewed after two thirds of it.
     #[must_use]
     pub fn webhook_cert_lifetime(mut self, lifetime: Duration) -> Self {
         self.webhooks.lifetime = lifetime;
         self
     }
 
-    /// The version of the program, which the log tells at the start.
+    /// The version of the program, which is logged at the start.
     #[must_use]
     pub fn version(mut self, version: &'static str) -> Self {
         self.version = version;

@@ -25,18 +25,18 @@ use std::{
 };
 use tokio::{sync::Semaphore, task::spawn_blocking};
 
-/// A poll that takes longer is slow: handlers that have proved to be fast have to prove it again. Going to another thread and back takes a hundredth of it.
+/// A slow poll, after which handlers have to prove again that they are fast. Changing threads takes a hundredth of it.
 const SLOW: Duration = Duration::from_millis(2);
 /// A slow poll that is worth a warning.
 const REPORTED: Duration = Duration::from_millis(20);
 /// How often that warning is repeated.
 const REPORTED_AGAIN: Duration = Duration::from_secs(3600);
-/// A poll that takes less is fast, and so many of them in a row are a proof.
+/// A poll that takes less is fast. Enough fast polls in a row move the handlers back to the shared thread.
 const FAST: Duration = Duration::from_micros(200);
 const FAST_POLLS: u32 = 64;
 
 thread_local! {
-    /// Whether this thread polls for another one.
+    /// Whether this thread belongs to the pool.
     static IS_ON_POOL: Cell<bool> = const { Cell::new(false) };
     /// The times of the handler that would have been polled here, but needs the pool.
     static WANTS_POOL: RefCell<Option<Arc<PollTimes>>> = const { RefCell::new(None) };
@@ -44,7 +44,7 @@ thread_local! {
 
 /// How long polls of the handlers of one state take.
 pub(crate) struct PollTimes {
-    /// How many fast polls in a row are still missing; with 0, the handlers are polled with all others.
+    /// How many fast polls in a row are missing; with 0, the handlers are polled on the shared thread.
     left: AtomicU32,
     /// As many as there are processors. Every state has its own, so that handlers that block hold up those of their state only.
     permits: Semaphore,
@@ -98,7 +98,7 @@ impl PollTimes {
 pub(crate) enum Slow {
     No,
     Yes,
-    /// It was, and for the first time in a while.
+    /// The poll was slow, for the first time in a while.
     Warn,
 }
 
@@ -182,11 +182,11 @@ pub(crate) async fn poll_on_pool<T: Send + 'static>(mut task: BoxFuture<'static,
             }
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => resume_unwind(panic),
-                // The runtime ends, and this with it.
+                // The tokio runtime is shutting down, and this future with it.
                 Err(_) => return pending().await,
             },
         };
-        // What waits holds no permit.
+        // A waiting task holds no permit.
         drop(permit);
         match poll {
             Poll::Ready(done) => return done,

@@ -1,5 +1,5 @@
-//! The seam between a machine and what it acts on: the actor reads and writes its object through a [`World`], and is
-//! notified through a [`WorkQueue`].
+//! The interface between an actor and its environment: it reads and writes its object through a [`World`],
+//! and is notified through a [`WorkQueue`].
 use crate::{
     applied::ChildKey,
     engine::{Claim, Ended, Moved, Now},
@@ -18,15 +18,15 @@ use std::{
 };
 use tokio::{sync::Notify, time::Instant};
 
-/// Where objects are stored. One implementation talks to an API server, another one keeps a single object in memory.
+/// The environment of an actor. One implementation talks to an API server, another one keeps a single object in memory.
 pub(crate) trait World<M: Machine>: Send + Sync {
-    /// The present.
+    /// The current time.
     fn now(&self) -> Now;
     /// The instant at which [`Now::elapsed`] is this much, for timers to wait for.
     fn instant(&self, elapsed: Duration) -> Instant;
     /// The state that all objects of the kind share.
     fn shared(&self) -> &Arc<SharedOf<M>>;
-    /// Whether this process may still act. It may not any more when another replica leads.
+    /// Whether this process may act. It must not while another replica leads.
     fn may_act(&self) -> bool {
         true
     }
@@ -42,11 +42,11 @@ pub(crate) trait World<M: Machine>: Send + Sync {
     }
     /// Replaces the status of this version of the object, and returns the object as stored then.
     fn write_status(&self, manifest: &ManifestOf<M>, status: &StatusOf<M>) -> impl Written<M>;
-    /// A number that changes whenever it becomes known that the server keeps other fields of a status than before.
+    /// A number that changes when the server may keep other fields of a status than before.
     fn schema_epoch(&self) -> u64 {
         0
     }
-    /// Takes notice that the server has pruned a status that was written.
+    /// Reports that the server has pruned a written status.
     fn pruned(&self, _: &ManifestOf<M>) {}
     /// Sets one condition of this version of the object and nothing else, beside what the other writes have set, and returns
     /// the object as stored then. The next status that is written takes the condition over.
@@ -77,7 +77,7 @@ pub(crate) trait World<M: Machine>: Send + Sync {
     /// Takes notice of an entry into a state. Each is reported once: when it is stored, or with the next one that is, if
     /// its state has no checkpoint. An entry that was undone before it was stored is not reported.
     fn moved(&self, manifest: &ManifestOf<M>, moved: &Moved<'_>);
-    /// Takes notice of a measurement for an objective that has ended without an entry into a state.
+    /// Reports a measurement for an objective that has ended without an entry into a state.
     fn measured(&self, _: Ended) {}
     /// Takes notice of a run of a handler that has ended, or could not begin. `took` says how long the handler ran; `None` if
     /// it did not.
@@ -88,11 +88,11 @@ pub(crate) trait World<M: Machine>: Send + Sync {
     fn poll_times(&self, _: StateId) -> Option<&Arc<PollTimes>> {
         None
     }
-    /// Takes notice of a slow poll of a handler.
+    /// Reports a slow poll of a handler.
     fn polled(&self, _: StateId, _: Slow, _: Duration) {}
     /// Records an event about the object; best effort.
     fn publish(&self, manifest: &ManifestOf<M>, event: Event);
-    /// How handlers reach objects of other kinds; see [`Context`](crate::Context).
+    /// The backend for access to objects of other kinds; see [`Context`](crate::Context).
     fn backend(&self) -> &(dyn Any + Send + Sync);
 }
 
@@ -195,7 +195,7 @@ pub(crate) struct Queued<T> {
 
 #[cfg(feature = "kube")]
 impl<T> Queued<T> {
-    /// Whether it only repeats this version of the object, or an earlier one.
+    /// Whether this only repeats the given version of the object, or an earlier one.
     pub fn is_old(&self, version: u64) -> bool {
         let object = self.object.as_ref();
         object.is_some_and(|observed| observed.version <= version) && self.has_no_more()
@@ -204,7 +204,7 @@ impl<T> Queued<T> {
     pub fn is_empty(&self) -> bool {
         self.object.is_none() && self.has_no_more()
     }
-    /// Whether it says nothing but the version of the object.
+    /// Whether the version of the object is the only content.
     fn has_no_more(&self) -> bool {
         #[cfg(feature = "dev")]
         if self.by_hand.is_some() {
@@ -246,7 +246,7 @@ impl<T> WorkQueue<T> {
         write(&mut self.queued.locked());
         self.arrived.notify_one();
     }
-    /// Takes the observations. What they say of `stop` and `observed` stays.
+    /// Takes the observations. The values of `stop` and `observed` stay.
     pub fn take(&self) -> Queued<T> {
         let mut queued = self.queued.locked();
         let left = Queued {

@@ -1,4 +1,4 @@
-//! How an object comes into a state: as a new object, as one that a restarted operator finds, or over an edge.
+//! Entries into a state: of a new object, of an object that a restarted operator finds, or over an edge.
 use super::{
     Cause, Engine, Moved, Now, Stay,
     limits::{Diverted, RateLimiter},
@@ -73,7 +73,7 @@ impl<'g> Engine<'g> {
         self.stay.before =
             Duration::try_from(now.time.duration_since(self.stay.entered_at)).unwrap_or_default();
         let policy = self.graph.state(found);
-        // A handler that is not written has begun nothing that would have to be resumed elsewhere.
+        // A handler that is not written has started no work that `resume` would have to finish.
         if let Some(elsewhere) = policy.resume.filter(|_| policy.written) {
             return self.enter(elsewhere, Cause::Restarted, self.restarted(policy), now);
         }
@@ -128,8 +128,8 @@ impl<'g> Engine<'g> {
         self.stay.not_before = self.rate.next_entry().max(not_before);
     }
 
-    /// Takes the entries that were not taken yet. They are certain as soon as the rendered status is stored: before that,
-    /// a status that is rejected, or another operator, may undo them.
+    /// Takes the entries that were not taken before. They are final only when the rendered status is stored:
+    /// until then the API server may reject the status, or another operator may overwrite it.
     pub fn take_moves(&mut self) -> Vec<Moved<'g>> {
         let Some(mut unstored) = self.unstored.take() else {
             return Vec::new();
@@ -141,8 +141,8 @@ impl<'g> Engine<'g> {
         moves
     }
 
-    /// Takes over the entries of the engine that this one replaces, up to the one that turned out to be stored: the answer
-    /// to its write was lost.
+    /// Takes over the entries of the engine that this one replaces, up to the entry that turned out to be
+    /// stored although the answer to its write was lost.
     pub fn keep_moves(&mut self, mut former: Vec<Moved<'g>>, stored: Option<EntryId>) {
         let known = former.iter().rposition(|moved| Some(moved.entry) == stored);
         former.truncate(known.map_or(0, |last| last + 1));
@@ -153,9 +153,9 @@ impl<'g> Engine<'g> {
         }
     }
 
-    /// Carries the conditions of the current state into the write of the next one, if its handler ran and its status was
-    /// never written: it may have no checkpoint, or the write may have failed during a deletion, which does not wait for
-    /// it. A state that was left before its handler ran counts as passed over.
+    /// Carries the conditions of the current state into the next write, if its handler ran and its status was
+    /// never written: a state without a checkpoint may be left before its write, and a deletion does not wait
+    /// for a failed write. A state that was left before its handler ran sets no conditions.
     fn carry_conditions(&mut self) {
         let Some(policy) = self
             .policy()

@@ -1,4 +1,4 @@
-//! Consecutive failures of a handler: what follows from them, what ends the row, and what another operator counted.
+//! Consecutive failures of a handler: the reaction to them, when their count is reset, and other operators' counts.
 use super::{Cause, Engine, Now, reason};
 use crate::{
     class::Class,
@@ -14,8 +14,8 @@ impl Engine<'_> {
         self.report_digests();
         let is_final = policy.kind == StateKind::Final;
         let limit = retry.limit.or(is_final.then_some(Retry::FINAL_LIMIT));
-        // What blocks the handler ends by itself, so it does not exceed the limit. A first failure is counted all the same,
-        // because the count says whether the state is being retried.
+        // A blocked handler recovers by itself, so it does not exceed the limit. The first failure is counted
+        // all the same, because the count shows that the state is being retried.
         let most = limit
             .filter(|_| class == Class::Blocked)
             .map_or(u32::MAX, |limit| limit.max(1));
@@ -45,28 +45,28 @@ impl Engine<'_> {
         self.stay.message = Some(truncated(&error).into());
     }
 
-    /// Ends a row of failures, and removes the message of the last one.
+    /// Resets the count of consecutive failures, and removes the message of the last one.
     pub(super) fn forget_failures(&mut self) {
         if self.stay.attempts > 0 {
             (self.stay.attempts, self.stay.message) = (0, None);
         }
     }
 
-    /// The stored message, if it is not that of the state.
+    /// The stored message, unless it is the message of the state itself.
     pub(super) fn own_message(&self, stored: &MachineStatus) -> Option<Box<str>> {
         let message = stored.message.as_deref().unwrap_or_default();
         let of_state = self.policy().map_or("", |policy| policy.message);
         (message != of_state).then(|| message.into())
     }
 
-    /// Whether a stored status says that another operator has dealt with a generation which this one has not.
+    /// Whether the stored status has a generation that another operator has reconciled and this one has not.
     pub fn is_behind(&self, stored: &MachineStatus) -> bool {
         stored.observed_generation.unwrap_or(-1) > self.observed
     }
 
-    /// Reports a stored status of this stay that is not the one that was written last. Another operator of the same
-    /// objects may have written it (one that was replaced, or that runs by mistake); its count of failures and the
-    /// generation that it has dealt with are honoured. It may also be a write of this operator whose answer was lost.
+    /// Reports a stored status of this stay that differs from the last written one. Another operator may have
+    /// written it (one that was replaced, or that runs by mistake): its count of failures and its observed
+    /// generation are taken over. It may also be a write of this operator whose answer was lost.
     pub fn saw_others_status(&mut self, stored: &MachineStatus, now: Now) {
         let theirs = stored.observed_generation.unwrap_or(-1);
         if theirs > self.observed.max(self.entered_for) {
@@ -74,7 +74,7 @@ impl Engine<'_> {
         }
         self.observed = self.observed.max(theirs);
         if theirs > self.judged {
-            // They have judged it in this very stay.
+            // The other operator handled that change of the spec in this stay.
             self.judged = theirs;
             self.judge_as_reported();
         }
@@ -88,16 +88,16 @@ impl Engine<'_> {
         }
         match (self.stay.attempts.cmp(&former), self.policy()) {
             (Ordering::Greater, _) if theirs > former => self.stay.attempts = self.stay.attempts.max(theirs),
-            // Their success ended the row; the failures here that are not written yet begin the next one.
+            // A success of theirs reset the count; unwritten failures here begin a new one.
             (Ordering::Greater, _) => self.stay.attempts = theirs.saturating_add(self.stay.attempts - former),
             (Ordering::Equal, Some(policy)) if theirs > 0 => {
                 (self.stay.attempts, self.stay.message) = (theirs, self.own_message(stored));
-                // The other operator may be gone before it retries.
+                // The other operator may have ended before its retry, so this one schedules it.
                 let retry = now.elapsed + policy.retry.delay(theirs, now.random);
                 self.stay.due = Some(self.stay.due.map_or(retry, |due| due.min(retry)));
             }
             (Ordering::Equal, _) => self.forget_failures(),
-            // A success here ends the row, no matter who counted it.
+            // A success of this process resets the count, whichever operator counted the failures.
             (Ordering::Less, _) => {}
         }
     }
@@ -134,7 +134,7 @@ mod tests {
         }
     }
 
-    /// An engine that has found `counted` stored failures, and has had `ours` more that are not written yet.
+    /// An engine that found `counted` stored failures, followed by `ours` failures that are not written.
     fn engine(counted: u32, ours: u32) -> Engine<'static> {
         let mut engine = Engine::new(&GRAPH, Some(&stored(counted)), 1, Vec::new(), now());
         for _ in 0..ours {

@@ -1,6 +1,6 @@
-//! Gates: when objects may enter a state. An object waits for a gate in the state before it, whose handler goes on running. Such a
-//! wait is an ask: it begins when a handler or a timeout leads to the state, and ends when the object enters a state or no longer
-//! wants to.
+//! Gates: when objects may enter a state. An object waits for a gate in the state before it, whose handler is
+//! still run. Such a wait is an ask: it begins when a handler or a timeout chooses the state, and ends when
+//! the object enters a state or the handler chooses otherwise.
 use super::{Engine, Now, Outcome, places::leader, times};
 use crate::{
     engine::times::When,
@@ -12,25 +12,25 @@ use crate::{
 use jiff::Timestamp;
 use std::time::Duration;
 
-/// An object waits for the gate of a state.
+/// The state whose gate an object waits for, and since when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Asking {
     pub to: StateId,
     pub since: Timestamp,
 }
 
-/// The first time from a point in time on at which objects with these values of fields may enter a state; `None` if there is none in
-/// the next years.
+/// The first time at or after `from` at which objects with these field values may enter a state; `None` if
+/// there is none in the next years.
 ///
 /// # Errors
 ///
-/// What is wrong with the schedule or the time zone of the gate, which is shut then.
+/// If the schedule or the time zone of the gate is invalid. The gate is closed then.
 pub fn opens(
     state: &Policy<'_>,
     field_values: &[Option<FieldValue>],
     from: Timestamp,
 ) -> Result<Option<Timestamp>, String> {
-    // Without one of its fields there is no window.
+    // A window needs both of its fields; without one of them the gate stays closed.
     let Some(window) = state.during else {
         return Ok(Some(from));
     };
@@ -41,7 +41,7 @@ pub fn opens(
         return Ok(Some(from));
     };
     let before = from.checked_sub(length).unwrap_or(Timestamp::MIN);
-    // The window is open if it has opened within its length; otherwise that is when it opens next.
+    // If the window opened within its length it is open now; otherwise this is its next opening.
     Ok(schedule.next(before).map(|start| start.max(from)))
 }
 
@@ -56,25 +56,25 @@ impl Engine<'_> {
         Some((asking.to, asking.since))
     }
 
-    /// The state that the timeout would lead to now if its gate were open, and since when.
+    /// The state that the expired timeout leads to once its gate is open, and since when.
     pub(super) fn ended_timeout(&self, now: Now) -> Option<Asking> {
         let policy = self.policy()?;
         let (_, to) = policy.timeout?;
         let has_ended = self.timeout_end(now).is_some_and(|end| end <= now.elapsed);
         let since = match self.timeout_when(policy, now)? {
-            // As exactly as it is stored: this must not change with the clock.
+            // The stored time of the entry is used because it does not change when the clock is corrected.
             When::After(after) => self.stay.entered_at.checked_add(after).ok()?,
             When::At(instant) => instant,
         };
         has_ended.then_some(Asking { to, since })
     }
 
-    /// The first time from a point in time on at which the window of a state lets an object enter, as its fields are now; `None` if
-    /// there is none in the next years. Whether limits have places for it then, nobody knows.
+    /// The first time at or after `from` at which the window of a state lets an object enter, by the current
+    /// values of its fields; `None` if there is none in the next years. Limits are not considered.
     ///
     /// # Errors
     ///
-    /// What is wrong with the schedule or the time zone of the gate, which is shut then.
+    /// If the schedule or the time zone of the gate is invalid. The gate is closed then.
     pub fn opens(&self, to: StateId, from: Timestamp) -> Result<Option<Timestamp>, String> {
         match self.deleting {
             true => Ok(Some(from)),
@@ -86,13 +86,13 @@ impl Engine<'_> {
         self.is_let_in(to, now) && self.is_in_window(to, now)
     }
 
-    /// Whether nothing but the time is in the way of an object into a state.
+    /// Whether only the window can keep an object out of a state.
     fn is_let_in(&self, to: StateId, now: Now) -> bool {
         self.has_places(to) && self.is_approved(to, now)
     }
 
-    /// Whether nobody has to approve that the object enters a state, or somebody has approved just that. The deletion of an object
-    /// waits for nothing.
+    /// Whether entering a state needs no approval, or has been approved for this ask. A deletion does not
+    /// wait for approvals.
     pub(super) fn is_approved(&self, to: StateId, now: Now) -> bool {
         if self.deleting || !self.graph.state(to).needs_approval {
             return true;
@@ -101,8 +101,8 @@ impl Engine<'_> {
         asking.is_some_and(|asking| asking.to == to && self.ask_id(asking) == self.approved)
     }
 
-    /// Identifies a wish, and the spec with which the object has it: nobody approves another one by the same number, be it that of the
-    /// same object a moment later.
+    /// The id of an ask with the present spec. Later asks have other ids, unless they follow within the same
+    /// second, so an approval does not apply to an ask or a spec that was not reviewed.
     fn ask_id(&self, asking: Asking) -> u64 {
         let Asking { to, since } = asking;
         let spec = self.spec_mark();
@@ -117,7 +117,7 @@ impl Engine<'_> {
         self.opens(to, now.time) == Ok(Some(now.time))
     }
 
-    /// What comes of a run: if its handler has chosen a state whose gate is shut, the object stays and asks.
+    /// Applies a gate to the outcome of a run: an object stays and asks if its chosen state's gate is closed.
     pub(super) fn at_gate(
         &mut self,
         outcome: Outcome,
@@ -132,14 +132,14 @@ impl Engine<'_> {
             self.ask(waits_for, now);
         }
         match waits_for {
-            // The handler says this again when it has been let through.
+            // The handler sets its message again when it runs after the gate has opened.
             Some(_) => (Outcome::Exit(Exit::Stay), None),
             None => (outcome, words),
         }
     }
 
-    /// Whether the object has to wait before it enters the state that its handler has chosen. One whose handler runs only once, or
-    /// whose state is not stored, cannot ask again.
+    /// Whether the object has to wait before it enters the state that its handler has chosen. A state with
+    /// `effects: once` or without a checkpoint does not wait, because its handler could not choose again.
     fn has_to_wait(&self, to: StateId, now: Now) -> bool {
         let asks = self
             .policy()
@@ -147,7 +147,7 @@ impl Engine<'_> {
         asks && !self.is_open(to, now)
     }
 
-    /// The handler has chosen a state whose gate is shut, or none of those.
+    /// Records the ask for the gated state that the handler has chosen; `None` withdraws it.
     pub(super) fn ask(&mut self, to: Option<StateId>, now: Now) {
         self.stay.asking = to.map(|to| {
             let former = self.stay.asking.filter(|asking| asking.to == to);
@@ -155,17 +155,17 @@ impl Engine<'_> {
         });
     }
 
-    /// When the handler is to run again because the gate that it waits for is open, as [`Now::elapsed`]. While the limits have no
-    /// places for it, it has to ask them when the window opens.
+    /// When the handler runs again because its gate is open, as [`Now::elapsed`]. While the limits have no
+    /// place, it asks them for one when the window opens.
     pub(super) fn gate_opens(&self, now: Now) -> Option<Duration> {
-        // A failed run waits for its backoff.
+        // After a failed run the handler waits for its backoff instead.
         let to = self.stay.asking.filter(|_| self.stay.attempts == 0)?.to;
         let at = self.opens(to, now.time).ok()??;
         let is_due = at > now.time || self.is_let_in(to, now);
         is_due.then(|| now.elapsed + times::until(at, now))
     }
 
-    /// When a timeout that has ended has to ask the limits for places, because the window of its state opens.
+    /// When an expired timeout asks the limits for places, because the window of its target state opens.
     pub(super) fn window_opens(&self, now: Now) -> Option<Duration> {
         let (_, to) = self.policy()?.timeout?;
         if self.is_let_in(to, now) {
@@ -176,7 +176,7 @@ impl Engine<'_> {
         (at > now.time).then(|| now.elapsed + times::until(at, now))
     }
 
-    /// When a timeout that ends at this time leads to a state, as [`Now::elapsed`].
+    /// When a timeout that expires at `end` can lead to a state, as [`Now::elapsed`].
     pub(super) fn passes(&self, to: StateId, end: Duration, now: Now) -> Option<Duration> {
         if !self.is_let_in(to, now) {
             return None;
@@ -189,7 +189,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Goes on waiting as the stored status says.
+    /// Restores the ask from the stored status.
     pub(super) fn find_ask(&mut self, stored: &MachineStatus) {
         let asking = stored.ask.as_ref().and_then(|ask| {
             let to = self.graph.find(&ask.to)?;
@@ -199,9 +199,9 @@ impl Engine<'_> {
         self.stay.asking = asking;
     }
 
-    /// The ask as the status has it.
+    /// The ask, as it is written to the status.
     pub(super) fn stored_ask(&self, now: Now) -> Option<Ask> {
-        // Nobody grants anything to an object that is paused.
+        // A paused object cannot be granted anything, so it does not ask.
         let asks = self.asks(now).filter(|_| !self.pausing);
         asks.map(|(to, since)| Ask {
             to: self.graph.state(to).name.to_owned(),

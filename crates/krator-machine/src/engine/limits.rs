@@ -1,4 +1,4 @@
-//! How often and how fast an object may enter states: the limits of the description, and the rate of every machine.
+//! Limits on entries into states: the counts of the description, and the rate that applies to every machine.
 use super::{Cause, Engine, Now, reason::Reason};
 use crate::{
     field_value::FieldValue,
@@ -6,19 +6,19 @@ use crate::{
 };
 use std::time::Duration;
 
-/// So many states are entered as fast as the machine goes; one that goes on like that is slowed to one state a second. This
-/// catches loops that the checks of a description cannot see, because they lead through handlers, errors and values of objects.
+/// After this many entries without a pause, an object is slowed to one state a second. This catches loops
+/// through handlers, errors and values of objects, which the checks of a description cannot see.
 const UNSLOWED_ENTRIES: u32 = 100;
 
-/// An object that has been in its state for this long has rested there; it is not running through a loop. It is also the
-/// first delay before Kubernetes restarts a container that has crashed.
+/// An object that has been in its state for this long is not in a loop. It is also the first delay before
+/// Kubernetes restarts a container that has crashed.
 const REST: Duration = Duration::from_secs(10);
 
-/// How many states an object has entered lately. Each second without an entry allows one more, so what counts is time, and not
-/// what the object does in it.
+/// A rate limiter of entries into states. It is a token bucket: each second allows one more entry, whatever
+/// the object does in that second.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RateLimiter {
-    /// The second of [`Now::elapsed`] in which an object that enters one state a second would have entered as many.
+    /// The second of [`Now::elapsed`] at which an object with one entry a second would have as many entries.
     entitled: u32,
     /// Whether the object is slowed, or was a moment ago.
     is_slowed: bool,
@@ -41,12 +41,12 @@ impl RateLimiter {
     }
 }
 
-/// The second of [`Now::elapsed`]; that of a process that has run for more than a hundred years is the last one.
+/// The time as whole seconds, which saturate after more than a hundred years.
 fn second(now: Now) -> u32 {
     u32::try_from(now.elapsed.as_secs()).unwrap_or(u32::MAX)
 }
 
-/// Where an entry leads that limits have diverted, and why.
+/// The target of an entry after limits have been applied, and why.
 pub(super) struct Diverted {
     pub to: StateId,
     pub cause: Cause,
@@ -56,8 +56,8 @@ pub(super) struct Diverted {
 }
 
 impl Engine<'_> {
-    /// Counts an entry into a state that has a limit. Past it the object goes to `limit.then`; if it comes back from there
-    /// without having rested, it has to rest there now.
+    /// Counts an entry into a state that has a limit. Past the limit the object goes to `limit.then`; if it
+    /// comes back from there without having rested, it has to rest in `limit.then`.
     pub(super) fn divert(&mut self, to: StateId, cause: Cause, reason: Reason, now: Now) -> Diverted {
         let mut diverted = Diverted {
             to,
@@ -65,7 +65,7 @@ impl Engine<'_> {
             reason,
             not_before: Duration::ZERO,
         };
-        // A cycle of limits ends where it began: one entry counts only once.
+        // `limit.then` may lead in a cycle. Each state is counted once, and the cycle ends where it began.
         let mut passed = Vec::new();
         while let Some((times, then)) = self.graph.state(diverted.to).limit
             && !passed.contains(&diverted.to)
@@ -87,14 +87,14 @@ impl Engine<'_> {
         diverted
     }
 
-    /// Where the next entry of a state leads instead, because its limit is used up.
+    /// The state that objects enter instead, because the limit of this one is used up.
     pub fn diverts(&self, to: StateId) -> Option<StateId> {
         let (times, then) = self.graph.state(to).limit?;
         let count = self.entries.get(&to).copied().unwrap_or_default();
         (count >= self.most(times)?).then_some(then)
     }
 
-    /// How often a state may be entered; `None` if that is not limited.
+    /// How often a state may be entered; `None` means without limit.
     fn most(&self, times: Times) -> Option<u32> {
         match times {
             Times::Fixed(times) => Some(times),
@@ -105,7 +105,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Goes on at the rate of the engine that this one replaces: an object is no faster because another writer changes its status.
+    /// Keeps the rate of the engine that this one replaces, so that a foreign write of the status does not reset it.
     pub fn keep_pace(&mut self, former: &Engine<'_>, now: Now) {
         let second = second(now);
         let ahead = former.rate.entitled.saturating_sub(second);
@@ -114,8 +114,8 @@ impl Engine<'_> {
         self.stay.not_before = self.stay.not_before.max(self.rate.next_entry());
     }
 
-    /// A handler leads on from a state. If the object has rested there, the count of each state that is past its limit begins
-    /// anew: the way back from `limit.then` is open, but no loop leads through it without a rest.
+    /// Resets the counts of limits that are exceeded, if the object has rested in the state that its handler
+    /// leaves: the object can come back from `limit.then`, but not in a loop without rests.
     pub(super) fn open_limits(&mut self, now: Now) {
         if self.in_state_for(now) < REST {
             return;

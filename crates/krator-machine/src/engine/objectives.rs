@@ -1,5 +1,5 @@
-//! How long an object takes from one state to another, by the objectives of the description. A measurement is stored, so it goes
-//! on after a restart; that its time is over is counted when it is over, and not stored.
+//! Measures how long objects take from one state to another, for the objectives of the description. Measurements are stored,
+//! so they continue after a restart; whether a deadline was missed is counted in memory when it passes, and not stored.
 use super::{Engine, Now, times::until};
 use crate::{
     graph::StateId,
@@ -11,14 +11,14 @@ use std::time::Duration;
 /// A measurement that is under way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measurement {
-    /// The number of the objective in the graph.
+    /// The index of the objective in the graph.
     objective: usize,
     since: Timestamp,
-    /// Whether it was counted already that the time is over.
+    /// Whether the missed deadline was counted.
     is_missed: bool,
 }
 
-/// How a measurement has ended.
+/// The result of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measured {
     /// The object got there in time.
@@ -30,10 +30,10 @@ pub enum Measured {
 }
 
 impl Measured {
-    /// Each of them once.
+    /// All results.
     pub const ALL: [Self; 3] = [Self::Met, Self::Missed, Self::Abandoned];
 
-    /// Its name in metrics.
+    /// The name of the result in metrics.
     pub fn name(self) -> &'static str {
         match self {
             Self::Met => "met",
@@ -43,11 +43,11 @@ impl Measured {
     }
 }
 
-/// The number of an objective, and how a measurement for it has ended.
+/// The index of an objective, and the result of a measurement for it.
 pub type Ended = (usize, Measured);
 
 impl Engine<'_> {
-    /// Takes over the measurements that are stored. One whose time is over counts as counted before.
+    /// Takes over the stored measurements. One whose deadline has passed was counted by an earlier process.
     pub(super) fn find_measurements(&mut self, stored: &MachineStatus, now: Now) {
         for start in &stored.objectives {
             if let Some(objective) = self.graph.objective(&start.name) {
@@ -61,7 +61,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The measurements that an entry into a state ends, which may be due to a deletion. Those that it begins are under way from now on.
+    /// Returns the measurements that an entry into a state, or a deletion, ends, and begins those that start with it.
     pub(super) fn measure(&mut self, to: StateId, is_deleted: bool, now: Now) -> Vec<Ended> {
         let graph = self.graph;
         if graph.objectives.is_empty() {
@@ -96,14 +96,14 @@ impl Engine<'_> {
         ended
     }
 
-    /// `None` if something is due now. Otherwise the time at which something will be due, if any.
+    /// When something is due next, for the machine or for an objective; `None` if that is now.
     pub fn rests_until(&self, now: Now) -> Option<Option<Duration>> {
         let next = self.before_objectives(self.machine_rests_until(now)?, now);
         let due = next.is_some_and(|at| at <= now.elapsed);
         (!due).then_some(next)
     }
 
-    /// When the time of the next measurement is over, if one is under way.
+    /// The next deadline of a measurement, if one is in progress.
     pub fn objective_due(&self, now: Now) -> Option<Duration> {
         let under_way = self.measured.iter().flat_map(|measured| &**measured);
         let ends = under_way.filter(|known| !known.is_missed && !self.is_abandoned());
@@ -111,12 +111,12 @@ impl Engine<'_> {
             .min()
     }
 
-    /// This time, or that at which a measurement is over, if that is earlier.
+    /// The earlier one of `until` and the next deadline of a measurement.
     pub(super) fn before_objectives(&self, until: Option<Duration>, now: Now) -> Option<Duration> {
         until.into_iter().chain(self.objective_due(now)).min()
     }
 
-    /// The measurements whose time is over now. Each is returned once, and ends without another count.
+    /// Returns the measurements whose deadline has passed, each of them once.
     pub fn miss(&mut self, now: Now) -> Vec<Ended> {
         if self.is_abandoned() {
             return Vec::new();
@@ -135,7 +135,7 @@ impl Engine<'_> {
         missed
     }
 
-    /// Whether the object is being deleted, and nothing but its end is left to be seen.
+    /// Whether the object is being deleted by a machine without a deletion path, so no measurement can end.
     fn is_abandoned(&self) -> bool {
         self.deleting && self.graph.deletion.is_none()
     }
@@ -147,7 +147,7 @@ impl Engine<'_> {
         open.map(|known| (known.objective, Measured::Abandoned)).collect()
     }
 
-    /// Goes back to what this engine was before. What was counted meanwhile stays counted.
+    /// Restores an earlier copy of this engine. Deadlines that were counted since then stay counted.
     pub fn go_back(&mut self, before: Self) {
         let after = std::mem::replace(self, before).measured.unwrap_or_default();
         for known in self.measured.iter_mut().flat_map(|measured| &mut **measured) {
@@ -170,7 +170,7 @@ impl Engine<'_> {
         starts
     }
 
-    /// When the time of a measurement is over. Times are stored to the second, so it has up to one second more than it should.
+    /// The deadline of a measurement. Times are stored to the second, so up to a second is added.
     fn end(&self, objective: usize, since: Timestamp) -> Timestamp {
         let within = SignedDuration::try_from(self.graph.objectives[objective].within);
         let end = within.map(|within| within.saturating_add(SignedDuration::from_secs(1)));
@@ -223,7 +223,7 @@ mod tests {
         Engine::new(&GRAPH, stored, 1, Vec::new(), at(second))
     }
 
-    /// An object that has entered these states, one after the other, at these times. The first one is `Pending`.
+    /// An object with these entries, as states with times. The first state is `Pending`.
     fn went(entries: &[(StateId, i64)]) -> Engine<'static> {
         let mut engine = found(None, 0);
         go(&mut engine, entries);
@@ -237,7 +237,7 @@ mod tests {
         }
     }
 
-    /// The measurements that the entries since the last look have ended.
+    /// The results of the measurements that ended since the last call.
     fn ended(engine: &mut Engine<'_>) -> Vec<Ended> {
         let moves = engine.take_moves().into_iter();
         moves.flat_map(|moved| moved.ended).collect()
@@ -308,12 +308,12 @@ mod tests {
         assert_eq!(engine.objective_due(at(5)), Some(Duration::from_secs(11)));
         go(&mut engine, &[(READY, 6)]);
         assert_eq!(ended(&mut engine), [(0, Met)]);
-        // What was over at the start counts as counted before.
+        // A deadline that has passed before the start counts as counted.
         let mut late = found(Some(&status), 50);
         assert_eq!((late.miss(at(50)), late.miss(at(51))), (vec![], vec![]));
         go(&mut late, &[(READY, 52)]);
         assert_eq!(ended(&mut late), []);
-        // One that the description does not have any more is forgotten.
+        // A measurement of an objective that the description has dropped is forgotten.
         status.objectives[0].name = "Busy-Lost".to_owned();
         assert_eq!(stored(&found(Some(&status), 5), 5).objectives.len(), 1);
     }
@@ -325,10 +325,10 @@ mod tests {
         assert_eq!(engine.decide(at(2)), Decision::Entered);
         assert_eq!(ended(&mut engine), [(0, Abandoned), (1, Abandoned)]);
         assert_eq!(engine.abandon(), [], "each counts once");
-        // An end that the handler chooses is the end of the second one, and abandons the first one.
+        // The handler ends the object: the second measurement is met, and the first one is abandoned.
         let mut engine = went(&[(BUSY, 1), (GONE, 2)]);
         assert_eq!(ended(&mut engine), [(0, Abandoned), (1, Met)]);
-        // An object that is gone without its machine.
+        // The object vanishes without an end of its machine.
         let mut engine = went(&[(BUSY, 1)]);
         assert_eq!(engine.miss(at(11)), [(0, Missed)]);
         assert_eq!(engine.abandon(), [(1, Abandoned)]);

@@ -1,5 +1,5 @@
-//! Places in sets of states: what an object takes of the limits of its kind, and what it waits for. Whether there is a place is
-//! known to the [ledger](crate::ledger) of all objects; the engine is told.
+//! Places that the limits of a kind count: those that an object holds, and those that it waits for. The
+//! [ledger](crate::ledger) of all objects decides whether a place is free, and the driver passes the answer to the engine.
 use super::{Engine, Now};
 use crate::{
     field_value::FieldValue,
@@ -8,52 +8,52 @@ use crate::{
 };
 use jiff::Timestamp;
 
-/// A place that a limit has for an object.
+/// A place of a limit that an object can hold.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// The number of the limit.
+    /// The index of the limit.
     pub limit: u16,
-    /// The value of the field that it counts apart, empty if there is none. `None` if nobody knows it: that place counts for each
-    /// value.
+    /// The value of the field by which the limit counts objects separately; empty if it counts all objects
+    /// together. `None` if the value is unknown: the place then counts for each value.
     pub of: Option<Box<str>>,
 }
 
-/// What an object takes of the limits of its kind.
+/// The places that an object holds and those that it waits for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claim {
-    /// The places that it has, or may have although this process does not know it.
+    /// The places that the object holds, or may hold without this process knowing it.
     pub holds: Vec<Place>,
-    /// What it waits for; `None` if it could not go on although there were places.
+    /// The places that the object waits for; `None` if it could not proceed even with them.
     pub wish: Option<Wish>,
 }
 
-/// What an object waits for.
+/// The places that an object waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wish {
-    /// All that it needs.
+    /// All places that the object needs.
     pub places: Vec<Place>,
-    /// When it entered its state: the object that has waited there longest is first.
+    /// When the object entered its state, because the longest waiting object is first.
     pub since: Timestamp,
 }
 
-/// What identifies a process in [`Ask::leader`].
+/// The id of a process in [`Ask::leader`].
 pub(super) fn leader(now: Now) -> String {
     format!("{:016x}", now.leader)
 }
 
 impl Engine<'_> {
-    /// Says whether the limits have places for the object in the state that it asks for.
+    /// Sets whether the limits have places for the object in the state that it asks for.
     pub fn grant(&mut self, is_granted: bool) {
         self.stay.is_granted = is_granted;
     }
 
-    /// The limits that count objects in this state, and not in that of the object.
+    /// The limits that count objects in the state `to`, and not in the current state.
     pub(super) fn needed(&self, to: StateId) -> impl Iterator<Item = (usize, &Limit<'_>)> {
         let limits = self.graph.limits.iter().enumerate();
         limits.filter(move |(_, limit)| limit.is_entered(self.at, to))
     }
 
-    /// What an object waits for, for people. It says nothing of who has the places: all who wait would be written at each change.
+    /// A text about what the object waits for. It does not name the holders, which would change every waiting status.
     pub(super) fn waits_for(&self, to: StateId) -> String {
         let to_state = self.graph.state(to);
         let approval = to_state.needs_approval.then(|| "an approval".to_owned());
@@ -67,7 +67,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Whether the object needs no place to enter a state, or has what it needs. The deletion of an object waits for nothing.
+    /// Whether entering a state needs no place, or places are granted. A deletion never waits.
     pub(super) fn has_places(&self, to: StateId) -> bool {
         self.deleting || self.stay.is_granted || self.needed(to).next().is_none()
     }
@@ -80,7 +80,7 @@ impl Engine<'_> {
             Some(FieldValue::Text(text)) => text.clone(),
             _ => Box::default(),
         };
-        // A graph has fewer limits than that.
+        // The index always fits, because no graph has that many limits.
         let limit = u16::try_from(number).unwrap_or(u16::MAX);
         Place { limit, of: Some(of) }
     }
@@ -94,14 +94,14 @@ impl Engine<'_> {
             .collect()
     }
 
-    /// What the object takes of the limits, and what it waits for, if this status is stored. Only what is stored is granted, by the
-    /// process that it names: an entry that another process has sent cannot come after that, because it is of an earlier version.
+    /// The places that the object holds or waits for, if this status is stored. Only a stored ask is granted, and only
+    /// by the process that it names: a late entry by another process fails, because it is for an earlier version.
     pub fn claim(&self, stored: Option<&MachineStatus>, now: Now) -> Claim {
         let at = self.at.map(|at| self.places_in(at));
         let stored_state = stored.and_then(|stored| self.graph.find(stored.state.as_deref()?));
         let ask = stored.and_then(|stored| stored.ask.as_ref());
         let asked = ask.and_then(|ask| Some((ask, self.graph.find(&ask.to)?)));
-        // Another process may have granted this.
+        // An ask that names another process may have been granted by that process.
         let foreign = asked.filter(|(ask, _)| ask.leader.as_ref() != Some(&leader(now)));
         let states = stored_state.into_iter().chain(foreign.map(|(_, to)| to));
         let mut holds = at.unwrap_or_default();
@@ -120,8 +120,8 @@ impl Engine<'_> {
         Claim { holds, wish }
     }
 
-    /// Whether the object has come into its state by a grant that does not hold for this status, which is stored by now: another
-    /// process has renewed or dropped the ask.
+    /// Whether a grant for the state has become invalid: the stored status shows that another process has
+    /// renewed or dropped the ask.
     pub fn has_lost_grant(&self, stored: &MachineStatus, now: Now) -> bool {
         let ask = stored.ask.as_ref();
         let is_ours = ask.is_some_and(|ask| ask.leader.as_ref() == Some(&leader(now)));

@@ -24,18 +24,18 @@ pub enum Cause {
     SpecChanged,
     /// The object is being deleted.
     Deleted,
-    /// An operator found the object in a state that is not gone on with after a restart: `resume`.
+    /// An operator restarted and found the object in a state with `resume`.
     Restarted,
     /// The handler of a state with `effects: once` was dropped: `resume`.
     Interrupted,
     /// The handler of a state with `effects: once` failed: `resume`.
     Failed,
-    /// Somebody at the page of a development build took an edge of a state whose handler is not written.
+    /// A person took an edge on the page of a development build.
     ByHand,
 }
 
 impl Cause {
-    /// Its name in events, in metrics and in the log: that of the variant.
+    /// The name of the cause in events, metrics and the log: that of the variant.
     pub fn name(self) -> String {
         format!("{self:?}")
     }
@@ -44,19 +44,19 @@ impl Cause {
 /// An entry of an object into a state.
 #[derive(Clone, Debug)]
 pub struct Moved<'g> {
-    /// The state that it left; `None` if the object is new, or was in a state that the machine does not know.
+    /// The state that the object left; `None` if the object is new, or its state was unknown.
     pub from: Option<&'g Policy<'g>>,
-    /// The state that it entered; the same one if an edge leads there.
+    /// The state that the object entered; it may be the same one.
     pub to: &'g Policy<'g>,
-    /// Why.
+    /// The cause of the entry.
     pub cause: Cause,
-    /// Identifies the stay that begins.
+    /// The id of the new stay.
     pub entry: EntryId,
-    /// How long it was in the state that it left; zero if there was none.
+    /// How long the object was in the former state; zero if there was none.
     pub stayed: Duration,
-    /// The measurements for objectives that it ended.
+    /// The results of the measurements that the entry ended.
     pub ended: Vec<Ended>,
-    /// Whether this is the entry from which on a machine that never waits is slowed down.
+    /// Whether the rate limiter slows the object from this entry on.
     pub slowed: bool,
     pub(super) reason: Option<Box<str>>,
 }
@@ -71,16 +71,16 @@ impl Moved<'_> {
 /// The explanation of an entry into a state.
 #[derive(Debug)]
 pub(super) enum Reason {
-    /// The object shows it: it is new, it is deleted, its spec has changed; or its handler says nothing.
+    /// The object itself shows the reason: it is new, deleted or edited; or the handler gave none.
     Evident,
-    /// The words of the handler that has chosen the edge.
+    /// The message of the handler that chose the edge.
     OfHandler(Box<str>),
-    /// The cause of an edge that the runtime takes, with the last words of the handler.
+    /// The cause of an edge that the runtime took, with the last message of the handler.
     OfRuntime(String),
 }
 
 impl Reason {
-    /// The reason for the edge `limit.then` of a state that the object would have entered for this reason.
+    /// The reason for taking `limit.then` instead of entering a state for the given reason.
     pub fn full(self, policy: &Policy<'_>, most: u32) -> Self {
         let cause = format!("entered {} {}", policy.name, times(most));
         Self::OfRuntime(match self {
@@ -90,9 +90,9 @@ impl Reason {
         })
     }
 
-    /// The message in a state that has a message of its own, or an empty one. The author of a handler knows
-    /// both texts, so that of the handler replaces that of the state. The author of a state does not know by which edge
-    /// an object comes, so the cause of an edge of the runtime stands beside the text.
+    /// The message to show in a state with this message of its own, which may be empty. A handler's reason
+    /// replaces it, because the author of the handler knows both texts. A cause of the runtime is appended,
+    /// because the author of the state does not know by which edge objects enter.
     pub fn beside(self, message: &str) -> Option<Box<str>> {
         let reason = match self {
             Self::Evident => return None,
@@ -135,7 +135,7 @@ impl Engine<'_> {
             Some(When::After(after)) => format!("timed out after {}", duration(after)),
             Some(When::At(instant)) if is_scheduled => format!("scheduled for {instant}"),
             Some(When::At(instant)) => format!("timed out at {instant}"),
-            // Without a time there is no timeout.
+            // A timeout by schedule has no duration to mention.
             None => "timed out".to_owned(),
         };
         self.with_last_words(format!("{when} in {}", policy.name))
@@ -151,8 +151,8 @@ impl Engine<'_> {
         Reason::OfRuntime(format!("the operator restarted in {}", policy.name))
     }
 
-    /// A cause with what the handler said last in this stay. What led to the state is left out, because it would be
-    /// repeated around every cycle of timeouts.
+    /// A cause with the last message of the handler in this stay. The reason for the entry into the state is
+    /// omitted, because a cycle of timeouts would repeat it on every round.
     fn with_last_words(&self, cause: String) -> Reason {
         Reason::OfRuntime(match self.stay.message.as_deref() {
             Some(words) if !words.is_empty() => format!("{cause}: {words}"),
@@ -214,7 +214,7 @@ mod tests {
         engine.ended(outcome, at(11));
     }
 
-    /// The last entry of an object that was found in this state, or is new, after something has happened.
+    /// The last entry of an object, new or found in a state, after `act`.
     fn last(
         found: Option<&str>,
         happens: impl FnOnce(&mut Engine<'_>),

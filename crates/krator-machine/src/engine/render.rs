@@ -7,8 +7,8 @@ use crate::{
 };
 
 impl Engine<'_> {
-    /// The machine's part of `.status`, which is to be written over `former`. `None` if the machine does not know the
-    /// stored state: such an object is left as it is.
+    /// The machine's part of `.status`, based on the `former` one. `None` if the machine does not know the
+    /// stored state: the status is then left unchanged.
     pub fn render(&self, former: &MachineStatus, now: Now) -> Option<MachineStatus> {
         let policy = self.policy()?;
         let message = self.shown_message(policy);
@@ -35,9 +35,9 @@ impl Engine<'_> {
         })
     }
 
-    /// The conditions that replace those of `former`: always `Ready`, `Reconciling` and `Stalled`, in this order,
-    /// followed by those of the description. The latter keep their status until something sets them. Conditions that the
-    /// description does not name belong to others and are left out.
+    /// The conditions that replace those of `former`: always `Ready`, `Reconciling` and `Stalled`, in this
+    /// order, followed by those of the description, which keep their status until they are set again.
+    /// Conditions of other clients are left out.
     fn conditions(&self, policy: &Policy<'_>, former: &MachineStatus, now: Now) -> Vec<Condition> {
         let message_of_state = self.shown_message(policy);
         let entered = former.entry != Some(self.entry());
@@ -46,8 +46,8 @@ impl Engine<'_> {
             Some(unstored) => (&[][..], &unstored.set[..]),
             None => (&[][..], &[][..]),
         };
-        // A failed run has not dealt with its generation, but the failure is about that generation. That a handler is not
-        // written is so for every generation.
+        // A failed run has not reconciled its generation, but the failure is about that generation. The
+        // reason `NotWritten` applies to every generation.
         let observed = if self.stay.attempts > 0 && policy.written {
             self.pinned
         } else {
@@ -61,7 +61,7 @@ impl Engine<'_> {
             known.find(|c| c.kind == kind)
         };
         let not_written = policy.not_written();
-        // A state whose handler nobody has written looks like a failed one.
+        // A state without a written handler is shown like one of the kind `failed`.
         let shown_kind = not_written.as_ref().map_or(policy.kind, |_| StateKind::Failed);
         let retrying = self.stay.attempts > 0 && shown_kind != StateKind::Failed;
         let (reason, message) = match &not_written {
@@ -127,7 +127,7 @@ impl Engine<'_> {
                 let observed = observed.max(self.entered_for).max(0);
                 condition.observed_generation = Some(observed);
             } else if not_written.is_some() {
-                // `kubectl wait` passes over conditions of former generations.
+                // `kubectl wait` ignores conditions of earlier generations.
                 condition.observed_generation = Some(self.generation.max(0));
             }
             conditions.push(condition);

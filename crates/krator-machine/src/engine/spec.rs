@@ -1,4 +1,4 @@
-//! Which fields of the spec have changed since it was judged last.
+//! Finds the fields of the spec that have changed since the machine last reacted to a change.
 use super::{Engine, Policy};
 use crate::{
     graph::OnSpecChange,
@@ -12,16 +12,16 @@ type Stored = BTreeMap<String, String>;
 /// The digests of the fields whose changes a description tells apart.
 #[derive(Clone, Debug)]
 pub(super) struct SpecMemory {
-    /// As they are in the latest generation that was observed.
+    /// The digests of the latest observed generation.
     now: Vec<SpecDigest>,
-    /// As they were in the latest generation whose change has been applied to the machine.
+    /// The digests of the latest generation to which the machine has reacted.
     judged: Stored,
-    /// As they were in the generation that the status says has been judged: the one that it has observed, or that its state
-    /// was entered for.
+    /// The digests of the generation that the status records as judged: the later one of `observedGeneration`
+    /// and the generation at the entry.
     reported: Stored,
-    /// The digest of the whole spec, of a kind that is converted.
+    /// The digest of the whole spec, if the kind has conversions.
     whole: Option<u64>,
-    /// Whether a conversion has changed the spec since it was judged, for which there is no new generation.
+    /// Whether a conversion changed the spec since it was judged, which creates no new generation.
     is_converted: bool,
 }
 
@@ -41,10 +41,10 @@ impl SpecMemory {
 }
 
 impl Engine<'_> {
-    /// Reports the digests of the fields as the object was found, with its stored status. Where its generation has been
-    /// judged they are those that were judged, whatever is stored: a field may have been added to the description, or have
-    /// another default now.
-    /// Only a whole spec that differs has been changed by a conversion meanwhile.
+    /// Reports the digests of the fields when the object is found with its stored status. If its generation
+    /// was judged before, they count as judged even if other digests are stored: the description may have got
+    /// a new field or another default.
+    /// A different digest of the whole spec means that a conversion changed it meanwhile.
     pub fn found_spec(&mut self, stored: Option<&MachineStatus>, whole: Option<u64>, now: Vec<SpecDigest>) {
         if now.is_empty() {
             return;
@@ -68,8 +68,8 @@ impl Engine<'_> {
         self.spec = Some(spec);
     }
 
-    /// Reports a generation with the digest of its whole spec, if the kind is converted, and with its digests. It takes effect
-    /// when no handler is running. Returns whether the spec has changed.
+    /// Reports a generation with its digests, and with the digest of the whole spec if the kind has
+    /// conversions. It takes effect when no handler is running. Returns whether the spec has changed.
     pub fn saw_spec(
         &mut self,
         generation: i64,
@@ -91,20 +91,20 @@ impl Engine<'_> {
         has_changed
     }
 
-    /// What is another number for another spec: its generation, or the digest of the whole spec in a kind that is converted, in which
-    /// the same generation may have several.
+    /// A number that identifies the spec: its generation or, since conversions change the spec without a new
+    /// generation, the digest of the whole spec.
     pub(super) fn spec_mark(&self) -> u64 {
         let whole = self.spec.as_ref().and_then(|spec| spec.whole);
         whole.unwrap_or(self.generation.unsigned_abs())
     }
 
-    /// Whether the spec is the one that was judged last.
+    /// Whether the machine has reacted to the latest spec.
     pub(super) fn is_judged(&self) -> bool {
         self.judged == self.generation && !self.spec.as_ref().is_some_and(|spec| spec.is_converted)
     }
 
-    /// The reaction of the state to the change of the spec since it was judged last: the first change with a field that differs
-    /// decides, and without one the rest.
+    /// The reaction of the state to the change since the spec was last judged: that of the first rule with a
+    /// changed field, or the default reaction.
     pub(super) fn on_this_change(&self, policy: &Policy<'_>) -> OnSpecChange {
         let Some(spec) = &self.spec else {
             return policy.on_spec_change;
@@ -115,7 +115,7 @@ impl Engine<'_> {
         first.map_or(policy.on_spec_change, |change| change.does)
     }
 
-    /// The latest generation has been judged.
+    /// Marks the latest generation as judged.
     pub(super) fn judge(&mut self) {
         self.judged = self.generation;
         if let Some(spec) = &mut self.spec {
@@ -124,29 +124,29 @@ impl Engine<'_> {
         }
     }
 
-    /// The next status says that what was judged last has been judged, unless another operator has stored that it has judged a
-    /// later generation.
+    /// Puts the digests of the judged generation into the next status, unless another operator has stored
+    /// that it has judged a later generation.
     pub(super) fn report_digests(&mut self) {
         if let Some(spec) = self.spec.as_mut().filter(|_| self.judged >= self.observed) {
             spec.reported.clone_from(&spec.judged);
         }
     }
 
-    /// Takes over what another operator has stored about a generation that it has judged.
+    /// Takes over the digests that another operator has stored for a generation that it has judged.
     pub(super) fn take_digests(&mut self, stored: &MachineStatus) {
         if let Some(spec) = &mut self.spec {
             spec.reported = stored.spec_digests.as_deref().cloned().unwrap_or_default();
         }
     }
 
-    /// What has been judged is what the status says of that.
+    /// Treats the reported digests as the judged ones.
     pub(super) fn judge_as_reported(&mut self) {
         if let Some(spec) = &mut self.spec {
             spec.judged.clone_from(&spec.reported);
         }
     }
 
-    /// The digests for the status; `None` if the graph reacts to no single field.
+    /// The digests for the status; `None` if no state reacts to single fields.
     pub(super) fn reported_digests(&self) -> Option<Box<Stored>> {
         let spec = self.spec.as_ref()?;
         (!spec.reported.is_empty()).then(|| Box::new(spec.reported.clone()))
@@ -219,21 +219,21 @@ mod tests {
         runs(engine, Outcome::Exit(Exit::Stay));
     }
 
-    /// What the next write of the status stores.
+    /// The status that the next write stores.
     fn written(engine: &Engine<'_>) -> MachineStatus {
         engine
             .render(&MachineStatus::default(), now())
             .expect("the state is known")
     }
 
-    /// The status of an object that rests, whose spec has these values in generation 1.
+    /// The stored status of an object at rest with this spec in generation 1.
     fn rests(size: u32, level: u32) -> MachineStatus {
         let mut engine = found(None, 1, spec(size, level));
         stays(&mut engine);
         written(&engine)
     }
 
-    /// What an operator does that finds the object in generation 2.
+    /// The reaction of an operator that finds the object in generation 2.
     fn then(stored: &MachineStatus, spec: Vec<SpecDigest>) -> (&'static str, Decision, Option<i64>) {
         let mut engine = found(Some(stored), 2, spec);
         let does = engine.decide(now());
@@ -246,7 +246,7 @@ mod tests {
         let stored = rests(1, 1);
         assert_eq!(then(&stored, spec(2, 1)), ("Grow", Decision::Entered, Some(1)));
         assert_eq!(then(&stored, spec(2, 2)), ("Grow", Decision::Entered, Some(1)));
-        // The handler of a state that an operator has just found runs in any case.
+        // The handler runs in any case after the operator has found the object.
         assert_eq!(then(&stored, spec(1, 2)), ("Rest", Decision::Run, Some(2)));
         assert_eq!(then(&stored, spec(1, 1)), ("Rest", Decision::Run, Some(1)));
     }
@@ -255,12 +255,12 @@ mod tests {
     fn a_change_is_the_difference_to_what_was_judged_last() {
         let mut engine = found(None, 1, spec(1, 1));
         stays(&mut engine);
-        // To and fro between two looks is no change of the field.
+        // A field that was changed and changed back between two observations is unchanged.
         engine.saw_spec(2, None, || spec(2, 1));
         engine.saw_spec(3, None, || spec(1, 1));
         stays(&mut engine);
         assert_eq!(written(&engine).observed_generation, Some(3));
-        // With a look in between there are two.
+        // With an observation in between, these are two changes.
         engine.saw_spec(4, None, || spec(2, 1));
         assert_eq!(engine.decide(now()), Decision::Entered);
         runs(&mut engine, Outcome::Exit(Exit::To(REST)));
@@ -314,7 +314,7 @@ mod tests {
         let mut engine = found(None, 1, spec(1, 1));
         stays(&mut engine);
         engine.decide(now());
-        // A change that arrives while a handler runs has not been judged when it ends.
+        // A change that arrives during a run is judged after the run.
         engine.saw_request(Some("again"));
         assert_eq!(engine.decide(now()), Decision::Run);
         engine.begin();
@@ -322,7 +322,7 @@ mod tests {
         assert_eq!(digest(&written(&engine)), one);
         engine.ended(Outcome::Exit(Exit::To(ONCE)), now());
         assert_eq!(digest(&written(&engine)), one, "entered for generation 1");
-        // A handler that runs once deals with the latest generation, and judges nothing.
+        // A handler with `effects: once` reconciles the latest generation, but does not judge the change.
         assert_eq!(engine.decide(now()), Decision::Run);
         engine.begin();
         engine.ended(Outcome::Exit(Exit::To(REST)), now());
@@ -337,7 +337,7 @@ mod tests {
         engine.saw_spec(2, None, || spec(2, 1));
         assert_eq!(engine.decide(now()), Decision::Entered);
         runs(&mut engine, Outcome::Exit(Exit::To(REST)));
-        // The handler fails on generation 3, which it deals with as the rest.
+        // The handler fails with generation 3, whose change got the default reaction.
         engine.saw_spec(3, None, || spec(2, 1));
         runs(
             &mut engine,
@@ -390,7 +390,7 @@ mod tests {
         assert!(engine.saw_spec(1, Some(2), || with_whole(2, 2)));
         assert_eq!(engine.decide(now()), Decision::Entered);
         assert_eq!(engine.at(), Some(GROW));
-        // The same while no operator was running.
+        // The same change while no operator was running.
         let later = |whole: u32, size: u32| {
             let mut engine = Engine::new(&GRAPH, Some(&stored), 1, Vec::new(), now());
             engine.found_spec(Some(&stored), Some(whole.into()), with_whole(size, whole));

@@ -4,7 +4,7 @@ use crate::status::EntryId;
 use jiff::Timestamp;
 use std::time::Duration;
 
-/// The current stay of the object in its state.
+/// The current stay of an object in a state.
 #[derive(Clone, Debug)]
 pub(super) struct Stay {
     pub entry: EntryId,
@@ -17,33 +17,33 @@ pub(super) struct Stay {
     pub runs: u32,
     /// Consecutive failures.
     pub attempts: u32,
-    /// Consecutive failures according to the stored status. A difference has still to be written.
+    /// Consecutive failures as stored. If this differs from `attempts`, the status has to be written.
     pub stored_attempts: u32,
-    /// Why the object is in the state, if anything is to be said about that beside the state's own message.
+    /// The reason for the entry, unless the state's own message says enough.
     pub reason: Option<Box<str>>,
-    /// The text of `.status.message` in place of the reason and of the state's message: the words of a handler, or its last
-    /// error.
+    /// The message of the handler or its last error, which replaces the reason and the state's message in
+    /// `.status.message`.
     pub message: Option<Box<str>>,
     /// Whether a status of this stay is stored.
     pub is_written: bool,
-    /// Whether the handler was started by this process.
+    /// Whether this process has started the handler.
     pub has_begun: bool,
-    /// When the handler is to run.
+    /// When the handler runs next.
     pub due: Option<Duration>,
-    /// Neither the handler nor the timeout takes effect before this time.
+    /// The time before which neither the handler nor the timeout takes effect.
     pub not_before: Duration,
     /// The gate that the handler waits for.
     pub asking: Option<Asking>,
-    /// Whether the limits have places for the object in the state that it asks for.
+    /// Whether the limits have granted places in the state that the object asks for.
     pub is_granted: bool,
-    /// Whether the object has come into its state because of that.
+    /// Whether the object entered its state by such a grant.
     pub by_grant: bool,
     /// The timeout passed while no operator was running. It takes effect after the handler has run once and stayed.
     pub overdue: bool,
 }
 
 impl Stay {
-    /// A stay that begins now.
+    /// A stay that begins at this time.
     pub const fn new(entry: EntryId, reason: Option<Box<str>>, now: Now) -> Self {
         Self {
             entry,

@@ -1,4 +1,4 @@
-//! When something is due in a state: after fixed times, at times that are read from fields of the object, or by a schedule.
+//! The times at which a state has something to do: after a duration, at times from fields of the object, or by a schedule.
 use super::{Engine, Now};
 use crate::{
     field_value::FieldValue,
@@ -8,41 +8,41 @@ use crate::{
 use jiff::Timestamp;
 use std::time::Duration;
 
-/// The timeouts at points in time that have led from their states, which they do not do again until the field has another
-/// value. It is boxed because objects at rest are many, and most have none.
+/// The timeouts at a fixed time that have fired. Each fires once until its field has another value. It is
+/// boxed because most of the many objects at rest have none.
 pub(super) type FiredTimeouts = Option<Box<Vec<(StateId, Timestamp)>>>;
 
-/// A period, read for one object.
+/// A period with its field read from an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// So long after the beginning.
+    /// This long after the beginning.
     After(Duration),
     /// At this point in time.
     At(Timestamp),
 }
 
-/// What a period is for an object with these values of fields; `None` if it never ends.
+/// Reads a period with these field values; `None` if it never ends.
 pub fn when(period: Period, field_values: &[Option<FieldValue>]) -> Option<When> {
     Some(match period {
         Period::Fixed(after) => When::After(after),
         Period::FromField(field) => match *field_values.get(usize::from(field))?.as_ref()? {
             FieldValue::For(after) => When::After(after),
-            // No seconds are no time limit; for a limit, no entries are none.
+            // Zero seconds mean no timeout or poll.
             FieldValue::Number(0) => return None,
             FieldValue::Number(seconds) => When::After(Duration::from_secs(u64::from(seconds))),
             FieldValue::At(instant) => When::At(instant),
-            // It is a field of a schedule.
+            // Texts are only read for schedules.
             FieldValue::Text(_) => return None,
         },
     })
 }
 
-/// The start of a schedule that a timeout leads on at: the latest one that has passed since the object entered the state and is not
-/// older than the deadline, and otherwise the next one. `None` if the object has no schedule, or its schedule never starts again.
+/// The start of a schedule at which a timeout fires: the latest start since the entry within the deadline, or
+/// else the next one. `None` if the object has no schedule, or the schedule never starts again.
 ///
 /// # Errors
 ///
-/// What is wrong with the schedule or the time zone.
+/// If the schedule or the time zone is invalid.
 pub fn slot(
     starts: &Recurrence<'_>,
     deadline: Option<Period>,
@@ -67,22 +67,22 @@ pub(super) fn until(instant: Timestamp, now: Now) -> Duration {
 }
 
 impl Engine<'_> {
-    /// When the timeout of the state takes effect; a handler that is still running then is dropped. If the timeout
-    /// passed while no operator was running, the handler gets one run, which may take as long as the timeout. A timeout
-    /// that leads to a state whose gate is shut then takes effect when that opens.
+    /// When the timeout of the state takes effect and a running handler is dropped. If the timeout passed
+    /// while no operator was running, the handler first gets one run of up to the same duration. A timeout
+    /// into a state with a closed gate fires when the gate opens.
     pub fn deadline(&self, now: Now) -> Option<Duration> {
         self.leads_on(self.timeout_end(now), self.lapse(now), now)
     }
 
-    /// As [`deadline`](Self::deadline), for a timeout that ends and lapses at these times: to find them may be a search in a calendar.
+    /// Like [`deadline`](Self::deadline), with the end and the lapse precomputed, because they may need a search in a calendar.
     fn leads_on(&self, end: Option<Duration>, lapse: Option<Duration>, now: Now) -> Option<Duration> {
         let (_, to) = self.policy()?.timeout?;
         let end = self.passes(to, end?, now)?;
         lapse.is_none_or(|lapse| end < lapse).then_some(end)
     }
 
-    /// When the timeout leads on, and when what the object waits for is to be seen otherwise: from the end of the timeout on, although
-    /// its gate is shut, and until a start of a schedule is too old.
+    /// When the timeout fires, and when the status has to be written to show why it does not: when it expires
+    /// before a closed gate, and when a start of a schedule lapses.
     pub(super) fn by_the_clock(&self, now: Now) -> impl Iterator<Item = Option<Duration>> {
         let (end, lapse) = (self.timeout_end(now), self.lapse(now));
         let seen = [end, lapse].map(|end| end.filter(|end| *end > now.elapsed));
@@ -90,7 +90,7 @@ impl Engine<'_> {
         leads_on.into_iter().chain(seen)
     }
 
-    /// When the start of the schedule that the timeout goes by is too old to be made up for.
+    /// When the start of the timeout's schedule passes its deadline.
     fn lapse(&self, now: Now) -> Option<Duration> {
         let policy = self.policy()?;
         let (Timeout::At(_, Some(deadline)), _) = policy.timeout? else {
@@ -104,7 +104,7 @@ impl Engine<'_> {
         Some(now.elapsed + until(slot.checked_add(deadline).ok()?, now))
     }
 
-    /// When the timeout of a state, the current one, ends.
+    /// When the timeout of the current state expires.
     pub(super) fn timeout_when(&self, policy: &Policy<'_>, now: Now) -> Option<When> {
         match &policy.timeout?.0 {
             Timeout::After(period) => self.period(*period),
@@ -118,7 +118,7 @@ impl Engine<'_> {
         deadline: Option<Period>,
         now: Now,
     ) -> Result<Option<Timestamp>, String> {
-        // The clock may have gone back since a start that has led from here.
+        // A start that has fired may be in the future again if the clock was set back.
         let fired = self.fired.iter().flat_map(|fired| &**fired);
         let last = fired
             .filter(|known| Some(known.0) == self.at)
@@ -127,7 +127,7 @@ impl Engine<'_> {
         slot(starts, deadline, &self.field_values, since, now.time)
     }
 
-    /// What is wrong with the schedule of the timeout, which never ends then.
+    /// The error in the schedule of the timeout, which then never fires.
     pub(super) fn wrong_schedule(&self, policy: &Policy<'_>, now: Now) -> Option<String> {
         match &policy.timeout?.0 {
             Timeout::After(_) => None,
@@ -135,7 +135,7 @@ impl Engine<'_> {
         }
     }
 
-    /// When the timeout of the state ends, whether the object may go on then or not.
+    /// When the timeout of the state expires, whether its gate is open or not.
     pub(super) fn timeout_end(&self, now: Now) -> Option<Duration> {
         match self.timeout_when(self.policy()?, now)? {
             When::After(after) if self.stay.overdue => Some(self.stay.entered + after),
@@ -146,13 +146,13 @@ impl Engine<'_> {
         }
     }
 
-    /// Whether the timeout of the state has taken effect at this point in time already.
+    /// Whether the timeout of the state has fired for this time.
     fn has_fired(&self, instant: Timestamp) -> bool {
         let mut fired = self.fired.iter().flat_map(|fired| &**fired);
         fired.any(|known| Some(known.0) == self.at && known.1 == instant)
     }
 
-    /// The timeout of this state, the current one, takes effect.
+    /// Records that the timeout of the current state has fired.
     pub(super) fn remember_timeout(&mut self, policy: &Policy<'_>, now: Now) {
         let Some((at, When::At(instant))) = self.at.zip(self.timeout_when(policy, now)) else {
             return;
@@ -163,7 +163,7 @@ impl Engine<'_> {
         fired.sort_unstable();
     }
 
-    /// Takes over the timeouts that the stored status remembers.
+    /// Takes over the fired timeouts from the stored status.
     pub(super) fn find_fired_timeouts(&mut self, stored: &MachineStatus) {
         let known = stored.fired_timeouts.iter();
         let known = known.filter_map(|fired| Some((self.graph.find(&fired.state)?, fired.at)));
@@ -171,7 +171,7 @@ impl Engine<'_> {
         self.fired = (!fired.is_empty()).then(|| Box::new(fired));
     }
 
-    /// The timeouts that the status is to remember.
+    /// The fired timeouts for the status.
     pub(super) fn fired_timeouts(&self) -> Vec<TimeoutFired> {
         let fired = self.fired.iter().flat_map(|fired| &**fired);
         fired
@@ -186,17 +186,17 @@ impl Engine<'_> {
         when(period, &self.field_values)
     }
 
-    /// When the handler runs again after it has stayed.
+    /// When the handler runs again after a stay.
     pub(super) fn poll(&self, policy: &Policy<'_>, now: Now) -> Option<Duration> {
         let period = policy.wait.poll?;
         match self.period(period)? {
-            // A field can be set by anybody, so it cannot ask for more than one run a second. A fixed time was
-            // chosen by the author of the description.
+            // A field is set by users, so it is limited to one run a second. A fixed time comes from the
+            // description's author.
             When::After(every) if matches!(period, Period::FromField(_)) => {
                 Some(now.elapsed + every.max(Duration::from_secs(1)))
             }
             When::After(every) => Some(now.elapsed + every),
-            // A point in time that has passed does not come again.
+            // A time in the past does not occur again.
             When::At(instant) => (instant > now.time).then(|| now.elapsed + until(instant, now)),
         }
     }

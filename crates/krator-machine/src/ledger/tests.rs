@@ -46,7 +46,7 @@ fn who_has_waited_longest_is_first_and_nobody_before_all_are_known() {
     assert_eq!(ledger.complete(), [2, 3]);
     assert!(ledger.has_turn(&2) && !ledger.has_turn(&1));
     assert_eq!(ledger.counts(), [(2, 1)]);
-    // One of them goes in, the other one no longer wants to.
+    // One of them enters, and the other one withdraws.
     assert!(report(&mut ledger, 2, 2, holds(&all), false).is_empty());
     assert_eq!(report(&mut ledger, 3, 2, Claim::default(), false), [1]);
     assert_eq!(ledger.turns().collect::<Vec<_>>(), [&1]);
@@ -60,7 +60,7 @@ fn a_place_is_kept_for_a_write_of_which_nobody_knows_how_it_ended() {
     assert_eq!(report(&mut ledger, 1, 5, wishes(&all, 0), false), [1]);
     report(&mut ledger, 2, 1, wishes(&all, 1), false);
     report(&mut ledger, 1, 5, holds(&all), true);
-    // It has gone back to its former state, and the write may still come.
+    // The process has resumed it in its former state, and the write may still arrive.
     assert!(report(&mut ledger, 1, 5, Claim::default(), false).is_empty());
     assert_eq!(report(&mut ledger, 1, 6, Claim::default(), false), [2]);
 }
@@ -82,7 +82,7 @@ fn a_full_zone_holds_up_nobody_else_and_an_unknown_one_counts_everywhere() {
     assert!(ledger.forget(&1).is_empty());
 }
 
-/// What is counted as it changes is what a count of all objects says.
+/// The incremental counts equal a count of all objects.
 #[test]
 fn the_counts_are_those_of_all_objects() {
     let mut dice = Dice(1);

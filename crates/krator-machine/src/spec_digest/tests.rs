@@ -1,10 +1,10 @@
-//! What counts as a change of a spec, where defaults are new or other ones.
+//! Tests which changes of a spec are detected when defaults are added or changed.
 use super::*;
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
 use std::cell::RefCell;
 
-/// A spec as an early operator knows it.
+/// The spec of an early release of the operator.
 #[derive(Serialize, Deserialize)]
 struct Early {
     size: i64,
@@ -24,7 +24,7 @@ struct EarlyStorage {
     copies: Option<i64>,
 }
 
-/// The same spec with more defaults, and with other ones.
+/// The same spec in a later release, with more and with other defaults.
 #[derive(Serialize, Deserialize)]
 struct Later {
     #[serde(default = "seven")]
@@ -82,7 +82,7 @@ fn later(spec: Value) -> Vec<SpecDigest> {
     digests::<Later>(spec, &[&defaults])
 }
 
-/// The paths of the fields that differ from those of a spec that an early operator has judged.
+/// The paths of the fields that differ from the spec that the early release has judged.
 fn differences(judged: Value, now: Vec<SpecDigest>) -> Vec<&'static str> {
     let judged = early(judged);
     let pairs = PATHS.iter().zip(judged.iter().zip(now));
@@ -94,7 +94,7 @@ fn stored() -> Value {
     json!({"size": 3, "storage": {"class": "fast", "kept": 7}, "free": {"a": {"b": [1, {"c": null}]}}})
 }
 
-/// A spec with a change at this pointer.
+/// A copy of the spec with a change at this JSON pointer.
 fn with(pointer: &str, value: Value) -> Value {
     let mut spec = stored();
     let (above, name) = pointer.rsplit_once('/').expect("a pointer");
@@ -126,15 +126,15 @@ fn values_that_change_places_differ() {
 
 #[test]
 fn a_default_that_appears_or_changes_is_no_change() {
-    // Nobody wrote `grade`, `kept` and `copies`.
+    // `grade`, `kept` and `copies` are absent.
     let bare = json!({"size": 3, "storage": {"class": "fast"}, "free": 1});
     assert_eq!(differences(bare.clone(), later(bare)), Vec::<&str>::new());
-    // `kept` is stored since it had its first default.
+    // `kept` was stored with its first default.
     let kept = with("/storage/copies", json!(1));
     assert_eq!(differences(kept.clone(), later(kept)), Vec::<&str>::new());
-    // Each of these two fields is the same for another reason, and they are below one path.
+    // The two fields are unchanged for different reasons, and share a path.
     assert_eq!(differences(stored(), later(stored())), [".spec.storage"]);
-    // Somebody has written the values that are the defaults now.
+    // The spec has the later defaults as written values.
     let some =
         json!({"size": 7, "grade": "fine", "storage": {"class": "fast", "kept": 9, "copies": 7}, "free": 1});
     assert_eq!(differences(some.clone(), later(some)), Vec::<&str>::new());
@@ -151,7 +151,7 @@ fn a_default_that_appears_or_changes_is_no_change() {
     );
 }
 
-/// A default, with the names that lead to it.
+/// The path and the value of a default.
 type Default = (&'static [&'static str], Value);
 
 thread_local! {
@@ -189,7 +189,7 @@ fn fill(value: &mut Value, path: &[&str], default: &Value) {
     }
 }
 
-/// The name of a field, and how a value of it is drawn.
+/// The name of a field, and a generator of its values.
 type Field<'a> = (&'a str, &'a dyn Fn(&mut Dice) -> Value);
 
 struct Dice(u64);
@@ -200,7 +200,7 @@ impl Dice {
         mixed(self.0) % bound
     }
 
-    /// An object with some of these fields.
+    /// An object with a random part of these fields.
     fn some(&mut self, fields: &[Field<'_>]) -> Value {
         let mut some = json!({});
         for (name, value) in fields {
@@ -240,8 +240,8 @@ impl Dice {
         ])
     }
 
-    /// The default at one of these paths. What is in that of an object or list is nobody else's value, because one that a
-    /// new default of a field makes equal to its own default is a change.
+    /// A random default at one of these paths. Values within objects and lists are unique, because a new
+    /// default that makes a field equal to its own default is a change.
     fn default(&mut self, at: usize) -> Default {
         match at {
             0 => (&["a"], self.number()),
@@ -259,7 +259,7 @@ impl Dice {
     }
 }
 
-/// The spec as it is read where these are the defaults, and its digests.
+/// The spec with these defaults filled in, and its digests.
 fn read(spec: &Value, defaults: &[Default]) -> (Value, Vec<SpecDigest>) {
     const PATHS: [(&str, &[&str]); 7] = [
         (".spec", &[]),
@@ -285,7 +285,7 @@ fn read(spec: &Value, defaults: &[Default]) -> (Value, Vec<SpecDigest>) {
     (spec.0, digests)
 }
 
-/// A spec of the API server, where it has stored the defaults that it knew, is read by two builds of an operator.
+/// Two builds of an operator read a spec in which the API server has stored the defaults that it knew.
 #[test]
 fn edits_are_changes_and_a_default_is_none() {
     const COUNT: u64 = 4_000;
@@ -310,7 +310,7 @@ fn edits_are_changes_and_a_default_is_none() {
         }
 
         let mut stored = dice.spec();
-        // Where one item has the field and another one lacks it, both digests differ.
+        // If only some items have the field, both digests differ.
         if other >= 6 {
             strip(&mut stored, None, place);
         }
@@ -333,7 +333,7 @@ fn edits_are_changes_and_a_default_is_none() {
             let differs = now.differs_from(Some(&judged.stored()));
             let case = format!("seed {seed}: {pointer} of {same} and {edited}");
             assert!(!differs || one != two, "{case}");
-            // Nobody has written a default, nor what is below it, which may have another default there.
+            // Whether the difference is a default that appears or disappears, or is below one.
             let is_default = |one: Option<&Value>, two: Option<&Value>| {
                 DEFAULTS.with_borrow(|all| {
                     let mut all = all.iter().map(|(path, _)| format!("/{}", path.join("/")));

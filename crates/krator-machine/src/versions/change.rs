@@ -5,32 +5,32 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A change from a version to the next newer one. What one of the two versions cannot hold is no concern of it: the values
-/// that a conversion loses are found by converting back.
+/// A change from a version to the next newer one. It does not deal with data that one of the versions cannot
+/// hold: a conversion finds lost values by converting back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Change {
-    /// A value that is elsewhere.
+    /// A value is at another path.
     Moved {
-        /// The place in the older version.
+        /// The path in the older version.
         from: Path,
-        /// How many steps of `from` the newer version still has.
+        /// How many leading steps of `from` also exist in the newer version.
         from_kept: usize,
-        /// The place in the newer version.
+        /// The path in the newer version.
         to: Path,
-        /// How many steps of `to` the older version has, too.
+        /// How many leading steps of `to` also exist in the older version.
         to_kept: usize,
     },
-    /// Values that have other names.
+    /// Enum values have other names.
     Values {
-        /// The place of the value.
+        /// The path of the value.
         at: Path,
-        /// Pairs of an older and a newer value. The first one that fits counts.
+        /// Pairs of an older and a newer value; the first match counts.
         map: Vec<(Value, Value)>,
     },
     /// A field that the older version lacks.
     Added {
-        /// Its place.
+        /// The path of the field.
         at: Path,
         /// Its value in objects that are written in the older version.
         #[serde(
@@ -42,7 +42,7 @@ pub enum Change {
     },
     /// A field that the newer version lacks.
     Removed {
-        /// Its place.
+        /// The path of the field.
         at: Path,
         /// Its value in objects that are written in the newer version.
         #[serde(
@@ -52,27 +52,27 @@ pub enum Change {
         )]
         default: Option<Value>,
     },
-    /// A number that is a duration in the format of Go now.
+    /// A number became a duration in the format of Go.
     Duration {
-        /// The place of the value.
+        /// The path of the value.
         at: Path,
-        /// What the number counts, as durations have it: `s`.
+        /// The unit of the number, as in durations: `s`.
         unit: String,
     },
     /// A value that a function of the author converts.
     Custom {
-        /// The place of the value.
+        /// The path of the value.
         at: Path,
         /// The name of the function.
         function: String,
-        /// What is in the newer version where the function fails; the field is absent if there is nothing.
+        /// The newer value if the function fails; `None` leaves the field out.
         #[serde(
             default,
             skip_serializing_if = "Option::is_none",
             deserialize_with = "written"
         )]
         newer: Option<Value>,
-        /// What is in the older version where the function fails; the field is absent if there is nothing.
+        /// The older value if the function fails; `None` leaves the field out.
         #[serde(
             default,
             skip_serializing_if = "Option::is_none",
@@ -82,12 +82,12 @@ pub enum Change {
     },
 }
 
-/// Null is a value, too.
+/// Keeps an explicit null, which serde would read as an absent value.
 pub(super) fn written<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(value).map(Some)
 }
 
-/// Whether a change is made or undone.
+/// Whether a change is applied or reverted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// To the newer version.
@@ -97,7 +97,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The way back.
+    /// The opposite direction.
     pub fn opposite(self) -> Self {
         match self {
             Direction::Up => Direction::Down,
@@ -106,22 +106,22 @@ impl Direction {
     }
 }
 
-/// The functions of the author, by name. A value is `None` where it is absent. An error says why a value cannot be converted; a
-/// function may panic, too. Both leave a value that the description says is valid in the place of the converted one.
+/// The author's conversion functions, by name. An absent value is `None`. If a function returns an error or
+/// panics, the fallback of the description takes the place of the converted value.
 pub type Functions<'a> =
     dyn Fn(&str, Direction, Option<Value>) -> Result<Option<Value>, String> + Send + Sync + 'a;
 
-/// Why functions of the author have failed, by the path of the value.
+/// The errors of the author's functions, by the path of the value.
 pub(super) type Failures = BTreeMap<String, String>;
 
-/// The most characters of a reason: it is kept with the object, and the event that repeats it has a limit.
+/// The most characters of an error: it is stored with the object, and events have a limited length.
 const LONGEST_REASON: usize = 200;
 
-/// From where a value moves, with how many steps of that the version it goes to still has, and to where.
+/// The old path of a moved value, how many of its leading steps the target version has, and the new path.
 pub(super) type Way<'c> = ((&'c [Step], usize), &'c [Step]);
 
 impl Change {
-    /// The way of a value that is elsewhere; `None` for any other change.
+    /// The paths of a moved value; `None` for any other change.
     pub(super) fn way(&self, direction: Direction) -> Option<Way<'_>> {
         let Change::Moved {
             from,
@@ -138,7 +138,7 @@ impl Change {
         })
     }
 
-    /// The places that the change is about.
+    /// The paths that the change affects.
     pub fn places(&self) -> Vec<&Path> {
         match self {
             Change::Moved { from, to, .. } => vec![from, to],
@@ -150,7 +150,7 @@ impl Change {
         }
     }
 
-    /// Makes a path the one that leads to the same value after the change.
+    /// Updates a path so that it leads to the same value after the change.
     pub fn follow(&self, direction: Direction, path: &mut Path) {
         if let Some(((from, _), to)) = self.way(direction)
             && path.starts_with(from)
@@ -159,12 +159,12 @@ impl Change {
         }
     }
 
-    /// Makes the change, or undoes it, where no function of the author is at hand: what one would convert is absent then.
+    /// Applies or reverts the change without the author's functions; values that they convert become absent.
     pub fn apply_without_functions(&self, object: &mut Value, direction: Direction) {
         self.apply(object, direction, &|_, _, _| Ok(None), &mut Failures::new());
     }
 
-    /// Makes the change, or undoes it, and notes which functions have failed.
+    /// Applies or reverts the change, and records the errors of functions.
     pub(super) fn apply(
         &self,
         object: &mut Value,
@@ -176,7 +176,7 @@ impl Change {
             return moved(object, from, to);
         }
         match (self, direction) {
-            // It has a way.
+            // Moved values were handled above.
             (Change::Moved { .. }, _) => {}
             (Change::Values { at, map }, direction) => at_each(object, at, &mut |value| {
                 let found = map.iter().find_map(|(older, newer)| match direction {
@@ -197,7 +197,7 @@ impl Change {
                 replace(object, at, &mut |_| None);
             }
             (Change::Duration { at, unit }, Direction::Up) => at_each(object, at, &mut |value| {
-                // JSON has one type of numbers, and 30.0 is an integer to the API server.
+                // JSON does not distinguish numbers, and the API server accepts 30.0 as an integer.
                 let whole = |number: f64| (number.fract() == 0.0).then_some(number as i64);
                 if let Some(number) = value.as_i64().or_else(|| value.as_f64().and_then(whole)) {
                     *value = format!("{number}{unit}").into();
@@ -222,7 +222,7 @@ impl Change {
                     Direction::Down => older,
                 };
                 replace(object, at, &mut |old| {
-                    // Where both versions can do without a value, there is nothing to convert.
+                    // The value is absent and optional in the target version, so there is nothing to convert.
                     if old.is_none() && fallback.is_none() {
                         return None;
                     }
@@ -237,15 +237,15 @@ impl Change {
     }
 }
 
-/// Calls a function of the author. A panic is a failure like any other, because one object that cannot be converted would leave
-/// the whole list without an answer. Its message is not repeated, for it may have values of the object.
+/// Calls a function of the author. A panic counts as an error, because one object that cannot be converted makes the
+/// API server fail the whole list. The panic's message may contain values of the object, so it is not repeated.
 fn call(
     functions: &Functions<'_>,
     name: &str,
     direction: Direction,
     value: Option<Value>,
 ) -> Result<Option<Value>, String> {
-    // The function owns its value, and nothing that it might leave half changed is used afterwards.
+    // The function owns its value, and no other state is used after a panic.
     let called = catch_unwind(AssertUnwindSafe(|| functions(name, direction, value)));
     called.unwrap_or_else(|_| Err("the function panicked".to_owned()))
 }
@@ -259,7 +259,7 @@ fn moved(object: &mut Value, (from, kept): (&[Step], usize), to: &[Step]) {
     });
 }
 
-/// Replaces the field at the end of a path, in all objects that could have it.
+/// Replaces the field at the end of a path, wherever its parent exists.
 fn replace(object: &mut Value, at: &[Step], new: &mut dyn FnMut(Option<Value>) -> Option<Value>) {
     let Some((Step::Field(name), above)) = at.split_last() else {
         return at_each(object, at, &mut |value| {
@@ -278,7 +278,7 @@ fn replace(object: &mut Value, at: &[Step], new: &mut dyn FnMut(Option<Value>) -
     });
 }
 
-/// How many whole units there are in a duration in the format of Go, without a sign; at most as many as Go can count.
+/// Converts a duration of Go, without a sign, to whole units, saturated at the longest duration of Go.
 fn count(text: &str, unit: &str) -> Option<i64> {
     let mut nanoseconds: i128 = 0;
     let mut rest = if text == "0" { "" } else { text };
@@ -291,7 +291,7 @@ fn count(text: &str, unit: &str) -> Option<i64> {
         if fraction.contains('.') {
             return None;
         }
-        // It has nothing but digits, so more than fit are what fails.
+        // The text has only digits, so parsing fails only on overflow.
         let billionths = format!("0{whole}{digits}").parse().unwrap_or(i128::MAX);
         let part = billionths.saturating_mul(length(unit)?) / 1_000_000_000;
         nanoseconds = nanoseconds.saturating_add(part);

@@ -1,32 +1,32 @@
-//! What conversions have to know of the values of a version.
+//! The defaults and list keys that conversions need.
 use super::change::written;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What has to be known of a value and of those in it.
+/// The defaults and list keys of a value and its descendants.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Defaults {
-    /// What the API server fills in where the field is absent.
+    /// The default, if the field has one.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         deserialize_with = "written"
     )]
     pub default: Option<Value>,
-    /// The fields by which the items of the list are told apart; empty if they are not, or the value is no list.
+    /// The keys of the list's items; empty if the list has no keys, or the value is not a list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<String>,
-    /// What is in the fields of an object.
+    /// The fields of an object.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, Defaults>,
-    /// What is in each item of a list, and in each value of a map.
+    /// The items of a list, or the values of a map.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub each: Option<Box<Defaults>>,
 }
 
 impl Defaults {
-    /// Whether nothing has to be known.
+    /// Whether there are no defaults and no keys.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -45,8 +45,8 @@ impl Defaults {
         self.each.as_deref().unwrap_or(NOTHING)
     }
 
-    /// Fills defaults in. The API server does so when it reads an object, but not when it has converted one: a value that it
-    /// fills in later would look like an edit.
+    /// Fills in defaults. The API server does that when it reads an object, but not after a conversion;
+    /// filled in later, a default would look like an edit.
     pub(super) fn fill(&self, value: &mut Value) {
         match value {
             Value::Object(fields) => {

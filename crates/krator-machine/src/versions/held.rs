@@ -1,24 +1,24 @@
-//! What a version cannot hold of an object: the difference that a conversion and the one back make. It is kept with the
-//! object and put back when the object returns.
+//! The data of an object that another version cannot hold: the difference between the object and its conversion
+//! there and back. It is stored with the object, and put back when the object is converted to its version again.
 //!
-//! Each value that is put back has the digest of what was there without it. Where something else is there by then, somebody
-//! has edited the object in the other version, and the edit wins.
+//! Each value has the digest of the value that it replaces. If that is different by then, it was edited in
+//! the other version, and the edit wins.
 use super::{Defaults, change::written};
 use crate::spec_digest::of_text;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// What has to be put back at a place and below.
+/// The data to put back at a path and below.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Held {
     /// A value.
     Value {
-        /// The digest of what is there without it; `None` if nothing is.
+        /// The digest of the value to replace; `None` if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         was: Option<String>,
-        /// The value; `None` if there is none.
+        /// The value to put back; `None` removes what is there.
         #[serde(
             default,
             skip_serializing_if = "Option::is_none",
@@ -26,22 +26,22 @@ pub(super) enum Held {
         )]
         is: Option<Value>,
     },
-    /// Values in fields.
+    /// Data in fields of an object.
     Fields(BTreeMap<String, Held>),
-    /// Values in items with these keys.
+    /// Data in items with these keys.
     Items(Vec<(Map<String, Value>, Held)>),
-    /// Values in items of a list without keys.
+    /// Data in items of a list without keys.
     Places {
-        /// The index of each item, its digest, and what belongs into it.
+        /// The index of an item, its digest, and its data.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         items: Vec<(usize, String, Held)>,
-        /// The number of items, and those that follow.
+        /// The expected number of items, and the items to append.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rest: Option<(usize, Vec<Value>)>,
     },
 }
 
-/// The digest of a value. The order of fields does not matter.
+/// The digest of a value, which is independent of the order of fields.
 fn digest(value: &Value) -> String {
     fn of(value: &Value, place: &str) -> u64 {
         match value {
@@ -60,7 +60,7 @@ fn digest(value: &Value) -> String {
     format!("{:016x}", of(value, ""))
 }
 
-/// What has to be put back into `without` so that it becomes `whole`; `None` if nothing has to be.
+/// The data that turns `without` into `whole`; `None` if they are equal.
 pub(super) fn difference(without: Option<&Value>, whole: Option<&Value>, known: &Defaults) -> Option<Held> {
     if without == whole {
         return None;
@@ -85,7 +85,7 @@ pub(super) fn difference(without: Option<&Value>, whole: Option<&Value>, known: 
     })
 }
 
-/// The value with its fields in order, so that the same object has the same annotation whoever has written it.
+/// Sorts the fields of a value, so that equal objects have equal annotations.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -108,7 +108,7 @@ fn value(without: Option<&Value>, whole: Option<&Value>) -> Held {
     }
 }
 
-/// The differences of a list whose items have keys; `None` if putting them back would not give `whole`.
+/// The differences of a list with keys; `None` if putting them back would not give `whole`.
 fn keyed(without: &[Value], whole: &[Value], known: &Defaults) -> Option<Held> {
     let names = &known.keys;
     let of_whole = whole.iter().map(|item| key(item, names));
@@ -130,7 +130,7 @@ fn keyed(without: &[Value], whole: &[Value], known: &Defaults) -> Option<Held> {
     (restored.as_ref().and_then(Value::as_array).map(Vec::as_slice) == Some(whole)).then_some(held)
 }
 
-/// The differences of a list whose items have no keys; `None` if it has become shorter.
+/// The differences of a list without keys; `None` if `whole` is shorter.
 fn placed(without: &[Value], whole: &[Value], known: &Defaults) -> Option<Held> {
     let rest = whole.get(without.len()..)?;
     let items = without
@@ -147,7 +147,7 @@ fn placed(without: &[Value], whole: &[Value], known: &Defaults) -> Option<Held> 
     })
 }
 
-/// The fields by which an item is told apart.
+/// The key of an item; `None` if a key field is missing.
 fn key(item: &Value, names: &[String]) -> Option<Map<String, Value>> {
     let fields = item.as_object()?;
     let there = names
@@ -162,7 +162,7 @@ fn find(items: &[Value], key: &Map<String, Value>) -> Option<usize> {
         .position(|item| key.iter().all(|(name, value)| item.get(name) == Some(value)))
 }
 
-/// Puts back what is held, except where the value that it belongs to has been edited.
+/// Puts data back, except where the value to replace has been edited.
 pub(super) fn put_back(value: &mut Option<Value>, held: &Held) {
     match (held, value) {
         (Held::Value { was, is }, value) if value.as_ref().map(digest) == *was => value.clone_from(is),

@@ -1,13 +1,13 @@
-//! Which fields a manager owns in another version. The API server leaves an entry of `managedFields` in the version that its
-//! manager has used last, and refuses every server-side apply to an object with an entry in a version that is gone.
+//! Converts `managedFields` to another version. The API server keeps an entry in the version that its manager
+//! used last, and refuses every server-side apply to an object that has an entry in a removed version.
 use super::path::{nested, nested_value, split};
 use super::{Change, Direction, Step, Versions};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 impl Versions {
-    /// What somebody owns in the version `to` who owns these fields, in the format `FieldsV1`, in the version `from`; `None` if
-    /// one of the versions is not known. A field that the other version does not have has no owner.
+    /// Converts owned fields, in the format `FieldsV1`, from one version to another; `None` if a version is
+    /// unknown. Fields that the other version lacks are dropped.
     pub fn owned(&self, mut fields: Value, from: &str, to: &str) -> Option<Value> {
         let (mut at, target) = (self.find(from)?, self.find(to)?);
         while at != target {
@@ -26,7 +26,7 @@ fn own(change: &Change, fields: &mut Value, direction: Direction) {
         return moved(change, fields, direction, from, to);
     }
     match (change, direction) {
-        // It has a way.
+        // Moved values were handled above.
         (Change::Moved { .. }, _) => {}
         (Change::Added { at, .. }, Direction::Down) | (Change::Removed { at, .. }, Direction::Up) => {
             remove(fields, at);
@@ -36,7 +36,7 @@ fn own(change: &Change, fields: &mut Value, direction: Direction) {
             let (above, _) = split(at);
             rename_items(fields, above, &|item| retold(change, direction, above, item));
             if matches!(change, Change::Custom { .. }) {
-                // The value may have other fields now.
+                // The converted value may have other fields, so it is owned as a whole.
                 at_each(fields, at, &mut |fields| *fields = json!({}));
             }
         }
@@ -53,7 +53,7 @@ fn moved(
     let ((above, from), (_, to)) = (split(from), split(to));
     rename_items(fields, above, &|item| retold(change, direction, above, item));
     at_each(fields, above, &mut |parent| {
-        // Items of lists whose order counts have no owner of their own.
+        // Items of lists without keys have no separate owners.
         let (from_item, to_item) = (before_index(from), before_index(to));
         let Some(owned) = at_path(parent, from_item).cloned() else {
             return;
@@ -72,10 +72,10 @@ fn before_index(path: &[Step]) -> &[Step] {
     &path[..index.unwrap_or(path.len())]
 }
 
-/// The key of an item of a list map in the other version: the change is made to an object that has nothing but the item.
+/// Converts the key of a list item by applying the change to an object with only that item.
 fn retold(change: &Change, direction: Direction, above: &[Step], item: &Value) -> Option<Value> {
     let mut object = nested(above, item.clone());
-    // No function converts a key.
+    // Keys are never converted by functions.
     change.apply(
         &mut object,
         direction,
@@ -85,7 +85,7 @@ fn retold(change: &Change, direction: Direction, above: &[Step], item: &Value) -
     nested_value(&mut object, above).map(Value::take)
 }
 
-/// Gives the items of the lists at a path that ends with them other keys, if their keys are objects.
+/// Changes the keys of items in the lists at a path that ends with them, if the keys are objects.
 fn rename_items(fields: &mut Value, path: &[Step], key: &dyn Fn(&Value) -> Option<Value>) {
     let Some((Step::Each, above)) = path.split_last() else {
         return;
@@ -99,7 +99,7 @@ fn rename_items(fields: &mut Value, path: &[Step], key: &dyn Fn(&Value) -> Optio
                 .strip_prefix("k:")
                 .and_then(|item| serde_json::from_str(item).ok())
                 .and_then(|item| key(&item))
-                // In the order of the API server.
+                // `BTreeMap` sorts the fields as the API server does.
                 .and_then(|item| serde_json::from_value::<BTreeMap<String, Value>>(item).ok())
                 .and_then(|item| serde_json::to_string(&item).ok());
             (new.map_or(name, |new| format!("k:{new}")), below)
@@ -136,7 +136,7 @@ fn at_path<'f>(fields: &'f Value, path: &[Step]) -> Option<&'f Value> {
     })
 }
 
-/// Removes a field, and what would own nothing without it.
+/// Removes a field, and its ancestors that own nothing else.
 fn remove(fields: &mut Value, path: &[Step]) {
     let Some((Step::Field(name), above)) = path.split_last() else {
         return;
@@ -149,7 +149,7 @@ fn remove(fields: &mut Value, path: &[Step]) {
     if above.is_empty() {
         return;
     }
-    // A field without any below it would own all that is there.
+    // An empty set would claim the whole value.
     let is_empty = |fields: &Value| fields.as_object().is_some_and(Map::is_empty);
     if at_path(fields, above).is_some_and(is_empty) {
         remove(fields, above);

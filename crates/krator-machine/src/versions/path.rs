@@ -1,8 +1,8 @@
-//! Places in objects, as the changes between two versions name them.
+//! Paths in objects, for the changes between two versions.
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// A step of a path. In JSON it is the name of a field, an index, or null for every item.
+/// A step of a path. In JSON it is a field name, an index, or null for every item.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Step {
@@ -17,7 +17,7 @@ pub enum Step {
 /// The steps from an object to a value in it.
 pub type Path = Vec<Step>;
 
-/// A path as descriptions have it: `.spec.rules[*].name`.
+/// The path as text, in the form of descriptions: `.spec.rules[*].name`.
 pub fn path_text(path: &[Step]) -> String {
     let steps = path.iter().map(|step| match step {
         Step::Field(name) => format!(".{}", name.replace('.', "\\.")),
@@ -27,7 +27,7 @@ pub fn path_text(path: &[Step]) -> String {
     steps.collect()
 }
 
-/// An object with nothing but a value at a path: lists have one item.
+/// An object that contains only a value at a path; lists get one item.
 pub fn nested(path: &[Step], value: Value) -> Value {
     path.iter().rev().fold(value, |below, step| match step {
         Step::Field(name) => json!({name: below}),
@@ -35,7 +35,7 @@ pub fn nested(path: &[Step], value: Value) -> Value {
     })
 }
 
-/// The value at a path in what [`nested`] has made, also after a change.
+/// The value at a path in the result of [`nested`], also after a change.
 pub fn nested_value<'v>(object: &'v mut Value, path: &[Step]) -> Option<&'v mut Value> {
     path.iter().try_fold(object, |object, step| match step {
         Step::Field(name) => object.get_mut(name),
@@ -59,7 +59,7 @@ pub(super) fn at_each(value: &mut Value, path: &[Step], act: &mut dyn FnMut(&mut
     }
 }
 
-/// Splits a path after its last [`Step::Each`]: what is in front leads to several values, the rest to one in each of them.
+/// Splits a path after its last [`Step::Each`]: the front leads to several values, and the rest to one in each.
 pub(super) fn split(path: &[Step]) -> (&[Step], &[Step]) {
     let last = path.iter().rposition(|step| *step == Step::Each);
     path.split_at(last.map_or(0, |at| at + 1))
@@ -73,8 +73,8 @@ fn below<'v>(value: &'v mut Value, step: &Step) -> Option<&'v mut Value> {
     }
 }
 
-/// Takes the value at a path out of another one. Nothing stays of what the first `kept` steps and one more lead to: the version
-/// that the value goes to does not have it.
+/// Removes and returns the value at a path. Its ancestors below the first `kept` steps are removed as well,
+/// because the target version lacks them.
 pub(super) fn take(value: &mut Value, path: &[Step], kept: usize) -> Option<Value> {
     let (step, rest) = path.split_first()?;
     let taken = match rest {
@@ -88,7 +88,7 @@ pub(super) fn take(value: &mut Value, path: &[Step], kept: usize) -> Option<Valu
     taken
 }
 
-/// Puts a value at a path, with the objects and lists that lead there. Where something else is in the way, it is lost.
+/// Sets the value at a path, and creates missing objects and lists; without effect if another type is in the way.
 pub(super) fn put(value: &mut Value, path: &[Step], new: Value) {
     let Some((step, rest)) = path.split_first() else {
         *value = new;

@@ -1,4 +1,4 @@
-//! The laws of conversions, over the objects and the edits of one kind with three versions.
+//! Tests the laws of conversions with objects and edits of a kind with three versions.
 use super::*;
 use serde_json::json;
 
@@ -129,7 +129,7 @@ fn nothing_but_the_annotation_and_the_spec_changes() {
 
 #[test]
 fn an_edit_wins_and_the_rest_is_as_before() {
-    // The version that is edited, the field, its new value, and what becomes of the newest object.
+    // The edited version, the field, its new value, and the expected change of the newest object.
     for (version, pointer, new, expected, value) in [
         ("v1beta1", "/spec/size", json!(9), "/spec/replicas", json!(9)),
         (
@@ -191,7 +191,7 @@ fn an_edit_wins_and_the_rest_is_as_before() {
             },
             (None, _) => panic!("no {above}"),
         }
-        // What the edit has overtaken may still ride along.
+        // The annotation may still have data that the edit has superseded.
         let mut back = convert(&edited, "v1");
         back["metadata"]
             .as_object_mut()
@@ -251,7 +251,7 @@ fn what_is_too_long_to_ride_is_not_written_and_stays_readable() {
         )
     };
     let long = "x".repeat(LONGEST);
-    // The newest version is the stored one, and cannot hold `legacy`.
+    // `v1`, the storage version, cannot hold `legacy`.
     let refused = try_convert(&object("v1beta1", json!({"legacy": long})), "v1").expect_err("too long");
     assert!(refused.contains("128 KiB that v1 cannot hold"), "{refused}");
     // The older versions cannot hold the second host.
@@ -269,7 +269,7 @@ fn what_is_too_long_to_ride_is_not_written_and_stays_readable() {
     assert!(try_convert(&oldest, "v1").is_err(), "the mark stays");
 }
 
-/// A function that refuses or panics leaves a fallback and a mark, and nothing is lost.
+/// A function that refuses or panics leaves a fallback and an error, and no data is lost.
 #[test]
 fn a_function_that_fails_loses_nothing() {
     let versions: Versions = serde_json::from_value(json!({

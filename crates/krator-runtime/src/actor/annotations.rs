@@ -1,4 +1,4 @@
-//! The annotations with which people steer a single object: `<group>/paused`, `<group>/requestedAt` and `<group>/approve`.
+//! The annotations by which users control a single object: `<group>/paused`, `<group>/requestedAt` and `<group>/approve`.
 use super::{Actor, Step};
 use crate::{
     conditions,
@@ -9,32 +9,32 @@ use crate::{
     world::World,
 };
 
-/// How far the machine of a paused object is.
+/// The progress of a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pause {
-    /// It runs.
+    /// The object is not paused.
     No,
     /// The results of the last run are being written.
     Begins,
-    /// It rests, and everything that it knows is stored.
+    /// The object is paused, and all results are stored.
     Holds,
 }
 
-/// The values of the annotations.
+/// The annotations of the object.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Annotations {
     /// Whether the object is to be paused. The deletion of an object cannot be paused.
     pub paused: bool,
-    /// Whether the request is too long.
+    /// Whether the requested value is too long.
     is_long: bool,
-    /// Whether an event has said so.
+    /// Whether an event has reported that.
     is_reported: bool,
-    /// The digest of the failed conversions that the last event was about; 0 if there was none.
+    /// The digest of the failed conversions in the last event; 0 if there was none.
     failed: u64,
 }
 
 impl<M: Machine> Actor<'_, M> {
-    /// Takes notice of the annotations of the object.
+    /// Reads the annotations of the object.
     pub(super) fn read_annotations(&mut self) {
         let group = self.graph().group();
         let request = self.manifest.annotation(&format!("{group}/requestedAt"));
@@ -55,7 +55,7 @@ impl<M: Machine> Actor<'_, M> {
         };
     }
 
-    /// What the annotation says of failed conversions, with its digest, unless an event has said so already.
+    /// The text and the digest of failed conversions, if they are new since the last event.
     fn failed_conversions(&self) -> Option<(String, u64)> {
         let annotation = versions::annotation(self.graph().group());
         let failed = versions::failed(self.manifest.annotation(&annotation)?);
@@ -68,7 +68,7 @@ impl<M: Machine> Actor<'_, M> {
         (!note.is_empty() && digest != self.annotations.failed).then_some((note, digest))
     }
 
-    /// Reports values that functions of the author could not convert, once for each text.
+    /// Reports values that the author's functions could not convert, once for each text.
     pub(super) fn report_failed_conversions<W: World<M>>(&mut self, world: &W) {
         if let Some((note, digest)) = self.failed_conversions() {
             self.annotations.failed = digest;
@@ -78,7 +78,7 @@ impl<M: Machine> Actor<'_, M> {
         }
     }
 
-    /// Reports a request that is ignored.
+    /// Reports that a request is ignored because it is too long.
     pub(super) fn report_long_request<W: World<M>>(&mut self, world: &W) {
         if self.annotations.is_long && !self.annotations.is_reported {
             self.annotations.is_reported = true;
@@ -90,14 +90,14 @@ impl<M: Machine> Actor<'_, M> {
         }
     }
 
-    /// Whether the object rests because it is paused, and says so.
+    /// Whether the object is paused, and its status says so.
     pub(super) fn rests_paused(&self) -> bool {
         self.annotations.paused
             && self.pause == Pause::Holds
             && (self.engine.at().is_none() || self.says_paused() && !self.asks())
     }
 
-    /// Whether the stored status asks for something, which nobody grants to an object that is paused.
+    /// Whether the stored status has an ask; a paused object must not have one.
     fn asks(&self) -> bool {
         let status = self.known_status().map(|status| status.machine());
         status.is_some_and(|status| status.ask.is_some())
@@ -108,7 +108,7 @@ impl<M: Machine> Actor<'_, M> {
         status.is_some_and(|status| status.conditions.iter().any(conditions::says_paused))
     }
 
-    /// Writes what the last run has led to, and then that the object is paused.
+    /// Writes the results of the last run, and then the condition `Paused`.
     pub(super) async fn hold<W: World<M>>(&mut self, world: &W) -> Step {
         if self.pause != Pause::Holds {
             self.pause = Pause::Begins;
@@ -121,7 +121,7 @@ impl<M: Machine> Actor<'_, M> {
         if self.rests_paused() {
             return Step::Wait(None);
         }
-        // The object was found paused, so its machine has not begun: its status stays as it is, but for the condition.
+        // The object was already paused when it was found, so only the condition is written.
         let generation = self.manifest.generation();
         let mut status: StatusOf<M> = self.manifest.status().cloned().unwrap_or_default();
         let machine = status.machine_mut();

@@ -1,4 +1,4 @@
-//! What is known of an actor, however it keeps its object: an object at rest is packed.
+//! Reads of an actor that work in every form of its object: the object of an actor at rest is packed.
 use super::Actor;
 use crate::machine::Machine;
 #[cfg(feature = "kube")]
@@ -31,7 +31,7 @@ impl<'g, M: Machine, K> Actor<'g, M, K> {
         self.engine.asks(now).map(|(to, _)| to)
     }
 
-    /// The actor with its object kept in another way.
+    /// The same actor with its object in another form.
     #[cfg(feature = "kube")]
     pub fn keep<L>(self, manifest: L) -> Actor<'g, M, L> {
         Actor {

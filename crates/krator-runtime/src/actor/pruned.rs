@@ -1,5 +1,5 @@
-//! Fields of a status that the server prunes. Where the schema of the objects is older than the operator, fields are
-//! dropped from each write: compared with what is stored, the status would differ for ever and be written again and again.
+//! Status fields that the server prunes. If the CRD in the cluster is older than the operator, fields are dropped
+//! from each write, so a comparison with the stored status would always differ and cause endless writes.
 use super::{Actor, Step, writes::with_machine};
 use crate::{
     machine::{Machine, ManifestOf, Object as _, StatusOf},
@@ -8,29 +8,29 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// A status that the server has pruned.
+/// A written status of which the server has pruned fields.
 pub(super) struct Pruned<S> {
     status: S,
-    /// [`World::schema_epoch`] when it was written. With another one, the server may keep more.
+    /// [`World::schema_epoch`] at the write. If it has changed, the server may keep more fields.
     pub epoch: u64,
 }
 
 impl<M: Machine> Actor<'_, M> {
-    /// The status that is compared with what is to be written: the one that was written last, as long as what is stored is the
-    /// server's answer to that.
+    /// The status to compare the next one with: the last written one, as long as the stored status is the
+    /// server's answer to that write.
     pub(super) fn known_status(&self) -> Option<&StatusOf<M>> {
         let pruned = self.pruned.as_ref().map(|pruned| &pruned.status);
         pruned.or_else(|| self.manifest.status())
     }
 
-    /// Somebody may have changed the status, so what was written is no longer what is stored, as far as it is kept.
+    /// Forgets the written status if another client has changed the stored one.
     pub(super) fn forget_pruned(&mut self, observed: &ManifestOf<M>) {
         if self.pruned.is_some() && observed.status() != self.manifest.status() {
             self.pruned = None;
         }
     }
 
-    /// Takes notice of the answer to a write of this status.
+    /// Processes the answer to a write of this status.
     pub(super) fn wrote<W: World<M>>(
         &mut self,
         status: StatusOf<M>,
@@ -50,7 +50,7 @@ impl<M: Machine> Actor<'_, M> {
         Step::Again
     }
 
-    /// Whether all of a status is stored. Conditions of others may stand beside it.
+    /// Whether the whole status is stored. Conditions of other clients are ignored.
     fn is_whole(&self, status: &StatusOf<M>, stored: &ManifestOf<M>) -> bool {
         stored.status().is_some_and(|stored| {
             stored == status

@@ -1,4 +1,4 @@
-//! Which events a handler has recorded, so that the same event again during one entry is one event.
+//! Remembers the events of an entry, so that a repeated run does not record them again.
 use crate::{lock::Lock as _, machine::Event, status::EntryId};
 use std::{
     collections::VecDeque,
@@ -6,22 +6,22 @@ use std::{
     sync::Mutex,
 };
 
-/// How many different events of one entry are remembered. A handler that counts in its notes records more than that, and
-/// then a repetition of an early one is recorded again.
+/// How many different events of an entry are remembered. A handler whose notes contain a counter records
+/// more, and then an early event may be recorded again.
 const REMEMBERED: usize = 32;
 
-/// The events of one entry, by their hashes: events are best effort, and objects are many.
+/// Hashes of the events of one entry. Hashes are enough, because events are best effort, and save memory.
 #[derive(Debug, Default)]
 pub(super) struct RecordedEvents(Mutex<(Option<EntryId>, VecDeque<u64>)>);
 
 impl RecordedEvents {
-    /// The same, unless there is no event to remember.
+    /// Returns `self` unless no event is remembered.
     pub fn unless_empty(self: Box<Self>) -> Option<Box<Self>> {
         let is_empty = self.0.locked().1.is_empty();
         (!is_empty).then_some(self)
     }
 
-    /// A handler is about to run in this entry.
+    /// Prepares for a run of a handler in this entry.
     pub fn begin(&self, entry: EntryId) {
         let mut recorded = self.0.locked();
         if recorded.0 != Some(entry) {
@@ -29,7 +29,7 @@ impl RecordedEvents {
         }
     }
 
-    /// Whether the event was not recorded before in this entry. It counts as recorded from now on.
+    /// Whether the event is new in this entry. It is remembered from now on.
     pub fn is_new(&self, event: &Event) -> bool {
         let mut hasher = DefaultHasher::new();
         event.hash(&mut hasher);

@@ -1,5 +1,4 @@
-//! One run of a handler: what has to be stored before it, what happens while it goes on, and what follows from its
-//! end.
+//! One run of a handler: the writes before it, the observations during it, and the reaction to its result.
 use super::{Actor, Step};
 use crate::{
     engine::Outcome,
@@ -28,7 +27,7 @@ impl<M: Machine> Actor<'_, M> {
         if policy.checkpoint {
             match self.save(world).await {
                 None => {}
-                // The deletion of an object must not depend on whether its status can be written.
+                // A deletion must not depend on whether the status can be written.
                 Some(Step::Wait(_)) if policy.deletion_path => {}
                 Some(step) => return step,
             }
@@ -40,7 +39,7 @@ impl<M: Machine> Actor<'_, M> {
             }
         }
         let found = world.find(&self.manifest).await;
-        // The process that no longer leads is about to end, and another one runs this handler.
+        // This process is not the leader any more and will end; another replica runs this handler.
         if !world.may_act() {
             return Step::Wait(None);
         }
@@ -52,7 +51,7 @@ impl<M: Machine> Actor<'_, M> {
         Step::Again
     }
 
-    /// A run failed before its handler began.
+    /// Handles a failure before the handler has started.
     fn cannot_begin<W: World<M>>(&mut self, error: &Error, world: &W) -> Step {
         self.engine.begin();
         self.report_run(None, RunEnd::Failed(error.class()), world);
@@ -121,7 +120,7 @@ impl<M: Machine> Actor<'_, M> {
                 group = self.graph().group(),
                 kind = world.kind(),
                 namespace = about.namespace(),
-                // Not `name`, which is the name of the span in a log of JSON.
+                // The field is not called `name`, which is the name of the span in JSON logs.
                 object = about.name(),
                 state = self.engine.policy().map(|policy| policy.name),
                 entry = %self.engine.entry(),
@@ -144,11 +143,12 @@ impl<M: Machine> Actor<'_, M> {
                         }
                     }
                     Some((draft, answer)) = saved.next() => match self.save_now(&draft, world).await {
-                        // Sending fails if the handler has dropped its call of `save`, which is fine.
+                        // Sending fails if the handler has dropped its call of `save`, which is not an error.
                         Some(saved) => drop(answer.send(saved)),
                         None => break None,
                     },
-                    // The clock of a development build may have been advanced since.
+                    // In a development build the clock may have been advanced, so the deadline is converted
+                    // again.
                     () = until(deadline.map(|at| world.instant(at))) => break None,
                     () = until(self.engine.objective_due(world.now()).map(|at| world.instant(at))) => {
                         self.report_missed(world);
@@ -193,11 +193,11 @@ impl<M: Machine> Actor<'_, M> {
             Some(Err(error)) => self.failed(&error, world),
             None => self.engine.ended(Outcome::Interrupted, world.now()),
         }
-        // Now, because a run without an error ends a row of failures, in which changes wake nothing.
+        // Before the result is applied, because a success resets the failures, which suppress wake-ups.
         self.judge_changes(world.now());
     }
 
-    /// Reports a run of the current state's handler, which took so long if it has begun.
+    /// Reports a run of the current state's handler. `took` is its duration, if it has started.
     pub(super) fn report_run<W: World<M>>(&self, took: Option<Duration>, end: RunEnd, world: &W) {
         if let Some(state) = self.engine.at() {
             world.ran(state, took, end);
@@ -220,13 +220,13 @@ impl<M: Machine> Actor<'_, M> {
             .ended(Outcome::Failed(error.class(), error.to_string()), world.now());
     }
 
-    /// Reports the measurements for objectives whose time is over now.
+    /// Reports missed objectives.
     pub(super) fn report_missed<W: World<M>>(&mut self, world: &W) {
         let missed = self.engine.miss(world.now());
         missed.into_iter().for_each(|ended| world.measured(ended));
     }
 
-    /// Reports the entries since the last report, which are certain now.
+    /// Reports the entries since the last report, which are stored now.
     pub(super) fn report_moves<W: World<M>>(&mut self, world: &W) {
         for moved in self.engine.take_moves() {
             tracing::info!(
@@ -251,7 +251,7 @@ impl<M: Machine> Actor<'_, M> {
     }
 }
 
-/// Waits until a time, or forever.
+/// Waits until a time, or forever without one.
 async fn until(when: Option<Instant>) {
     match when {
         Some(when) => sleep_until(when).await,

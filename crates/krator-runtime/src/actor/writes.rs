@@ -13,7 +13,7 @@ use std::{sync::Arc, time::Duration};
 use tracing::Instrument as _;
 
 impl<M: Machine> Actor<'_, M> {
-    /// Sets the finalizer, if the object lacks it. `None` means that the object has what it needs.
+    /// Sets the finalizer. `None` means that nothing had to be done.
     pub(super) async fn claim<W: World<M>>(&mut self, world: &W) -> Option<Step> {
         if self.is_claimed() {
             return None;
@@ -24,13 +24,13 @@ impl<M: Machine> Actor<'_, M> {
         Some(self.written(written, world).await)
     }
 
-    /// Whether nobody can delete the object past its deletion path. No state is stored before.
+    /// Whether the finalizer is set, if the object needs one. No state is stored before that.
     pub(super) fn is_claimed(&self) -> bool {
         let graph = self.graph();
         self.manifest.deleting() || !graph.takes_finalizer() || self.manifest.has_finalizer(graph.finalizer)
     }
 
-    /// Removes the finalizer if the graph has no deletion path any more, because nothing else would remove it.
+    /// Removes the finalizer of a former deletion path, because no handler of this graph would remove it.
     pub(super) async fn release<W: World<M>>(&mut self, world: &W) -> Option<Step> {
         let deleting = self.manifest.deleting();
         let finalizer = self.graph().finalizer;
@@ -40,7 +40,7 @@ impl<M: Machine> Actor<'_, M> {
         }
         match world.set_finalizer(&self.manifest, finalizer, false).await {
             Ok(_) if deleting => Some(self.over(world).await),
-            // An operator without a deletion path may lack the permission. Only a deletion depends on the removal.
+            // The permission may be missing. This is an error only if the object is being deleted.
             Err(WriteError::Other(error)) if !deleting => {
                 let note =
                     format!("the finalizer `{finalizer}` of a former description cannot be removed: {error}");
@@ -52,7 +52,7 @@ impl<M: Machine> Actor<'_, M> {
         }
     }
 
-    /// Releases or deletes the object after its machine has ended.
+    /// Removes the finalizer or deletes the object after its machine has ended.
     pub(super) async fn finish<W: World<M>>(&mut self, world: &W) -> Step {
         if self.manifest.deleting() {
             if let Err(error) = world.end_children(&self.manifest).await {
@@ -62,7 +62,7 @@ impl<M: Machine> Actor<'_, M> {
             let written = world.set_finalizer(&self.manifest, finalizer, false).await;
             return match written {
                 Ok(_) | Err(WriteError::Gone) => {
-                    // The deletion of an object does not wait for its status, so the last states may not be stored.
+                    // The last states may be unstored, because a deletion does not wait for the status.
                     self.report_moves(world);
                     self.over(world).await
                 }
@@ -83,8 +83,8 @@ impl<M: Machine> Actor<'_, M> {
         }
     }
 
-    /// Says that the stored state is unknown, once for each generation: another operator that knows it may work beside this
-    /// one by mistake, and `kubectl wait` passes over a condition about a former generation.
+    /// Writes a condition that the stored state is unknown, once for each generation: another operator that knows
+    /// the state may run at the same time, and `kubectl wait` ignores conditions of earlier generations.
     pub(super) async fn park<W: World<M>>(&mut self, world: &W) -> Step {
         let none = MachineStatus::default();
         let stored = self.manifest.status().map_or(&none, |status| status.machine());
@@ -125,7 +125,7 @@ impl<M: Machine> Actor<'_, M> {
         self.engine.render(former, now)
     }
 
-    /// Writes the status that a running handler asks to be written. `None` means that the run is to be dropped.
+    /// Writes the status at the request of a running handler. `None` means that the run has to be dropped.
     pub(super) async fn save_now<W: World<M>>(
         &mut self,
         draft: &StatusOf<M>,
@@ -158,9 +158,9 @@ impl<M: Machine> Actor<'_, M> {
         }
     }
 
-    /// The status, if it differs from what is stored, or from what was written where the server keeps less. It is a
-    /// function of its own so that its variables do not live across the write. Statuses contain many strings, so it copies
-    /// one for the comparison only if a handler has changed its fields.
+    /// The status, if it differs from the stored one or, where fields were pruned, from the written one. It
+    /// is a separate function so that its variables do not live across the write. A status has many strings,
+    /// so it is copied only if a handler has changed fields.
     fn unwritten(&mut self, now: Now) -> Option<StatusOf<M>> {
         let machine = self.rendered(now)?;
         let none = StatusOf::<M>::default();
@@ -190,10 +190,10 @@ impl<M: Machine> Actor<'_, M> {
         if let Err(WriteError::Invalid(error)) = &written
             && let Some(before) = self.before_draft.take()
         {
-            // The API server rejects what the handler set, so the former values stay and the run counts as failed.
+            // The API server rejects the handler's fields, so they are dropped and the run counts as failed.
             self.draft = None;
             self.engine.go_back(*before);
-            // A conflict may have shown since then that the object is being deleted, has another spec, or that others have failed.
+            // A conflict may have revealed a deletion, another spec, or failures of other operators.
             self.look_again();
             self.see_status(world.now());
             let error = Error::from(format!("the status was rejected: {error}"));
@@ -225,7 +225,7 @@ impl<M: Machine> Actor<'_, M> {
         world.write_status(&self.manifest, status).instrument(span)
     }
 
-    /// Takes notice that the decisions of the engine are stored.
+    /// Records that the decisions of the engine are stored.
     fn accepted<W: World<M>>(&mut self, world: &W) {
         self.failures = 0;
         self.engine.written();
@@ -241,7 +241,7 @@ impl<M: Machine> Actor<'_, M> {
         }
     }
 
-    /// Reacts to the answer to a write: takes notice of what is stored, or tries again later.
+    /// Processes the answer to a write: takes over the stored object, or schedules a retry.
     pub(super) async fn written<W: World<M>>(
         &mut self,
         written: Result<Arc<ManifestOf<M>>, WriteError>,
@@ -262,13 +262,13 @@ impl<M: Machine> Actor<'_, M> {
         }
     }
 
-    /// Reads the object again after a conflict. `None` means that it is gone; otherwise the result says whether a
-    /// running handler is to be dropped.
+    /// Reads the object after a conflict. `None` means that it is gone; otherwise returns whether a running
+    /// handler has to be dropped.
     async fn reread<W: World<M>>(&mut self, world: &W) -> Result<Option<bool>> {
         let Some(stored) = world.read(&self.manifest).await? else {
             return Ok(None);
         };
-        // The same version again: this read does not show yet what caused the conflict.
+        // The same version was read again, so this read does not show the cause of the conflict.
         if stored.version() <= self.manifest.version() && stored.uid() == self.manifest.uid() {
             return Err(Error::from("a conflict on the version just read"));
         }
@@ -295,7 +295,7 @@ impl<M: Machine> Actor<'_, M> {
             delay_ms = delay.as_millis(),
             "a request failed"
         );
-        // Again now and then, because events are forgotten.
+        // The event is repeated with exponential distance, because events expire.
         if error.class() == Class::Refused && self.failures.is_power_of_two() {
             let note =
                 format!("a policy refuses a write of the operator: {error}; apply `deploy/` of its release");

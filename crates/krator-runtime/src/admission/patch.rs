@@ -1,10 +1,10 @@
-//! The JSON patch (RFC 6902) that makes of an object what a handler has made of its typed form.
+//! Makes the JSON patch (RFC 6902) for the changes that a handler has made to a typed object.
 use serde_json::{Map, Value, json};
 
 /// The operations that change `object` as `before` was changed to `after`.
 ///
-/// `before` is what the type makes of `object`: it lacks fields that the type does not know, and has defaults that are not in
-/// `object`. So only what differs between `before` and `after` is changed, wherever `object` has it.
+/// `before` is `object` after decoding and encoding: it lacks unknown fields, and has defaults that `object`
+/// does not have. Therefore only differences between `before` and `after` are applied to `object`.
 pub fn of(object: &Value, before: &Value, after: &Value) -> Vec<Value> {
     let mut operations = Vec::new();
     change(&mut String::new(), Some(object), before, after, &mut operations);
@@ -30,7 +30,7 @@ fn change(
         {
             items(path, object, before, after, operations);
         }
-        // `add` replaces a field that is there.
+        // `add` replaces an existing field.
         _ => operations.push(json!({"op": "add", "path": path, "value": after})),
     }
 }
@@ -57,8 +57,8 @@ fn fields(
     }
 }
 
-/// Items that a list begins or ends with before and after stay as they are. Those between are changed one by one as far as there
-/// are as many, and the others are removed or added.
+/// Patches a list: its common prefix and suffix stay, items between them are patched in pairs, and the rest
+/// is removed or added.
 fn items(
     path: &mut String,
     object: &[Value],
@@ -89,7 +89,7 @@ fn items(
     }
 }
 
-/// A key as a part of a JSON pointer (RFC 6901).
+/// Escapes a key for a JSON pointer (RFC 6901).
 fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
@@ -111,7 +111,7 @@ mod tests {
             {"op": "add", "path": "/spec/zone", "value": "b"},
         ]);
         let mut patch = of(&object, &before, &after);
-        // Objects may have their fields in another order.
+        // The order of fields may differ.
         patch.sort_by_key(|operation| operation["path"].to_string());
         assert_eq!(Value::from(patch), expected);
         assert_eq!(of(&object, &before, &before), Vec::<Value>::new());

@@ -1,13 +1,13 @@
-//! A request as the API server describes it: the fields of `AdmissionRequest` (admission.k8s.io/v1) that a verdict depends on.
+//! The fields of `AdmissionRequest` (admission.k8s.io/v1) that a verdict depends on.
 //!
-//! The type of kube parses both objects into its untyped ones, from which handlers would be given typed ones; here they stay as
-//! they came, which is less work for each review and less code in each operator.
+//! kube's type would decode both objects into untyped ones first. Here they stay raw JSON until they are
+//! decoded into the typed object, which is faster and adds less code to each operator.
 use k8s_openapi::api::authentication::v1::UserInfo;
 use kube::core::GroupVersionKind;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What a request does with an object.
+/// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Operation {
@@ -17,12 +17,12 @@ pub enum Operation {
     Update,
     /// It deletes the object.
     Delete,
-    /// It connects to a subresource, such as a terminal. Objects of an operator have none.
+    /// It connects to a subresource such as a terminal. Custom resources have none.
     Connect,
 }
 
 impl Operation {
-    /// The name that the API has for it.
+    /// The name of the operation in the API.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Create => "CREATE",
@@ -33,13 +33,13 @@ impl Operation {
     }
 }
 
-/// What the API server sends.
+/// The body of a request to an admission webhook.
 #[derive(Deserialize)]
 pub(crate) struct AdmissionReview {
     pub request: AdmissionRequest,
 }
 
-/// A request that waits for a verdict.
+/// A request for admission.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AdmissionRequest {

@@ -1,7 +1,7 @@
-//! What is said about a request.
+//! The verdict about an admission request.
 use serde_json::{Value, json};
 
-/// Whether a request may go on, with what its author is told.
+/// Whether a request is allowed, with a message for the user who made it.
 ///
 /// ```
 /// use krator_runtime::Verdict;
@@ -20,7 +20,7 @@ pub struct Verdict {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Denial {
-    /// The field, without the dot that it begins with; empty if the denial is about none.
+    /// The field without its leading dot; empty if the denial is not about a field.
     field: String,
     message: String,
 }
@@ -30,7 +30,7 @@ impl Verdict {
     pub fn allow() -> Self {
         Self::default()
     }
-    /// The request is refused; its author is shown the message.
+    /// The request is refused, and the user sees the message.
     pub fn deny(message: impl Into<String>) -> Self {
         Self::deny_field("", message)
     }
@@ -50,7 +50,7 @@ impl Verdict {
         self.warnings.push(warning.into());
         self
     }
-    /// Both verdicts: the request goes on if neither refuses it, and its author is told all reasons.
+    /// Combines two verdicts: the request is allowed if both allow it, and the user sees all reasons.
     pub fn and(mut self, other: Self) -> Self {
         self.denied.extend(other.denied);
         self.warnings.extend(other.warnings);
@@ -81,7 +81,7 @@ impl Verdict {
         &self.warnings
     }
 
-    /// The refusal as the API server passes it on: `Invalid` where it is about fields, so that kubectl lists them, and
+    /// The refusal as a `Status` of the API: `Invalid` if it is about fields, so that kubectl lists them, and
     /// `Forbidden` otherwise.
     pub(crate) fn status(&self, group: &str, kind: &str, name: &str) -> Option<Value> {
         let message = self.message()?;

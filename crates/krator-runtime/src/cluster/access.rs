@@ -21,7 +21,7 @@ use futures::future::BoxFuture;
 use kube::{Api, Resource, api::PropagationPolicy};
 use std::{any::type_name, sync::Arc};
 
-/// How a handler reaches objects of other kinds, with its type.
+/// The backend that gives a handler access to other kinds.
 enum OtherKinds<'a, M: Machine> {
     Cluster(&'a Cluster<M>),
     /// In a test.
@@ -349,7 +349,7 @@ impl<M: Machine> Context<'_, M> {
             Some(cluster) => OtherKinds::Cluster(cluster),
             None => match backend.downcast_ref::<Arc<InMemoryApi>>() {
                 Some(api) => OtherKinds::Memory(api),
-                // There are only these two worlds.
+                // Contexts are only made with these two backends.
                 None => unreachable!("a world gives no other backend"),
             },
         }

@@ -1,7 +1,7 @@
-//! The server of webhooks: it answers the API server, which asks before it stores an object.
+//! The webhook server, which the API server calls before it stores an object.
 //!
-//! It has a thread of its own, so that neither a handler of a state holds up the API server nor a handler of a webhook the
-//! objects.
+//! It has a thread of its own, so that handlers of states do not delay the API server, and handlers of
+//! webhooks do not delay the objects.
 mod certificates;
 mod conversion;
 mod review_access;
@@ -34,17 +34,17 @@ use tokio::sync::{oneshot, watch};
 
 pub(in crate::cluster) use reviews::routes;
 
-/// What the API server may ask at the same time.
+/// The limits on concurrent requests of the API server.
 const LIMITS: Limits = Limits {
     connections: 256,
-    // The API server closes connections that it has not used for 90 s. It must be the one to do so: a request that meets a
-    // server's end of the connection is lost.
+    // The API server closes connections that were idle for 90 s. This server has to wait longer: a request
+    // that arrives while the server closes its connection is lost.
     idle: Some(Duration::from_secs(120)),
 };
 /// How long requests may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Where and how webhooks are answered.
+/// The configuration of the webhook server.
 pub(in crate::cluster) struct WebhookServer {
     /// In the form of [`serve::bind`].
     pub address: String,
@@ -68,7 +68,7 @@ impl Default for WebhookServer {
 #[derive(Clone, Default)]
 pub(in crate::cluster) struct WebhookRoutes(Arc<Mutex<Vec<MakeRoutes>>>);
 
-/// Makes what answers the API server about a kind, with a client of the thread that serves it.
+/// Makes the routes of a kind, with a client for the thread that serves them.
 type MakeRoutes = Box<dyn FnOnce(&Client) -> KindRoutes + Send>;
 
 impl WebhookRoutes {
@@ -84,14 +84,14 @@ pub(in crate::cluster) struct Serving {
 }
 
 impl Serving {
-    /// Waits until the requests are answered that had arrived when the process was asked to end.
+    /// Waits until all requests are answered that arrived before the process was asked to stop.
     pub async fn drained(self) {
         drop(tokio::time::timeout(GRACE, self.drained).await);
     }
 }
 
 impl WebhookServer {
-    /// Answers the webhooks of these kinds, if there are any and there is to be a server.
+    /// Starts the server, if it has an address and any of these kinds has webhooks.
     ///
     /// # Errors
     ///
@@ -159,7 +159,7 @@ impl WebhookServer {
     }
 }
 
-/// The parts of the process that the server has to do with.
+/// The parts of the process that the server uses.
 pub(in crate::cluster) struct Process {
     pub operator: &'static str,
     /// The name of this process.

@@ -1,4 +1,4 @@
-//! How the runtime talks to the API server: kinds and where they are served, objects as they are received, and limits.
+//! Access to the API server: endpoints of kinds, undecoded objects, and limits on requests.
 pub(super) mod apis;
 pub(super) mod backoff;
 pub(super) mod patch;
@@ -9,17 +9,17 @@ use crate::error::{Error, Result};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// The most requests in flight at once, not counting watches. More of them do not make anything faster, but take
-/// memory.
+/// The most requests in flight at once, not counting watches. More of them would take memory without being
+/// faster.
 pub(in crate::cluster) const REQUESTS: usize = 32;
 /// The longest that a request of the runtime may take. A connection that no longer responds becomes an error.
 pub(in crate::cluster) const LONGEST_REQUEST: Duration = Duration::from_secs(30);
 
-/// Makes requests, bounded in time.
+/// Bounds the time of a request.
 ///
 /// # Errors
 ///
-/// If there is no answer in time.
+/// If there is no answer within `longest`.
 pub(in crate::cluster) async fn answered<T>(
     longest: Duration,
     requests: impl Future<Output = T>,

@@ -25,8 +25,8 @@ use kube::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The children of one object that are of one kind. It does not borrow from the context, because futures of its requests
-/// outlive that borrow.
+/// The children of one kind that belong to one object. It owns its data, because the futures of its requests
+/// outlive the context.
 pub(super) struct Children<K: Child> {
     pub client: Client,
     pub cache: Arc<KindCache<K>>,
@@ -34,7 +34,7 @@ pub(super) struct Children<K: Child> {
     pub kind: &'static str,
     pub applied: Arc<Applied>,
     pub operator: &'static str,
-    /// The namespace of the owner; empty if it has none.
+    /// The namespace of the owner; empty if the owner is cluster-scoped.
     pub namespace: String,
     pub owner: Owner,
     pub deletion: ChildDeletion,
@@ -56,12 +56,12 @@ impl<K: Child> Children<K> {
         self.send(namespace, name, body).await
     }
 
-    /// The children from the cache, but never older than what the handlers of the owner have applied and deleted.
+    /// The children in the cache, updated with what the handlers of the owner have applied and deleted.
     pub async fn owned(&self) -> Result<Vec<Arc<K>>> {
         self.cache.fill().await?;
         let mut children = self.cache.all();
         children.retain(|child| self.owner.owns(&**child));
-        // Read what was deleted and is still in the cache, so that nobody counts it as alive and deletes another one.
+        // The cache may still have deleted children, which would count as alive, so they are read again.
         for (deleted, version) in self.applied.deleted_of_kind(self.kind) {
             let (_, namespace, name) = &deleted.child;
             let is_it = |child: &K| child.meta().uid.as_deref() == Some(&*deleted.uid);
@@ -77,7 +77,7 @@ impl<K: Child> Children<K> {
             }
             match self.read(namespace, name).await?.filter(|now| is_it(now)) {
                 Some(now) => {
-                    // The request has failed.
+                    // The deletion has failed.
                     if !is_going(&*now) {
                         self.applied.forget_deleted(&deleted);
                     }
@@ -86,7 +86,7 @@ impl<K: Child> Children<K> {
                 None => drop(children.remove(at)),
             }
         }
-        // And what was applied and is not in the cache yet.
+        // Applied children that the cache lacks, or has in an older version, are read as well.
         for (key, version) in self.applied.of_kind(self.kind) {
             let (_, namespace, name) = &key;
             let at = children.iter().position(|child| {
@@ -99,7 +99,7 @@ impl<K: Child> Children<K> {
                 (Some(at), Some(now)) => children[at] = now,
                 (Some(at), None) => drop(children.remove(at)),
                 (None, Some(now)) => children.push(now),
-                // Otherwise the cache has yet to see it as it was before it went.
+                // Otherwise the cache may later show the child as it was before its deletion.
                 (None, None) if self.cache.seen(namespace) >= version => self.applied.forget(&key),
                 (None, None) => {}
             }
@@ -154,7 +154,7 @@ impl<K: Child> Children<K> {
         match api.delete(&name, &params).await {
             Ok(_) => Ok(()),
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
-            // Another object has the name by now, so the child is gone, unless something else is wrong.
+            // The preconditions failed: usually another object has the name, and the child is gone.
             Err(kube::Error::Api(status)) if status.code == 409 => match api.get_opt(&name).await? {
                 Some(now) if now.uid() == uid => Err(kube::Error::Api(status).into()),
                 _ => Ok(()),
@@ -163,7 +163,7 @@ impl<K: Child> Children<K> {
         }
     }
 
-    /// Sets what every child has, and removes what only the API server may set.
+    /// Sets the metadata of every child, and removes fields that only the API server may set.
     fn complete(&self, body: &mut Value, namespace: &str) {
         body["apiVersion"] = json!(K::api_version(&()));
         body["kind"] = json!(K::kind(&()));
@@ -207,7 +207,7 @@ impl<K: Child> Children<K> {
     }
 }
 
-/// Whether an object is deleted and only waits for its finalizers.
+/// Whether an object is being deleted and waits for its finalizers.
 fn is_going<K: Child>(child: &K) -> bool {
     child.meta().deletion_timestamp.is_some()
 }

@@ -1,4 +1,4 @@
-//! What a process has from its machine: clocks, chance, a name, and how it is asked to end. Simulated processes have their own.
+//! The services of the host machine: clocks, randomness, a host name, and signals. Simulated processes have their own.
 #[cfg(feature = "simulation")]
 use super::simulation::{Own, Process};
 use jiff::Timestamp;
@@ -8,7 +8,7 @@ use std::{
 };
 use tokio::signal;
 
-/// The time on a clock that goes on while the machine sleeps, and that nobody sets.
+/// The time since boot on a clock that also runs during suspend, and that is never set.
 pub(in crate::cluster) fn since_boot() -> Duration {
     #[cfg(feature = "simulation")]
     if let Some(process) = Process::current() {
@@ -30,7 +30,7 @@ pub(in crate::cluster) fn since_boot() -> Duration {
     }
 }
 
-/// The time that the machine's clock shows, which may be wrong.
+/// The wall clock of the machine, which may be wrong.
 pub(in crate::cluster) fn time() -> Timestamp {
     #[cfg(feature = "simulation")]
     if let Some(process) = Process::current() {
@@ -39,17 +39,17 @@ pub(in crate::cluster) fn time() -> Timestamp {
     Timestamp::now()
 }
 
-/// A number that nobody knows before.
+/// A random number.
 pub(in crate::cluster) fn random() -> u64 {
     #[cfg(feature = "simulation")]
     if let Some(process) = Process::current() {
         return process.random();
     }
-    // It is seeded anew for each instance.
+    // `RandomState` is seeded anew for each instance.
     RandomState::new().hash_one(())
 }
 
-/// The name of the machine, which in a pod is that of the pod.
+/// The host name; in a pod, the name of the pod.
 pub(in crate::cluster) fn name() -> String {
     #[cfg(feature = "simulation")]
     if let Some(process) = Process::current() {
@@ -58,7 +58,7 @@ pub(in crate::cluster) fn name() -> String {
     hostname::get().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// A future of the process that calls this, for another task.
+/// Binds a future that another task polls to the current simulated process, if there is one.
 pub(in crate::cluster) fn own<F: Future>(future: F) -> impl Future<Output = F::Output> {
     #[cfg(feature = "simulation")]
     let future = Own::of_current(future);

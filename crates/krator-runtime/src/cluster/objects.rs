@@ -1,4 +1,4 @@
-//! The objects of one kind: the loop that looks after them, and the reads and writes that their machines make.
+//! The objects of one kind: the dispatcher that handles them, and the reads and writes of their machines.
 pub(super) mod conversion;
 mod crd_mismatch;
 mod decoding;

@@ -1,11 +1,10 @@
-//! Objects that are kept for later. Nearly all objects of an operator are at rest, and so are their children, so they are kept
-//! as text, compressed with the text of another object of their kind as the dictionary: the names of fields, labels and most
-//! words of conditions are the same in all of them.
+//! Compresses objects at rest, and their children, to save memory. The text of another object of the same
+//! kind is the dictionary, because most field names, labels and words of conditions are the same.
 use lz4_flex::block;
 use serde::{Serialize, de::DeserializeOwned};
 use std::sync::{Arc, OnceLock};
 
-/// LZ4 looks back no further.
+/// LZ4 does not refer further back.
 const LONGEST_DICTIONARY: usize = 64 * 1024;
 
 /// Packs the objects of one kind as compressed text, and unpacks them.
@@ -43,14 +42,15 @@ impl Packer {
     ///
     /// # Errors
     ///
-    /// If what was written cannot be read, which is a defect of its type.
+    /// If the packed text cannot be decoded, which is a defect of the type.
     pub fn unpack<K: DeserializeOwned>(&self, packed: &[u8]) -> serde_json::Result<K> {
         serde_json::from_slice(&self.text(packed))
     }
 
-    /// What was packed without a dictionary refers to none, so it does not matter that there is one now.
+    /// Text that was packed without a dictionary does not refer to one, so a dictionary added later is
+    /// harmless.
     fn text(&self, packed: &[u8]) -> Vec<u8> {
-        // It fails only for what was not packed here.
+        // This fails only for text that was not packed here.
         block::decompress_size_prepended_with_dict(packed, self.dictionary()).unwrap_or_default()
     }
 

@@ -1,5 +1,5 @@
-//! The parts that a process has once, whatever its kinds are: a clock, a control thread with HTTP servers, its health, and
-//! its part in leader election.
+//! The parts that a process has once for all its kinds: a clock, a control thread with HTTP servers, health,
+//! and leader election.
 pub(super) mod clock;
 pub(super) mod control;
 pub(super) mod health;

@@ -1,8 +1,8 @@
-//! Simulated processes, for tests only: several replicas of an operator in a single thread, whose clocks, chance and network are
-//! those that a test gives them. A test that pauses tokio's clock plays hours in seconds, and the same seed plays them again.
+//! Simulated processes, for tests only: several replicas of an operator in a single thread, with clocks, randomness and a
+//! network that the test provides. With tokio's clock paused, hours pass in seconds, and a seed makes runs reproducible.
 //!
-//! What a real process has from its machine, the runtime asks of `cluster/host.rs`, which asks the process in whose future
-//! it is called. Futures that a process spawns are its own as well.
+//! The runtime uses `cluster/host.rs` for the services of its machine, which returns those of the process
+//! whose future is being polled. Futures that a process spawns belong to it as well.
 use crate::{
     lock::Lock as _,
     spec_digest::{STEP, mixed},
@@ -33,7 +33,7 @@ pub struct Process(Arc<Inner>);
 
 struct Inner {
     name: String,
-    /// What its clock shows at a moment. It need not be right.
+    /// The wall clock at a certain instant, which may be wrong.
     clock: (Timestamp, Instant),
     seed: u64,
     drawn: AtomicU64,
@@ -44,7 +44,7 @@ struct Inner {
 
 enum Life {
     Runs,
-    /// With whom to wake when it goes on.
+    /// The wakers to wake when the process is thawed.
     Frozen(Vec<Waker>),
     Killed,
 }
@@ -54,7 +54,7 @@ thread_local! {
     static CURRENT: RefCell<Option<Process>> = const { RefCell::new(None) };
 }
 
-/// Does something in a process, or in none.
+/// Runs a function as a process, or as none.
 fn within<T>(process: Option<Process>, run: impl FnOnce() -> T) -> T {
     let before = CURRENT.replace(process);
     let result = run();
@@ -95,7 +95,7 @@ impl Process {
         self.0.stopping.send_replace(true);
     }
 
-    /// Lets nothing of the process go on, although time does, until it is thawed.
+    /// Freezes the process: it makes no progress, although time goes on.
     pub fn freeze(&self) {
         let mut life = self.0.life.locked();
         if matches!(*life, Life::Runs) {
@@ -115,10 +115,10 @@ impl Process {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Ends the process at once: nothing of it is polled any more, and what its destructors send reaches nobody.
+    /// Kills the process: its futures are not polled any more, and messages of its destructors are lost.
     pub fn kill(&self) {
         let before = std::mem::replace(&mut *self.0.life.locked(), Life::Killed);
-        // They drop their futures.
+        // Waking the tasks makes them drop their futures.
         if let Life::Frozen(wakers) = before {
             wakers.into_iter().for_each(Waker::wake);
         }

@@ -53,12 +53,12 @@ const GRACE: Duration = Duration::from_secs(25);
 pub(in crate::cluster) type Start =
     Box<dyn FnOnce(Common, &mut SharedWatches) -> BoxFuture<'static, ()> + Send>;
 
-/// The parts that the loops of all kinds share.
+/// The parts that the dispatchers of all kinds share.
 #[derive(Clone)]
 pub(in crate::cluster) struct Common {
     name: &'static str,
     client: Client,
-    /// Another one, which works while another replica leads.
+    /// Another client, which also works while another replica leads.
     watching: Client,
     leadership: Leadership,
     leads: watch::Receiver<bool>,
@@ -166,7 +166,7 @@ impl OperatorRuntime {
             leads: common.leads.clone(),
             health: common.health.clone(),
         });
-        // The servers start when everything that the process waits for is known, so that it is not ready before.
+        // The servers start after all conditions of readiness are registered, so that the process is not ready too early.
         let (candidacy, election) = election.unzip();
         let mut apart: Vec<control::Task> = metrics_server.into_iter().chain(election).collect();
         if let Some(listener) = probes {
@@ -226,7 +226,7 @@ impl OperatorRuntime {
 }
 
 impl Common {
-    /// Lets this replica stand for election. The election itself is a task of the control thread.
+    /// Starts the participation in the leader election, which is a task of the control thread.
     fn elect(
         &self,
         election: Election,
@@ -272,7 +272,7 @@ impl Common {
         }
     }
 
-    /// Starts what is observed beside the objects: whether this replica leads, and whether the namespaces exist.
+    /// Starts the background checks: whether this replica leads, and whether the namespaces exist.
     fn checks(&self, elects: bool) -> JoinSet<()> {
         let mut checks = JoinSet::new();
         if elects {
@@ -323,7 +323,7 @@ async fn run_until_stopped(
                 signal?;
                 tracing::info!("stopping");
                 stopping.send_replace(true);
-                // The lease is renewed until everything has ended that acts.
+                // The Lease is renewed until everything that acts has ended.
                 tokio::select! {
                     biased;
                     _ = async { kinds.await; ended.await } => {}

@@ -1,4 +1,4 @@
-//! What happens to objects that come to a gate, with a window of six hours from 22:00 on each weekday.
+//! The behaviour of objects at a gate, with a window of six hours from 22:00 on each weekday.
 use crate::{
     engine::{Cause, Decision, Engine, Now, Outcome},
     field_value::FieldValue,
@@ -30,7 +30,7 @@ fn graph<'g>(states: &'g [Policy<'g>]) -> Graph<'g> {
     Graph::new(states, RUN, Some(GONE), "example.com/things")
 }
 
-/// A time so long after noon of a Tuesday.
+/// The time `elapsed` after noon of a Tuesday.
 fn after(elapsed: Duration) -> Now {
     let noon: Timestamp = "2026-01-13T12:00:00Z".parse().expect("a time");
     Now {
@@ -41,7 +41,7 @@ fn after(elapsed: Duration) -> Now {
     }
 }
 
-/// An object that has run in its first state, and whose status is stored.
+/// An object whose handler has run in its first state, and whose status is stored.
 fn started<'g>(graph: &'g Graph<'g>, values: Vec<Option<FieldValue>>) -> (Engine<'g>, MachineStatus) {
     let now = after(Duration::ZERO);
     let mut engine = Engine::new(graph, None, 1, values, now);
@@ -84,7 +84,7 @@ fn an_object_waits_where_it_is_until_the_gate_is_open() {
     assert_eq!(condition(&stored, "Reconciling"), waits);
     assert_eq!(condition(&stored, "Stalled").0, "False");
 
-    // Another process goes on with it, and has nothing to write.
+    // Another process continues with the stored ask, and has nothing to write.
     let mut other = Engine::new(&graph, Some(&stored), 1, Vec::new(), after(2 * HOUR));
     assert_eq!(other.decide(after(2 * HOUR)), Decision::Run);
     let rendered = other.render(&stored, after(2 * HOUR)).expect("a known state");
@@ -94,7 +94,7 @@ fn an_object_waits_where_it_is_until_the_gate_is_open() {
     let rendered = other.render(&stored, after(2 * HOUR)).expect("a known state");
     assert!(rendered.is_in(&stored, |_| true), "{rendered:?}");
 
-    // The handler says it again when the gate is open.
+    // The handler makes its choice again when the gate is open.
     assert_eq!(engine.decide(after(10 * HOUR)), Decision::Run);
     engine.begin();
     engine.ended(to_upgrade(), after(10 * HOUR));
@@ -208,7 +208,7 @@ fn the_fields_of_the_object_decide_when_the_gate_is_open() {
         (vec![text("0 22 * * *"), hours(1), None], Some(10)),
         (vec![text("0 22 * * *"), hours(1), text("Asia/Kathmandu")], None),
         (vec![text("0 13 * * *"), hours(1), text("Europe/Berlin")], Some(0)),
-        // Monday's window is open on Tuesday, and shut when its time is over.
+        // Monday's window is open on Tuesday, and closed after its length.
         (vec![text("0 13 * * MON"), hours(24), None], Some(0)),
         (vec![text("0 13 * * MON"), hours(23), None], Some(24 * 6 + 1)),
         // Without a schedule or a length there is no window.
@@ -223,7 +223,7 @@ fn the_fields_of_the_object_decide_when_the_gate_is_open() {
         let found = engine.opens(UPGRADE, after(Duration::ZERO).time);
         let expected = opens.map(|hours| after(hours * HOUR).time);
         let expected = match values.get(2) {
-            // Nepal is a quarter of an hour off.
+            // Nepal's offset from UTC has a quarter of an hour.
             Some(Some(_)) if opens.is_none() => Some(after(4 * HOUR + HOUR / 4).time),
             _ => expected,
         };
@@ -277,7 +277,7 @@ fn a_schedule_leads_on_at_its_first_start_after_the_entry() {
     };
     assert_eq!((fired.state.as_str(), fired.at), ("Run", after(THREE).time));
 
-    // The clock goes back, and the object comes back before the start that it has had.
+    // The clock is set back, and the object returns before the start that it has already taken.
     let before = after(THREE - Duration::from_secs(2));
     let mut again = Engine::new(&graph, Some(&stored), 1, Vec::new(), before);
     again.begin();
@@ -301,7 +301,7 @@ fn of_missed_starts_the_latest_one_is_made_up_for_until_its_deadline() {
         (HOUR, false),
         (2 * HOUR, false),
     ] {
-        // Three nights passed.
+        // Three starts were missed.
         let slot = THREE + 48 * HOUR;
         let now = after(slot + late);
         let mut engine = Engine::new(&graph, Some(&stored), 1, Vec::new(), now);
@@ -326,7 +326,7 @@ fn a_start_that_waits_at_a_shut_gate_lapses_with_its_deadline() {
     let graph = graph(&states);
     let (mut engine, first) = started(&graph, Vec::new());
     engine.ended(Outcome::Exit(Exit::Stay), after(HOUR));
-    // Three is within the window that opened at ten.
+    // The start at three is within the window that opened at ten.
     assert_eq!(engine.decide(after(HOUR)), Decision::Wait(Some(THREE)));
     let elsewhere = Recurrence::new(Text::Fixed("0 18 * * *"));
     let mut states = states;
@@ -378,8 +378,8 @@ fn a_schedule_is_that_of_the_object() {
     }
 }
 
-/// Objects that rest in one state and come back to it from another, by operators that are killed, away, and dated by clocks that are
-/// off by two seconds: no start of a schedule leads on twice, and none is left out by an operator that is there.
+/// Objects rest in one state and come back to it from another, under operators that are killed, absent, or
+/// two seconds off: no start of a schedule is taken twice, and an operator that runs misses none.
 #[test]
 fn each_start_leads_on_at_most_once() {
     let mut states = states(scheduled(Recurrence::new(Text::FromField(0)), hour()), WINDOW);

@@ -18,7 +18,7 @@ use crate::{
 use jiff::Timestamp;
 use std::{collections::BTreeMap, time::Duration};
 
-/// The fields of each object: none, 0, 1, 2, an instant in the past, and ones that come soon.
+/// The fields of each object: absent, 0, 1, 2, a time in the past, and times soon after the start.
 const FIELDS: usize = 7;
 
 fn fields(began: Timestamp) -> Vec<Option<FieldValue>> {
@@ -81,7 +81,7 @@ fn policy<'g>(dice: &mut Dice, at: usize, count: usize, next: &'g [StateId]) -> 
     policy
 }
 
-/// What the handler of a state does now.
+/// The outcome of a state's handler, chosen at random.
 fn outcome(dice: &mut Dice, policy: &Policy<'_>) -> Outcome {
     let waits = policy.wait.poll.is_some() || policy.kind != StateKind::Working;
     match dice.below(8) {
@@ -96,7 +96,7 @@ fn outcome(dice: &mut Dice, policy: &Policy<'_>) -> Outcome {
     }
 }
 
-/// Says which seed it was, if a test fails.
+/// Prints the seed if a test fails.
 struct Shown(u64);
 
 impl Drop for Shown {
@@ -107,14 +107,14 @@ impl Drop for Shown {
     }
 }
 
-/// What has happened to one object.
+/// The history of one object.
 #[derive(Default)]
 struct Log {
     /// When the last state was entered.
     entered: Duration,
-    /// How long the entries of this process would have taken at one a second, beyond the time that they have taken.
+    /// How far the entries of this process are ahead of one entry a second.
     ahead: Duration,
-    /// How often each limit has led elsewhere since the object has rested.
+    /// How often each limit has diverted the object since it last rested.
     diverted: BTreeMap<String, u32>,
 }
 
@@ -126,11 +126,11 @@ impl Log {
         }
         self.entered = now;
         self.ahead = self.ahead.saturating_sub(stayed) + Duration::from_secs(1);
-        // Within a second, nobody looks at the clock.
+        // The engine counts whole seconds, so one more entry may pass.
         let most = Duration::from_secs(u64::from(UNSLOWED_ENTRIES) + 1);
         assert!(self.ahead <= most, "it spins: {:?}", self.ahead);
         if moved.cause == Cause::LimitReached {
-            // `entered A 3 times`, where the states have no messages of their own.
+            // The message is `entered A 3 times`, because the states have no messages of their own.
             let limited = moved.message().split(' ').nth(1).expect("the name of a state");
             let times = self.diverted.entry(limited.to_owned()).or_default();
             *times += 1;
@@ -207,13 +207,13 @@ fn no_object_spins() {
                 .render(&MachineStatus::default(), now)
                 .expect("a known state");
             engine.written();
-            // Another process knows what is stored. It has counted no entries, and Kubernetes does not restart it without a rest.
+            // Another process starts from the stored status, with no entries counted, and only after a rest.
             if dice.one_in(400) {
                 log.ahead = Duration::ZERO;
                 log.diverted.clear();
                 engine = Engine::new(&graph, Some(&status), 1, fields(began), at(elapsed, dice));
             }
-            // Somebody else has written the status, and the same process goes on from there.
+            // Another client has written the status, and the same process continues from that.
             if dice.one_in(40) {
                 log.diverted.clear();
                 let now = at(elapsed, dice);
@@ -247,7 +247,7 @@ fn a_timeout_at_a_point_in_time_fires_once_for_each_value() {
         leader: 0,
     };
     let value = |seconds| vec![Some(FieldValue::At(at(seconds)))];
-    // Runs until the object rests, and says how often the timeout has fired.
+    // Runs until the object rests, and returns how often the timeout has fired.
     let rests = |engine: &mut Engine<'static>, time: Now| {
         let mut fired = 0;
         loop {

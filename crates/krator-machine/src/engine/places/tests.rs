@@ -1,5 +1,5 @@
-//! Never more objects in the states of a limit than it says: random processes that lead one after the other, whose writes come late,
-//! twice, or with an answer that is lost.
+//! Tests that a limit is never exceeded: random processes lead in turn, and their writes are late, repeated,
+//! or lose their answer.
 use crate::{
     class::Class,
     dice::Dice,
@@ -17,14 +17,14 @@ const UPGRADE: StateId = StateId(1);
 const VERIFY: StateId = StateId(2);
 const GONE: StateId = StateId(3);
 const LIMITED: [StateId; 2] = [UPGRADE, VERIFY];
-/// The zones of six objects. Each six have zones of their own.
+/// The zones of six objects; every further six objects have other zones.
 const ZONES: [usize; 6] = [0, 1, 0, 1, 2, 1];
 
-/// How much is played.
+/// The size of a simulation.
 #[derive(Clone, Copy)]
 struct Size {
     objects: usize,
-    /// How many of them may be in the states at once.
+    /// The limit on the objects in its states.
     most: u32,
     steps: usize,
 }
@@ -61,7 +61,7 @@ struct Stored {
     status: Option<MachineStatus>,
 }
 
-/// A write that has not come to the store yet. Its answer is lost if its process no longer waits for it.
+/// A write on its way to the store. If its process has given up, the answer is lost.
 struct Sent {
     object: usize,
     fence: u64,
@@ -69,13 +69,13 @@ struct Sent {
     process: u64,
 }
 
-/// What the process that leads knows of an object.
+/// The knowledge of the leading process about an object.
 struct KnownObject<'g> {
     engine: Engine<'g>,
     stored: Stored,
-    /// Whether it waits for the answer to a write.
+    /// Whether a write is waiting for its answer.
     waits: bool,
-    /// Whether a write may have been stored, and nobody knows it.
+    /// Whether a write may have been stored without the process knowing it.
     failed: bool,
 }
 
@@ -84,14 +84,14 @@ struct World<'g> {
     stored: Vec<Stored>,
     sent: Vec<Sent>,
     process: u64,
-    /// What stands in asks for the process that leads.
+    /// The id of the leading process in asks.
     leader: u64,
     known: Vec<KnownObject<'g>>,
     ledger: Ledger<usize>,
     elapsed: Duration,
     /// How often objects have entered the states of the limits.
     entered: BTreeMap<usize, usize>,
-    /// How many of its zone have come in since each object asks, and the most that ever did.
+    /// How many objects of the same zone were admitted while each object asked, and the maximum.
     overtaken: Vec<usize>,
     most_overtaken: usize,
     dice: Dice,
@@ -132,7 +132,7 @@ impl<'g> World<'g> {
         }
     }
 
-    /// Another process leads: it lists all objects, and counts them.
+    /// Another process takes over: it lists all objects, and counts them.
     fn lead(&mut self, leads: Leads) {
         self.process += 1;
         self.leader = if leads == Leads::AsTheLastOne {
@@ -148,7 +148,7 @@ impl<'g> World<'g> {
         for object in 0..self.stored.len() {
             let known = self.resumed(object);
             self.known.push(known);
-            // The others are counted when their tasks begin.
+            // The remaining objects are counted when their tasks begin.
             if leads != Leads::BeforeItHasCounted || object == 0 {
                 self.claim(object);
             }
@@ -193,7 +193,7 @@ impl<'g> World<'g> {
             return;
         }
         if self.known[object].stored.version != self.stored[object].version && self.dice.one_in(2) {
-            // The watch shows another version.
+            // The watch reports another version.
             self.known[object] = self.resumed(object);
         }
         self.claim(object);
@@ -236,7 +236,7 @@ impl<'g> World<'g> {
         self.claim(object);
     }
 
-    /// A write comes to the store, or its process gives it up before.
+    /// A write reaches the store, or its process gives up first.
     fn deliver(&mut self) {
         if self.sent.is_empty() {
             return;
@@ -244,7 +244,7 @@ impl<'g> World<'g> {
         let at = self.dice.below(self.sent.len());
         let is_lost = self.dice.one_in(4);
         if is_lost && self.sent[at].process == self.process {
-            // The answer does not come in time; the write may come later all the same.
+            // The answer is late; the write itself may still arrive.
             let known = &mut self.known[self.sent[at].object];
             (known.waits, known.failed) = (false, true);
             self.sent[at].process = 0;
@@ -287,7 +287,7 @@ impl<'g> World<'g> {
         }
     }
 
-    /// An object has come in.
+    /// Counts the admission of an object.
     fn overtake(&mut self, by: usize) {
         for object in (0..self.stored.len()).filter(|object| *object != by) {
             let status = self.stored[object].status.as_ref();
@@ -298,7 +298,7 @@ impl<'g> World<'g> {
         }
     }
 
-    /// How many objects are in the states of the limits: all of them, and those of the zone that has most.
+    /// How many objects are in the states of the limits: in total, and in the fullest zone.
     fn held(&self) -> (usize, usize) {
         let mut zones = vec![0; 3 * self.stored.len().div_ceil(ZONES.len())];
         for (object, stored) in self.stored.iter().enumerate() {
@@ -318,13 +318,13 @@ impl<'g> World<'g> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Leads {
     Right,
-    /// It takes the asks of the last one for its own.
+    /// It treats the asks of the former leader as its own.
     AsTheLastOne,
-    /// It lets objects in while it counts them.
+    /// It admits objects before it has counted all of them.
     BeforeItHasCounted,
 }
 
-/// Plays one seed. Returns the first time at which there are too many, and how often each object has come in.
+/// Runs one seed. Returns when a limit was first exceeded, and how often each object was admitted.
 fn play(seed: u64, leads: Leads, size: Size) -> (Option<usize>, BTreeMap<usize, usize>) {
     let states = states();
     let limits = limits(size.most);
@@ -333,7 +333,7 @@ fn play(seed: u64, leads: Leads, size: Size) -> (Option<usize>, BTreeMap<usize, 
     world.lead(leads);
     for step in 0..size.steps {
         world.elapsed += Duration::from_secs(1);
-        // The more objects, the longer a process leads.
+        // With more objects, each process leads for longer.
         let dice = 7 * size.objects;
         match world.dice.below(dice) {
             0 => world.lead(leads),
@@ -349,7 +349,7 @@ fn play(seed: u64, leads: Leads, size: Size) -> (Option<usize>, BTreeMap<usize, 
         }
     }
     if leads == Leads::Right {
-        // The object that has waited longest is first. One whose handler or write fails is passed by until that has gone well.
+        // The longest waiting object is first, unless its handler or write fails; it is then skipped for a while.
         let most = world.most_overtaken;
         assert!(
             most <= size.objects,
@@ -393,7 +393,7 @@ fn limits_hold_for_many_objects_and_many_seeds() {
     }
 }
 
-/// The test above can fail.
+/// Proves that the test above can fail.
 #[test]
 fn a_leader_that_does_not_renew_asks_or_does_not_count_first_lets_too_many_in() {
     for wrong in [Leads::AsTheLastOne, Leads::BeforeItHasCounted] {

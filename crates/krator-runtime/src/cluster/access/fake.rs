@@ -1,4 +1,4 @@
-//! Changes of objects of other kinds by a test, in place of the controllers and the watches of a cluster.
+//! Changes to objects of other kinds that a test makes, in place of the controllers and watches of a cluster.
 use crate::{
     cluster::related::links::{Concerns, Link, Linked},
     error::Result,
@@ -95,7 +95,7 @@ impl<M: Linked> Handle<M> {
     }
 }
 
-/// The objects of a watched kind that concern the object under test, in the order in which a cluster would have them.
+/// The objects of a watched kind that concern the object under test, in the order of a cluster.
 pub(in crate::cluster) fn concerning<M: Linked, K: Child>(
     api: &InMemoryApi,
     manifest: &ManifestOf<M>,
@@ -116,8 +116,8 @@ fn of_kind<M: Linked, K: Child>(links: &[Link<M>]) -> impl Iterator<Item = &Link
     links.iter().filter(|link| link.of == TypeId::of::<K>())
 }
 
-/// Whether an object of another kind concerns the object under test. Objects in tests often lack what a cluster would
-/// add: one without a controller is taken for a child, and one without a namespace for one in the right namespace.
+/// Whether an object of another kind concerns the object under test. Objects in tests often lack fields that a cluster
+/// would set: without a controller an object counts as a child, and without a namespace as one in the right namespace.
 fn concerns<M: Linked, K: Child>(link: &Link<M>, manifest: &ManifestOf<M>, other: &K) -> bool {
     match &link.concerns {
         Concerns::Owner => {

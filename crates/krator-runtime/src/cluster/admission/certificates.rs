@@ -1,9 +1,9 @@
-//! The certificates that the replicas of an operator keep in one Secret: what is in it, whether it can be used, and what it
-//! should become. Pure, but for the keys.
+//! The certificates that the replicas of an operator share in one Secret: its contents, their validation, and
+//! their renewal. Pure, except that keys are random.
 //!
-//! The leaf is renewed at two thirds of its life. A new certificate authority is first added to those that the API server trusts;
-//! only when it has been there for a while does it sign leaves, and only when no replica uses a leaf of the old one is that
-//! removed.
+//! The leaf is renewed at two thirds of its life. A new certificate authority is first added to the trusted
+//! bundle; it signs leaves only after it has been there for a while, and the old one is removed only when no
+//! replica uses a leaf of it.
 use crate::{
     cluster::process::serve::tls::Certificate,
     error::{Fallible as _, Result},
@@ -22,23 +22,23 @@ use tokio_rustls::rustls::{
     pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime, pem::PemObject as _},
 };
 
-/// The keys of the Secret.
+/// The keys in the data of the Secret.
 const BUNDLE: &str = "ca.crt";
 const CA_KEY: &str = "ca.key";
 const CA_EXPIRES: &str = "ca.expires";
 const LEAF: &str = "tls.crt";
 const LEAF_KEY: &str = "tls.key";
 
-/// How long before its making a certificate becomes valid, so that it is accepted by a clock that is behind.
+/// How far the validity begins in the past, for clients whose clocks are slow.
 const SKEW: Duration = Duration::from_secs(3600);
 /// The life of a certificate authority, in lives of leaves.
 const LIVES: u32 = 4;
 
-/// The names of a server.
+/// The DNS names in a certificate.
 pub(super) struct Names(Vec<String>);
 
 impl Names {
-    /// Those of the Service that stands for the operator, and of this machine, for development.
+    /// The names of the operator's Service, and of this machine for development.
     pub fn of(operator: &str, namespace: &str) -> Self {
         let service = format!("{operator}-webhook.{namespace}.svc");
         Self(vec![service, "localhost".to_owned(), "127.0.0.1".to_owned()])
@@ -50,17 +50,17 @@ impl Names {
 pub(super) struct CertificateSet {
     /// The certificates of authorities in PEM, the newest first.
     cas: Vec<String>,
-    /// The key of the newest.
+    /// The key of the newest authority.
     ca_key: String,
-    /// When that expires.
+    /// When the newest authority expires.
     ca_expires: Timestamp,
     leaf: String,
     leaf_key: String,
 }
 
 impl CertificateSet {
-    /// A new authority, and a leaf. If there has been a usable leaf before, that stays for as long as the API server does not know
-    /// the new authority.
+    /// Makes a new authority and a leaf. A usable former leaf is served until the API server trusts the new
+    /// authority.
     ///
     /// # Errors
     ///
@@ -115,7 +115,7 @@ impl CertificateSet {
         Ok(set)
     }
 
-    /// What is written into the Secret.
+    /// The data of the Secret.
     pub fn data(&self) -> BTreeMap<String, ByteString> {
         let data = [
             (BUNDLE, self.bundle()),
@@ -134,8 +134,8 @@ impl CertificateSet {
         self.cas.concat()
     }
 
-    /// What should be kept now instead, and why; `None` if nothing else. `trusted` says whether the API server knows the whole
-    /// bundle.
+    /// The next contents of the Secret and the reason for the change; `None` if nothing has to change.
+    /// `trusted` says whether the API server trusts the whole bundle.
     ///
     /// # Errors
     ///
@@ -155,7 +155,7 @@ impl CertificateSet {
                 "a new certificate authority for webhooks is announced",
             )));
         }
-        // API servers see a new bundle a moment later.
+        // API servers observe a new bundle with a delay.
         let age = (life * LIVES).saturating_sub(left);
         let settled = trusted && age >= settling(life);
         let is_old = self.verify(&self.cas[..1], names, now).is_err();
@@ -175,7 +175,7 @@ impl CertificateSet {
         Ok(None)
     }
 
-    /// The leaf, for a server to accept connections with.
+    /// The leaf and its key, for a TLS server.
     ///
     /// # Errors
     ///
@@ -220,12 +220,12 @@ impl CertificateSet {
     }
 }
 
-/// How long after its making an authority has been seen by every API server.
+/// How long after its creation every API server has observed an authority.
 fn settling(life: Duration) -> Duration {
     (life / 12).min(Duration::from_secs(60))
 }
 
-/// How often it is looked whether something should be renewed.
+/// How often the renewal is checked.
 pub(super) fn checked_every(life: Duration) -> Duration {
     (life / 60).clamp(Duration::from_millis(100), Duration::from_secs(3600))
 }

@@ -1,4 +1,4 @@
-//! Objects that the API server has converted from one version of a kind to another.
+//! The conversion webhook, by which the API server converts objects between versions of a kind.
 use crate::{
     admission::Conversions,
     cluster::observability::metrics::Metrics,
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 pub(super) use crate::versions::PATH;
 
-/// What the API server sends: the fields of `ConversionReview` (apiextensions.k8s.io/v1) that an answer depends on.
+/// The request: the fields of `ConversionReview` (apiextensions.k8s.io/v1) that the answer depends on.
 #[derive(Deserialize)]
 struct ConversionReview {
     request: ConversionRequest,
@@ -27,7 +27,7 @@ struct ConversionRequest {
     objects: Vec<Value>,
 }
 
-/// What the API server gets. It is written as it is, because a tree of it would have a copy of each object.
+/// The answer. It is serialized directly, because a tree of JSON values would copy each object.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ConversionReviewResponse {
@@ -52,8 +52,8 @@ struct Outcome {
     message: Option<String>,
 }
 
-/// Converts the objects of some kinds. It asks nobody, and any object has an answer: a list has none if one of its objects
-/// has none.
+/// Converts the objects of some kinds. It makes no requests, and every object gets a result, because one
+/// failed object fails a whole list.
 #[derive(Default)]
 pub(super) struct Converter {
     kinds: Vec<Kind>,
@@ -62,7 +62,7 @@ pub(super) struct Converter {
 struct Kind {
     versions: Versions,
     functions: &'static Functions<'static>,
-    /// Objects that could not be converted, or not without a fallback.
+    /// Counts objects that could not be converted, or only with a fallback.
     failures: Counter,
 }
 
@@ -71,7 +71,7 @@ impl Converter {
     ///
     /// # Errors
     ///
-    /// If its versions are no JSON of their form. Generated ones are.
+    /// If the versions are not valid JSON. Generated ones are valid.
     pub fn add(&mut self, conversions: Conversions, metrics: &Metrics) -> Result<()> {
         let versions: Versions = serde_json::from_str(conversions.text)?;
         self.kinds.push(Kind {
@@ -86,7 +86,7 @@ impl Converter {
     ///
     /// # Errors
     ///
-    /// If it is no review. Objects that cannot be converted are an answer.
+    /// If the body is not a review. Objects that cannot be converted are reported in the answer.
     pub fn answer(&self, review: &[u8]) -> Result<String> {
         let ConversionReview { request } = serde_json::from_slice(review)?;
         let objects = request.objects.into_iter();
@@ -129,8 +129,8 @@ impl Converter {
             .find(|kind| kind.versions.are_of(object, version))
     }
 
-    /// Counts the objects of which functions of the author could not convert values, and says so in the log, once for a list.
-    /// The values are nobody's business there.
+    /// Counts the objects with failed conversion functions, and logs them once for a list. The values are not
+    /// logged, because they may be confidential.
     fn report(&self, objects: &[Value], desired: &str) {
         let failed = objects.iter().flat_map(|object| {
             let kind = self.kind_of(object, desired)?;

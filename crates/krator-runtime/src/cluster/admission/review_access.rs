@@ -1,4 +1,4 @@
-//! How handlers of webhooks reach objects of other kinds.
+//! Access of webhook handlers to objects of other kinds.
 use crate::{
     admission::{AdmissionRequest, Asked, Operation, Review, Reviewed, Verdict},
     cluster::{
@@ -19,7 +19,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use std::sync::Arc;
 
 impl<K: Reviewed> Review<'_, K> {
-    /// All objects of a watched kind that concern [`object`](Self::object), as handlers of states are given them. They come
+    /// All objects of a watched kind that concern [`object`](Self::object), as for handlers of states. They come
     /// from the cache of the operator or, where the watch selects them by name or label, from the API server.
     ///
     /// # Errors
@@ -40,9 +40,9 @@ impl<K: Reviewed> Review<'_, K> {
 /// An object that has gone through the webhooks in a test.
 #[derive(Clone, Debug)]
 pub struct Admission<K> {
-    /// The object as `mutate` leaves it.
+    /// The object after `mutate`.
     pub object: K,
-    /// What `mutate` and, unless that refuses it, `validate` say.
+    /// The verdict of `mutate` and, if that allows the object, of `validate`.
     pub verdict: Verdict,
 }
 
@@ -50,7 +50,7 @@ impl<M: Linked> Fixture<M>
 where
     ManifestOf<M>: Serialize + DeserializeOwned,
 {
-    /// Asks the webhooks whether this object may be created, as the API server does.
+    /// Calls the webhooks for the creation of this object, as the API server does.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ where
     pub async fn admit(&self, object: &ManifestOf<M>) -> Result<Admission<ManifestOf<M>>> {
         self.ask(None, object).await
     }
-    /// Asks the webhooks whether this object may be updated, as the API server does.
+    /// Calls the webhooks for an update of this object, as the API server does.
     ///
     /// # Errors
     ///

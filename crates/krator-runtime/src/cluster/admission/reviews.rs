@@ -33,12 +33,12 @@ pub(super) const VALIDATE: &str = "validate";
 pub(super) const MUTATE: &str = "mutate";
 /// The longest review. An update has two objects, each of at most 1.5 MiB in the store, and more as JSON.
 const LONGEST_BODY: usize = 8 << 20;
-/// How many KiB of reviews are in memory at the same time. Others wait.
+/// The most KiB of reviews in memory at the same time. Further reviews wait.
 const REVIEWS: u32 = 32 << 10;
-/// The longest time for an answer. The API server never waits longer.
+/// The longest time for an answer; also the longest timeout that the API server allows.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// A webhook: its path, and what answers it.
+/// A webhook: its path and its handler.
 pub(in crate::cluster) struct Webhook {
     path: String,
     /// [`VALIDATE`] or [`MUTATE`].
@@ -46,11 +46,11 @@ pub(in crate::cluster) struct Webhook {
     answer: Box<dyn Fn(AdmissionRequest) -> BoxFuture<'static, Result<AdmissionResponse>> + Send + Sync>,
 }
 
-/// What answers the API server about a kind.
+/// The webhooks and the conversions of a kind.
 pub(in crate::cluster) struct KindRoutes {
     /// Its webhooks.
     pub webhooks: Vec<Webhook>,
-    /// Its versions, and the name of its definition.
+    /// The versions of the kind, and the name of its CustomResourceDefinition.
     pub versions: Option<(Conversions, String)>,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct WebhookHandler {
     webhooks: BTreeMap<String, Webhook>,
     converter: Converter,
     metrics: Metrics,
-    /// KiB of reviews.
+    /// A permit for each KiB of a review.
     room: Semaphore,
 }
 
@@ -68,7 +68,7 @@ impl WebhookHandler {
     ///
     /// # Errors
     ///
-    /// If the versions of one are no JSON of their form. Generated ones are.
+    /// If the versions of a kind are not valid JSON. Generated ones are valid.
     pub fn new(kinds: Vec<KindRoutes>, metrics: Metrics) -> Result<Self> {
         let converter = {
             let mut converter = Converter::default();
@@ -87,7 +87,7 @@ impl WebhookHandler {
         })
     }
 
-    /// Reads a review, as soon as there is room for it. The room is taken until the permit is dropped.
+    /// Reads the body of a review, and waits for room in memory, which the returned permit holds.
     async fn read(&self, body: Incoming) -> Result<(Vec<u8>, SemaphorePermit<'_>), (StatusCode, String)> {
         let longest = u64::try_from(LONGEST_BODY).unwrap_or(u64::MAX);
         let length = body.size_hint().upper().unwrap_or(longest).min(longest);
@@ -173,16 +173,16 @@ impl HttpHandler for WebhookHandler {
     }
 }
 
-/// What the webhooks of a kind are answered with.
+/// The dependencies of a kind's webhooks.
 struct Reviewer<M: Machine> {
     webhooks: Webhooks<M>,
-    /// The state that all objects share, as soon as there is one.
+    /// The state that all objects share; `None` until the operator has made it.
     shared: watch::Receiver<Option<Arc<SharedOf<M>>>>,
     cluster: Cluster<M>,
 }
 
-/// The webhooks of a kind. What the handlers of states reach, those of webhooks do, too, with a client of the thread that
-/// calls them.
+/// The webhooks of a kind. Their handlers reach the same objects as handlers of states, with a client of the
+/// calling thread.
 pub(in crate::cluster) fn routes<M: Linked>(
     shared: watch::Receiver<Option<Arc<SharedOf<M>>>>,
     cluster: &Cluster<M>,
@@ -258,7 +258,7 @@ where
         } else {
             self.webhooks.validate
         };
-        // The configuration excludes it, and whoever changes that must not be able to block a deletion.
+        // The configuration excludes deletions; if it was changed, a deletion still must not be blocked.
         let is_deleted = !object["metadata"]["deletionTimestamp"].is_null();
         let Some(ask) = ask.filter(|_| !is_deleted) else {
             return Ok(AdmissionResponse::default());
@@ -273,7 +273,7 @@ where
         ask(asked).await
     }
 
-    /// What a request to `/scale` makes of the object, and the object as it is.
+    /// The object after a request to `/scale`, and the stored object.
     async fn scaled(
         &self,
         request: &AdmissionRequest,

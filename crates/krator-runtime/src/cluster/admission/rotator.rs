@@ -1,5 +1,5 @@
-//! Keeps the certificates of the webhooks: in a Secret, which the replicas write under optimistic locking, and in the
-//! configurations by which the API server calls them.
+//! Rotates the certificates of the webhooks: in a Secret, which the replicas write with optimistic locking,
+//! and in the `caBundle` of the webhook configurations and CustomResourceDefinitions.
 use super::{
     certificates::{CertificateSet, Names, checked_every},
     reviews::{KindRoutes, MUTATE, VALIDATE},
@@ -40,12 +40,12 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-/// How `/readyz?verbose` names what is kept here.
+/// The name of this component in `/readyz?verbose`.
 const ABOUT: &str = "certificates of webhooks";
 /// How often certificates are regenerated, at most.
 const MADE_AGAIN: Duration = Duration::from_secs(5);
 
-/// Keeps the certificates of one process.
+/// The rotation of certificates in one process.
 pub(super) struct CertificateRotator {
     pub client: Client,
     /// The name of the operator.
@@ -55,24 +55,23 @@ pub(super) struct CertificateRotator {
     pub names: Names,
     pub namespace: String,
     pub lifetime: Duration,
-    /// The objects by which the API server calls.
+    /// The objects with a `caBundle` for this operator.
     pub targets: Vec<CaBundleTarget>,
     pub clock: Arc<Clock>,
     pub health: Health,
-    /// What the server accepts connections with.
+    /// Passes certificates to the server.
     pub served: watch::Sender<Option<Certificate>>,
 }
 
-/// An object by which the API server calls the operator, and which says what to trust: a configuration of webhooks, or the
-/// definition of a kind that is converted. It has no type: only a few of its fields matter, and the code that reads all of them
-/// would make operators larger.
+/// An object with a `caBundle`: a webhook configuration, or the CustomResourceDefinition of a converted kind.
+/// It is untyped, because only a few of its fields matter, and typed decoding would make operators larger.
 pub(super) struct CaBundleTarget {
     resource: ApiResource,
     name: String,
 }
 
 impl CaBundleTarget {
-    /// Those of an operator.
+    /// The targets of an operator.
     pub fn of(kinds: &[KindRoutes], operator: &str) -> Vec<Self> {
         let webhooks = || kinds.iter().flat_map(|kind| &kind.webhooks);
         let has = |action| webhooks().any(|webhook| webhook.action == action);
@@ -96,12 +95,13 @@ impl CaBundleTarget {
         Api::all_with(client.clone(), &self.resource)
     }
 
-    /// Whether the object is deleted with the operator. A definition is not, as all objects of the kind would be.
+    /// Whether the object is deleted with the operator. A CustomResourceDefinition is not: that would delete all
+    /// objects of the kind.
     fn is_owned(&self) -> bool {
         self.resource.group == ValidatingWebhookConfiguration::GROUP
     }
 
-    /// Whether the object has the certificates that are to be trusted, and an owner if it is to have one.
+    /// Whether the object has the expected bundle, and the expected owner if any.
     fn trusts(&self, object: &DynamicObject, bundle: &Value) -> bool {
         if !self.is_owned() {
             let conversion = &object.data["spec"]["conversion"];
@@ -113,7 +113,7 @@ impl CaBundleTarget {
             && webhooks.all(|webhook| webhook["clientConfig"]["caBundle"] == *bundle)
     }
 
-    /// What is applied to the object so that it trusts these certificates.
+    /// The patch that sets the bundle of the object.
     fn trusting(&self, object: &DynamicObject, bundle: &Value) -> Value {
         let config = json!({"caBundle": bundle});
         let mut body = json!({
@@ -131,26 +131,26 @@ impl CaBundleTarget {
     }
 }
 
-/// What is known of the cluster.
+/// The observed state of the cluster.
 #[derive(Default)]
 struct Observed {
-    /// `None` before it was looked for.
+    /// `None` until the Secret was looked up.
     secret: Option<Option<DynamicObject>>,
-    /// The targets, as far as they are there, in the order of [`CertificateRotator::targets`].
+    /// The existing targets, by their index in [`CertificateRotator::targets`].
     targets: BTreeMap<usize, DynamicObject>,
-    /// What was read from the Secret, or written to it, last.
+    /// The certificates that were last read from the Secret, or written to it.
     set: Option<CertificateSet>,
     /// The uid of the namespace.
     namespace: Option<String>,
-    /// When certificates were regenerated last.
+    /// When certificates were generated last.
     made: Option<Instant>,
 }
 
-/// An object as it was seen; `None` if there is none. It is one of [`CertificateRotator::targets`], or else the Secret.
+/// An observed object, or `None` if there is none, with its index in [`CertificateRotator::targets`], or of the Secret.
 type Seen = (Option<usize>, Option<DynamicObject>);
 
 impl CertificateRotator {
-    /// Keeps the certificates. The process is not ready before it has one.
+    /// Runs the rotation. The process is not ready until it has a certificate.
     pub async fn run(self, wait: Wait) {
         let (mut seen, mut known, mut wait) = (self.watch(), Observed::default(), Some(wait));
         let mut failures = WatchBackoff::default();
@@ -173,7 +173,7 @@ impl CertificateRotator {
                 }
                 Err(error) => {
                     self.failed(&error, wait.as_ref());
-                    // Certificates of a short life do not wait for long.
+                    // Short-lived certificates are checked more often.
                     let delay = failures.next().unwrap_or(self.lifetime);
                     delay.min(self.lifetime / 12)
                 }
@@ -210,13 +210,13 @@ impl CertificateRotator {
         select_all(watched).boxed()
     }
 
-    /// A client for the Secret, which has no type, as [`CaBundleTarget`]s have none.
+    /// A client for the Secret, which is untyped for the same reason as [`CaBundleTarget`].
     fn secrets(&self) -> Api<DynamicObject> {
         let resource = ApiResource::erase::<Secret>(&());
         Api::namespaced_with(self.client.clone(), &self.namespace, &resource)
     }
 
-    /// Does what is to be done now.
+    /// Takes the steps that are due now.
     async fn keep(&self, known: &mut Observed) -> Result<()> {
         let Some(secret) = known.secret.clone() else {
             return Ok(());
@@ -235,7 +235,7 @@ impl CertificateRotator {
                 self.serve(known, set)?;
                 next
             }
-            // Somebody else may write what this process cannot use, again and again.
+            // Another client may write unusable certificates repeatedly, so they are not replaced at once.
             Err(why) if known.made.is_some_and(|made| made.elapsed() < MADE_AGAIN) => return Err(why),
             Err(why) => {
                 known.made = Some(Instant::now());
@@ -254,7 +254,7 @@ impl CertificateRotator {
         self.trust(known).await
     }
 
-    /// Lets the server use these certificates.
+    /// Passes these certificates to the server.
     fn serve(&self, known: &mut Observed, set: CertificateSet) -> Result<()> {
         if known.set.as_ref() != Some(&set) {
             self.served.send_replace(Some(set.certificate()?));
@@ -271,8 +271,8 @@ impl CertificateRotator {
     ) -> Result<Option<DynamicObject>> {
         let (api, name) = (self.secrets(), self.secret());
         let written = match secret {
-            // The right to create can be bound to a name for an apply only. An apply of another replica has another field
-            // manager, so the later one is refused.
+            // A permission to create cannot be restricted to a name, except for an apply. Each replica has
+            // its own field manager, so a concurrent apply fails with a conflict.
             None => {
                 let secret = json!({
                     "apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, "data": set.data(),
@@ -292,7 +292,7 @@ impl CertificateRotator {
         }
     }
 
-    /// The targets that do not trust these certificates.
+    /// The targets without these certificates in their bundle.
     fn untrusting<'k>(
         &'k self,
         known: &'k Observed,
@@ -303,8 +303,8 @@ impl CertificateRotator {
         there.filter(move |(at, there)| !self.targets[*at].trusts(there, &bundle))
     }
 
-    /// Lets the API server trust what is served, and delete the configurations with the namespace of the operator: without
-    /// it nothing answers them.
+    /// Writes the bundle to the targets, and the operator's namespace as the owner of the webhook
+    /// configurations: without the operator they would block requests.
     async fn trust(&self, known: &mut Observed) -> Result<()> {
         let Some(set) = known.set.clone() else {
             return Ok(());
@@ -354,7 +354,7 @@ impl CertificateRotator {
     }
 }
 
-/// The certificates to trust, as `caBundle` has them.
+/// The bundle in the form of `caBundle`.
 fn bundle(set: &CertificateSet) -> Value {
     json!(ByteString(set.bundle().into_bytes()))
 }

@@ -1,5 +1,5 @@
-//! Handles of the API server by kind and namespace, each made once. Looking one up takes no lock: what is there is never
-//! changed, and what comes is added at the end of a list.
+//! API handles by kind and namespace. Each is made once, and look-ups take no lock: entries are never
+//! changed, and new ones are appended to a list.
 use crate::{
     error::{Error, Result},
     resource::Place,
@@ -12,10 +12,10 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// The reaction of [`ApiHandles`] to a namespace that they were not made for. The names are those of Kuberator.
+/// The behavior of [`ApiHandles`] for a namespace that was not given at construction. The names are those of Kuberator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApiCaching {
-    /// It is an error. For operators that work in known namespaces only.
+    /// An error is returned. For operators that work in known namespaces only.
     Strict,
     /// A handle is made, and not kept. For namespaces that come and go.
     Adhoc,
@@ -41,14 +41,14 @@ pub struct ApiHandles<K> {
     client: Client,
     caching: ApiCaching,
     given: BTreeMap<String, Arc<Api<K>>>,
-    /// By the hash of the namespace, so that the lists stay short.
+    /// Handles that were added later, in lists by the hash of the namespace, which keeps the lists short.
     added: [AppendList<(String, Arc<Api<K>>)>; LISTS],
 }
 
-/// With ten thousand namespaces a list has 40.
+/// With ten thousand namespaces each list has about 40.
 const LISTS: usize = 256;
 
-/// A list that only grows.
+/// An append-only list.
 struct AppendList<T>(OnceLock<Box<(T, AppendList<T>)>>);
 
 impl<T> Default for AppendList<T> {
@@ -58,8 +58,8 @@ impl<T> Default for AppendList<T> {
 }
 
 impl<T> AppendList<T> {
-    /// What `seek` finds in one of the items. At the end of the list an item is added that it finds something in, unless
-    /// somebody else adds one there first.
+    /// Returns the first result of `seek`. If there is none, it appends the item of `make`, unless another
+    /// thread has appended a matching one.
     fn find<R>(&self, seek: impl Fn(&T) -> Option<R>, make: impl Fn() -> T) -> R {
         let mut at = self;
         loop {
@@ -100,7 +100,7 @@ impl<K: Resource<DynamicType = (), Scope: Place>> ApiHandles<K> {
     /// The handle for a namespace. Kinds without a namespace have one handle, whatever the namespace is.
     ///
     /// # Errors
-    ///
+    /// A permanent error for an unknown namespace with [`ApiCaching::Strict`].
     /// A permanent one for a namespace that was not given, with [`ApiCaching::Strict`].
     pub fn get(&self, namespace: &str) -> Result<Arc<Api<K>>> {
         let namespace = Self::key(namespace);

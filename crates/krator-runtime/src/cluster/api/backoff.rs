@@ -1,4 +1,4 @@
-//! How failed watches are retried.
+//! The backoff of failed watches.
 use crate::cluster::host;
 use kube::runtime::utils::Backoff;
 use std::time::Duration;
@@ -6,16 +6,16 @@ use tokio::time::Instant;
 
 /// The first delay.
 const FIRST: Duration = Duration::from_millis(800);
-/// The longest delay, without the part that is drawn.
+/// The longest delay, without jitter.
 const LONGEST: Duration = Duration::from_secs(30);
-/// After how long without an error the delays start over.
+/// The time without an error after which the delays start over.
 const FORGOTTEN: Duration = Duration::from_secs(120);
 
-/// Delays that double from 0.8 s to 30 s, and by a drawn part are up to twice as long, so that those whom a server has turned
-/// away do not come back together. They start over after two minutes without an error.
+/// Delays that double from 0.8 s to 30 s, plus a jitter of up to the same time, so that clients do not retry
+/// together. They start over after two minutes without an error.
 ///
-/// kube's own are the same, but start over with every event too. A listing that the server rejects begins with an event, so it
-/// would be retried about once a second; therefore `reset` does nothing here.
+/// kube's own backoff starts over with every event as well. A listing that the server rejects begins with an
+/// event, so it would be retried about once a second; therefore `reset` does nothing here.
 #[derive(Default)]
 pub(in crate::cluster) struct WatchBackoff {
     failures: u32,

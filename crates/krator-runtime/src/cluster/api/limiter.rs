@@ -1,5 +1,5 @@
-//! The limit of requests in flight, and how many tasks need permits for them. A task of an object takes far more memory than its
-//! object at rest, so no more of them are started than the API server keeps busy.
+//! Limits the requests in flight, and the tasks that wait for permits. A task takes far more memory than its
+//! object at rest, so tasks are started only as fast as the API server keeps up.
 use super::REQUESTS;
 use std::sync::{
     Arc,
@@ -7,14 +7,14 @@ use std::sync::{
 };
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
-/// How many tasks may need a permit before no more are started: one waits for each request in flight.
+/// The number of tasks needing permits at which no more are started: one waits for each request in flight.
 const MOST: usize = 2 * REQUESTS;
 
 /// The limit of one kind.
 pub(in crate::cluster) struct RequestLimiter {
-    /// As many requests as the API server is to have at once, not counting watches.
+    /// One permit for each request in flight, not counting watches.
     permits: Semaphore,
-    /// How many tasks make requests, wait for a permit, or are about to.
+    /// How many tasks make requests, wait for permits, or are about to.
     busy: AtomicUsize,
     released: Notify,
 }
@@ -44,11 +44,11 @@ impl RequestLimiter {
         Busy(Arc::clone(self))
     }
 
-    /// Waits until a request may be made. Requests are built after this, so those that wait take no memory.
+    /// Waits for a permit. Requests are built afterwards, so that waiting tasks take little memory.
     pub async fn acquire(self: &Arc<Self>) -> RequestPermit<'_> {
         let busy = self.busy();
         RequestPermit {
-            // The semaphore is never closed, so there is always one.
+            // The semaphore is never closed, so this never fails.
             _permit: self.permits.acquire().await.ok(),
             _busy: busy,
         }
@@ -59,7 +59,7 @@ impl RequestLimiter {
         self.busy.load(Ordering::Relaxed) < MOST
     }
 
-    /// Waits until another task may be started. Only one may wait for that at once.
+    /// Waits until another task may be started. It must not be called concurrently.
     pub async fn below_limit(&self) {
         while !self.is_below_limit() {
             self.released.notified().await;

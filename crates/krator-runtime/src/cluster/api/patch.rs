@@ -6,12 +6,12 @@ use kube::{
 use serde::Serialize;
 use serde_json::{Serializer, ser::PrettyFormatter, value::RawValue};
 
-/// A patch with each value on a line of its own.
+/// A patch for server-side apply with each value on a line of its own.
 ///
-/// The API server reads such patches as YAML, where a `{` at the beginning or in a list may begin a key. Its parser therefore
-/// looks for a colon behind the `}`, for up to 1,024 characters, and keeps the tokens that it meets on the way. As a key never
-/// spans lines, the end of the line ends the search at once: on one line, the status of an object cost the server a fifth of
-/// all the memory that it allocates for a write.
+/// The API server parses such patches as YAML, where a `{` may begin a mapping that is a key. Its parser
+/// therefore looks for a colon behind the `}`, for up to 1,024 characters, and buffers the tokens on the way.
+/// A key cannot span lines, so a line break ends that search: on a single line, the status of an object took
+/// a fifth of all the memory that the server allocates for a write.
 ///
 /// # Errors
 ///
@@ -25,7 +25,7 @@ pub(in crate::cluster) fn apply(patch: &impl Serialize) -> Result<Patch<Box<RawV
     text.map(Patch::Apply).map_err(Error::SerdeError)
 }
 
-/// The parameters of a patch that merges in the name of a field manager.
+/// The parameters of a server-side apply with this field manager.
 pub(in crate::cluster) fn params(manager: &str) -> PatchParams {
     PatchParams {
         field_manager: Some(manager.to_owned()),

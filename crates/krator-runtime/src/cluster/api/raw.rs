@@ -13,8 +13,8 @@ use serde::{
 use serde_json::value::RawValue;
 use std::{borrow::Cow, collections::BTreeMap, fmt};
 
-/// An object that is not decoded yet, so one whose fields are malformed does not hold up the others. All kinds have this
-/// type, so that watches and requests are compiled once.
+/// An undecoded object, so that malformed fields do not delay other objects. All kinds share this type, so
+/// that the code of watches and requests is compiled once.
 #[derive(Clone)]
 pub(in crate::cluster) struct Raw {
     /// Only the name, the namespace, the uid and the resource version; and the managers of a status that several have applied.
@@ -22,7 +22,7 @@ pub(in crate::cluster) struct Raw {
     text: Box<str>,
 }
 
-/// A kind, where it is served.
+/// An API resource: a kind with its group, its version and its path.
 #[derive(Clone)]
 pub(in crate::cluster) struct Endpoint {
     resource: ApiResource,
@@ -36,7 +36,7 @@ impl Endpoint {
             namespaced: K::Scope::NAMESPACED,
         }
     }
-    /// The kind in another version.
+    /// The same kind in another version.
     pub fn in_version(&self, version: &str) -> Self {
         let mut endpoint = self.clone();
         endpoint.resource.version = version.to_owned();
@@ -62,7 +62,7 @@ impl Endpoint {
             (plural, group) => format!("{plural}.{group}"),
         }
     }
-    /// An object of the kind, as events name it.
+    /// A reference to an object of the kind, for events.
     pub fn reference(&self, meta: &ObjectMeta) -> ObjectReference {
         ObjectReference {
             api_version: Some(self.api_version()),
@@ -73,11 +73,11 @@ impl Endpoint {
             ..ObjectReference::default()
         }
     }
-    /// Where all objects are listed. No two kinds have the same.
+    /// The path of the list of all objects; it is unique for each kind.
     pub fn path(&self) -> String {
         Raw::url_path(&self.resource, None)
     }
-    /// Where the objects of a namespace are listed.
+    /// The path of the list of objects in a namespace.
     #[cfg(feature = "dev")]
     pub fn path_in(&self, namespace: &str) -> String {
         let namespace = (self.namespaced && !namespace.is_empty()).then_some(namespace);
@@ -96,7 +96,7 @@ impl Endpoint {
     }
 }
 
-/// The fields that are read before the object is decoded.
+/// The fields that are decoded immediately.
 #[derive(Deserialize)]
 struct PartialMeta<'a> {
     #[serde(borrow)]
@@ -114,7 +114,7 @@ struct Metadata<'a> {
     managed_fields: Option<&'a RawValue>,
 }
 
-/// The labels alone, for the selector of a watch, which decides about each event.
+/// Only the labels, for label selectors that are evaluated for each event.
 #[derive(Deserialize, Default)]
 pub(crate) struct Labels {
     pub labels: Option<BTreeMap<String, String>>,
@@ -131,7 +131,7 @@ impl Raw {
     pub fn text(&self) -> &str {
         &self.text
     }
-    /// The metadata of the object, most of which are not kept, or [`Labels`]. Malformed ones count as none.
+    /// The full metadata of the object, or only its [`Labels`]. Malformed metadata counts as empty.
     pub fn read_metadata<T: DeserializeOwned + Default>(&self) -> T {
         #[derive(Deserialize)]
         struct Described<T> {
@@ -146,7 +146,7 @@ impl<'de> Deserialize<'de> for Raw {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = <&RawValue>::deserialize(deserializer)?.get();
         let PartialMeta { metadata } = serde_json::from_str(text).map_err(D::Error::custom)?;
-        // The managed fields often take half of the text, and nothing reads them unless several managers have the entry of a state.
+        // Managed fields often are half of the text, and are only needed if several managers have applied the state.
         let managed_fields = metadata.managed_fields.map(RawValue::get);
         let managed_fields = managed_fields.filter(|all| all.matches(r#""f:entry":"#).nth(1).is_some());
         let managed_fields = managed_fields.and_then(|all| serde_json::from_str(all).ok());

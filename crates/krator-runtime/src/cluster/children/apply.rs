@@ -1,4 +1,4 @@
-//! Applying a child: never an object that belongs to somebody else, not even one that was created a moment ago.
+//! Applies a child, but never an object that belongs to another owner, even if it was created a moment ago.
 use super::{Children, emptied, former::Managers};
 use crate::{
     applied::ChildKey,
@@ -21,20 +21,20 @@ use std::{
     sync::Arc,
 };
 
-/// How often a conflict is followed by another try at once. After that it is an error, which is retried later.
+/// The number of immediate retries after conflicts. Further retries are left to the backoff of the handler.
 const PROMPT_RETRIES: u32 = 5;
 /// The version with which a child is applied that should not exist yet. No object ever has it, because revision 1 is
 /// that of an empty store, and the API server compares it only with the version of an object that exists: it creates
 /// the child, or it answers with a conflict.
 const NONE_YET: u64 = 1;
 
-/// A child as stored, as far as applying it needs to know.
+/// The facts about a stored child that an apply needs.
 struct Present {
     version: u64,
     owner: Option<OwnerReference>,
-    /// Takes over the fields of those who had it before.
+    /// The patch that takes over the fields of former managers.
     take_over: Option<Value>,
-    /// Whether it is handed over, and not known by whom.
+    /// Whether the child is handed over without naming its former managers.
     lacks_former: bool,
 }
 
@@ -50,11 +50,11 @@ impl Present {
 }
 
 impl<K: Child> Children<K> {
-    /// Applies a child. Each request has the version of the child whose owner was looked at, so it is answered with a
-    /// conflict if there is another child by then, or another owner.
+    /// Applies a child. Each request has the version of the child whose owner was checked, so a child with
+    /// another owner leads to a conflict.
     pub(super) async fn send(&self, namespace: String, name: String, mut body: Value) -> Result<Arc<K>> {
         let owner = &self.owner;
-        // Each owner has a field manager of its own, so that two owners cannot take a child from each other.
+        // Each owner has its own field manager, so that two owners cannot take a child from each other.
         let manager = format!("{}-{}", self.operator, owner.reference.uid);
         let (group, _) = group_of(owner.label);
         let managers = Managers {
@@ -90,9 +90,9 @@ impl<K: Child> Children<K> {
         }
         let mut there = match (seen, known, &last) {
             (Some(seen), ..) => seen,
-            // If there is one that the cache does not know yet, the apply that would create it is answered with a conflict.
+            // If the cache lacks an existing child, the apply that would create it leads to a conflict.
             (None, None, None) => None,
-            // The cache may be behind the last apply.
+            // The cache may be older than the last apply.
             (None, Some(known), last)
                 if !known.is_handed_over
                     && may_apply::<K>(&name, known.owner.as_ref(), &owner.reference).is_ok() =>
@@ -113,7 +113,7 @@ impl<K: Child> Children<K> {
             if let Some(now) = &there {
                 may_apply::<K>(&name, now.owner.as_ref(), &owner.reference)?;
                 lacks_former |= now.lacks_former;
-                // One that keeps coming back has somebody who keeps applying it.
+                // Another client may apply the fields repeatedly, so the number of attempts is limited.
                 if let Some(patch) = now.take_over.as_ref().filter(|_| retries < PROMPT_RETRIES) {
                     retries += 1;
                     match api
@@ -149,7 +149,7 @@ impl<K: Child> Children<K> {
                     let Some(mut patch) = emptied::patch(&meta, &manager, &body) else {
                         return Err(kube::Error::Api(refused).into());
                     };
-                    // Without this version of the child the keys may be somebody else's.
+                    // Without the version, the patch could remove keys of a new object with this name.
                     patch["metadata"]["resourceVersion"] = json!(expected.to_string());
                     let params = patch::params(&manager);
                     match api.patch_metadata(&name, &params, &Patch::Merge(&patch)).await {
@@ -171,7 +171,7 @@ impl<K: Child> Children<K> {
         self.record(key, hash, stored, corrected)
     }
 
-    /// Says which fields of a child that was handed over are still those of others.
+    /// Reports the fields of a handed-over child that still belong to other managers.
     fn report_others(&self, child: &K, managers: &Managers<'_>) {
         let (Some(report), Some((others, fields))) = (&self.report, managers.others(child.meta())) else {
             return;
@@ -193,7 +193,7 @@ impl<K: Child> Children<K> {
         report(about, Event::warning("FieldsOfOthers", note));
     }
 
-    /// Keeps the answer to what was applied.
+    /// Records the answer to an apply.
     fn record(&self, key: ChildKey, hash: u64, mut stored: K, corrected: bool) -> Result<Arc<K>> {
         drop_managed_fields(&mut stored);
         let answer = self.cache.packer.pack(&stored, true)?;
@@ -203,8 +203,8 @@ impl<K: Child> Children<K> {
     }
 }
 
-/// Whether a stored value has all that is applied, so that applying it would change nothing. An apply replaces or merges a
-/// list as its schema says, so one with more elements may not stay as it is.
+/// Whether a stored value contains all that is applied, so that an apply would change nothing. Lists must be
+/// equal in length, because only their schema says whether an apply merges or replaces them.
 fn has(stored: &Value, applied: &Value) -> bool {
     match (stored, applied) {
         (Value::Object(stored), Value::Object(applied)) => applied
@@ -221,7 +221,7 @@ fn has(stored: &Value, applied: &Value) -> bool {
     }
 }
 
-/// The child as stored now, as far as applying it needs to know.
+/// Reads the stored child for an apply.
 async fn read<K: Child>(
     api: &Api<K>,
     name: &str,
@@ -255,7 +255,7 @@ mod tests {
     #[derive(Default)]
     struct Server {
         stored: Mutex<Option<Stored>>,
-        /// What others do to the ConfigMap, in front of each apply: the last element first.
+        /// The changes by other clients before each apply, the last element first.
         others: Mutex<Vec<Option<Stored>>>,
         /// The versions with which it was applied.
         applied: Mutex<Vec<String>>,
@@ -372,7 +372,7 @@ mod tests {
         let server = Arc::new(Server::default());
         let created = children(&server, KindCache::new(tokio::sync::watch::channel(false).0));
         send(&created, json!({})).await.expect("it is created");
-        // Its status has changed since.
+        // Its status has changed since the last apply.
         *server.stored.lock().expect("a lock") = Some((100, "me", "1"));
         let meta = json!({"name": "one", "namespace": "default", "resourceVersion": "100"});
         let known = serde_json::from_value(json!({"metadata": meta})).expect("a ConfigMap");

@@ -1,5 +1,5 @@
-//! The end of the children that outlive the deletion path of their owner: they are deleted or released after it, before the
-//! finalizer goes. Whatever a crash leaves undone is found again by the label of the children.
+//! Deletes or releases the children that outlive the deletion path of their owner, before the finalizer is
+//! removed. Children that a crash leaves behind are found again by their label.
 use crate::{
     cluster::{
         api::patch,
@@ -41,8 +41,8 @@ impl<M: Machine> Cluster<M> {
         Ok(())
     }
 
-    /// The children of an object, as the API server knows them now: those with the label, and those with an owner reference,
-    /// which are from a former description and not relabelled yet.
+    /// The children of an object, as the API server has them now: those with the label, and those with an
+    /// owner reference, which a former description has set.
     async fn children(&self, at: usize, link: &Link<M>, object: &ManifestOf<M>) -> Result<Vec<ObjectMeta>> {
         let label = M::GRAPH.finalizer;
         let labelled = ListParams::default().labels(&format!("{label}={}", object.uid()));
@@ -63,7 +63,7 @@ impl<M: Machine> Cluster<M> {
         Ok(children)
     }
 
-    /// Deletes or releases a child whose owner is gone, or about to go. Returns whether there was anything to do.
+    /// Deletes or releases a child whose owner is gone or about to be. Returns whether there was anything to do.
     pub(super) async fn end(&self, link: &Link<M>, child: &ObjectMeta, owner: OwnerName<'_>) -> Result<bool> {
         if child.deletion_timestamp.is_some() {
             return Ok(false);

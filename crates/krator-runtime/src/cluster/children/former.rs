@@ -1,8 +1,7 @@
-//! Fields of a child that somebody has set who had it before: this operator under a former name, or the managers that an
-//! annotation names. They become fields of the present manager by a change of the metadata alone, as `kubectl apply
-//! --server-side` does it with those of client-side apply. The next apply then removes those that the handler leaves out, in
-//! one write: if former and new fields were together for a moment, the API server might refuse that, and pods would be
-//! rolled out twice.
+//! Takes over fields of a child from former field managers: this operator under a former name, or the
+//! managers that an annotation names. Only the metadata is changed, as `kubectl apply --server-side` does it
+//! for client-side apply. The next apply then replaces former fields by new ones in a single write. If both
+//! were present for a moment, the API server might refuse the object, and pods would be rolled out twice.
 use crate::text::printable;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry, ObjectMeta};
 use serde_json::{Value, json};
@@ -15,11 +14,11 @@ const LISTED: usize = 8;
 
 /// The managers of the fields of a child.
 pub(super) struct Managers<'a> {
-    /// The one of its owner: `<operator>-<uid>`.
+    /// The field manager of the owner: `<operator>-<uid>`.
     pub present: &'a str,
     /// The uid of its owner.
     pub uid: &'a str,
-    /// The annotation that names former ones.
+    /// The annotation that names the former managers.
     pub annotation: &'a str,
 }
 
@@ -67,8 +66,8 @@ impl Managers<'_> {
         Some(patch)
     }
 
-    /// Whether a child is handed over without its former managers: nobody is named and it was never applied, or nobody of that
-    /// name has set anything.
+    /// Whether a child is handed over without its former managers: none is named and it was never applied, or
+    /// the named ones have no fields.
     pub fn lacks_former(&self, meta: &ObjectMeta) -> bool {
         let named = self.named(meta);
         let mut entries = meta.managed_fields.iter().flatten();
@@ -77,7 +76,7 @@ impl Managers<'_> {
         })
     }
 
-    /// The managers that have set fields which the present one has not, and those fields, for people. `None` if there are none.
+    /// The managers that have fields which the present one lacks, and those fields, for people; `None` if there are none.
     pub fn others(&self, meta: &ObjectMeta) -> Option<(String, String)> {
         let entries = || meta.managed_fields.iter().flatten();
         let own = entries().find(|entry| self.is_present(entry))?.fields_v1.as_ref();
@@ -89,7 +88,7 @@ impl Managers<'_> {
             let found = of_others.entry(manager).or_default();
             lacking(&fields.0, own.map(|own| &own.0), &mut String::new(), found);
         }
-        // Whoever has handed the child over has set its owner, and may have named others.
+        // The client that handed the child over has set its owner reference and the annotation.
         for found in of_others.values_mut() {
             found.retain(|path| {
                 !path.starts_with(".metadata.ownerReferences") && !path.starts_with(".status")
@@ -114,8 +113,8 @@ impl Managers<'_> {
         is_of_main(entry) && applies(entry) && entry.manager.as_deref() == Some(self.present)
     }
 
-    /// Whether an entry is of the operator under another name, or of a manager that `named` has. Nobody else has a manager that
-    /// ends with the uid of the owner.
+    /// Whether an entry is of the operator under another name, or of a manager in `named`. Only this
+    /// operator's managers end with the uid of the owner.
     fn is_former(&self, entry: &ManagedFieldsEntry, named: &str) -> bool {
         let Some(manager) = entry.manager.as_deref().filter(|_| is_of_main(entry)) else {
             return false;
@@ -130,8 +129,8 @@ impl Managers<'_> {
     }
 }
 
-/// Whether an entry is of writes of the object itself. What others have set through a subresource, as autoscalers set
-/// `replicas`, stays theirs.
+/// Whether an entry is about the main resource. Fields set through a subresource, such as `replicas` by
+/// autoscalers, stay with their managers.
 fn is_of_main(entry: &ManagedFieldsEntry) -> bool {
     entry.subresource.as_deref().unwrap_or_default().is_empty()
 }
@@ -140,7 +139,7 @@ fn applies(entry: &ManagedFieldsEntry) -> bool {
     entry.operation.as_deref() == Some(APPLY)
 }
 
-/// Adds fields to others.
+/// Adds a field set to another one.
 fn unite(into: &mut Value, fields: Option<&Value>) {
     let Some(fields) = fields.and_then(Value::as_object) else {
         return;

@@ -1,5 +1,5 @@
-//! Children whose metadata does not say what the description says now, and children that their owner has left behind: its
-//! finalizer was removed by force, or a request about the child arrived after its end.
+//! Children whose metadata does not match the description, and orphans: their owner's finalizer was removed
+//! by force, or a request about the child arrived after the owner's end.
 use super::ends::without_controller;
 use crate::{
     cluster::{api::raw::Endpoint, related::scope::Cluster},
@@ -13,7 +13,7 @@ use k8s_openapi::{
 };
 use serde_json::{Value, json};
 
-/// A child that may need something. Whether it does is decided when it has been read.
+/// A child that may need a change, which is decided after it has been read.
 pub(in crate::cluster) struct Orphan {
     /// The number of the link.
     link: usize,
@@ -21,8 +21,8 @@ pub(in crate::cluster) struct Orphan {
     name: String,
 }
 
-/// Whether a child of a link may need something, by the uid of its controller and the value of the label. `lives` says
-/// whether the operator looks after an object.
+/// Whether a child may need a change, by the uid of its controller and the value of the label. `lives` says
+/// whether the operator handles an object.
 fn is_orphan(
     deletion: ChildDeletion,
     controller: Option<&str>,
@@ -61,7 +61,7 @@ impl<M: Machine> Cluster<M> {
         })
     }
 
-    /// The children of which something is true, by the uid of the controller and the value of the label.
+    /// The children for which a predicate on the uid of the controller and the value of the label is true.
     fn select(&self, is_one: impl Fn(ChildDeletion, Option<&str>, Option<&str>) -> bool) -> Vec<Orphan> {
         let mut orphans = Vec::new();
         let links = self.links.iter().zip(&self.caches).enumerate();
@@ -94,7 +94,7 @@ impl<M: Machine> Cluster<M> {
         })
     }
 
-    /// Makes a child say what the description says, or ends it if its owner is gone. Returns the child if it is kept.
+    /// Updates the metadata of a child, or ends it if its owner is gone. Returns the child if it is kept.
     pub async fn clean_up(&self, of: &Endpoint, orphan: &Orphan) -> Result<Option<ObjectReference>> {
         let (label, link) = (M::GRAPH.finalizer, &self.links[orphan.link]);
         let api = self.metadata(link, &orphan.namespace);
@@ -132,7 +132,7 @@ impl<M: Machine> Cluster<M> {
                     return Ok(Some(link.endpoint.reference(&child)));
                 }
             }
-            // It belongs to somebody else, or to nobody, or nobody knows the name of its owner.
+            // The child belongs to another owner or to none, or the name of its owner is unknown.
             _ => {}
         }
         Ok(None)

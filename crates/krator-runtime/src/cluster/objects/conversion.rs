@@ -1,5 +1,5 @@
-//! Whether the API server can convert an object. While it cannot, a write leaves `metadata.managedFields` without any entry, so
-//! that nobody owns a field any more. That does not matter to an object without finalizers, which is gone then.
+//! Checks whether the API server can convert an object. If it cannot, a write drops all entries of `metadata.managedFields`,
+//! and with them the ownership of fields. This does not matter for an object without finalizers, which is gone then.
 use super::remote::{Remote, request};
 use crate::{
     cluster::{
@@ -18,7 +18,7 @@ use kube::Api;
 /// The older versions of a kind whose objects are converted.
 pub(in crate::cluster) fn older<M: Linked>(endpoint: &Endpoint) -> Vec<Endpoint> {
     let versions = M::webhooks().versions;
-    // Generated ones are of their form.
+    // Generated versions are valid JSON.
     let versions = versions.and_then(|versions| serde_json::from_str::<Versions>(versions.text).ok());
     let older = versions.into_iter().flat_map(|versions| versions.older);
     older
@@ -30,7 +30,7 @@ impl<O: Operator> Remote<O>
 where
     ManifestOf<O::Machine>: KubeObject,
 {
-    /// Reads an object in an older version, to see that it can be converted. One that is not served says nothing.
+    /// Reads an object in an older version, to check that it can be converted. A version that is not served proves nothing.
     pub(super) async fn try_conversion(&self, meta: &ObjectMeta) -> Result<(), WriteError> {
         let namespace = meta.namespace.as_deref().unwrap_or_default();
         let name = meta.name.as_deref().unwrap_or_default();

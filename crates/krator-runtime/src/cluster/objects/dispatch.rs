@@ -1,5 +1,5 @@
-//! Looks after all objects of one kind: passes the events of watches on to the objects that they concern. An object
-//! has a task only while it has something to do.
+//! The dispatcher of one kind: passes the events of watches to the objects that they concern. An object has a
+//! task only while something is due.
 mod backlog;
 mod tasks;
 mod turns;
@@ -50,15 +50,15 @@ use tokio::{
 };
 use tokio_util::time::{DelayQueue, delay_queue};
 
-/// How long a timer may run. The queue of timers takes none of more than two years, and an object whose timer is due too
-/// early only gets another one.
+/// The longest timer. The timer queue accepts at most two years; an object whose timer fires early gets
+/// another one.
 const LONGEST_TIMER: Duration = Duration::from_secs(365 * 24 * 3600);
 /// How long the next write of an object waits for the echo of the last one.
 const LONGEST_ECHO: Duration = Duration::from_millis(100);
 /// The result of an object's task.
 type Ended<O> = (Uid, Box<Tracked<<O as Operator>::Machine>>, Step);
 
-/// An object of which no task takes care, as compressed text.
+/// An object without a task, as compressed text.
 #[derive(Clone)]
 struct Packed {
     version: u64,
@@ -74,7 +74,7 @@ struct Tracked<M: Machine, K = Arc<ManifestOf<M>>> {
 /// An actor that has no task.
 type Idle<O> = Box<Tracked<<O as Operator>::Machine, Packed>>;
 
-/// An object that the operator looks after.
+/// An object that the operator handles.
 struct Slot<O: Operator> {
     life: Life<O>,
     /// The number of the watch that observed the object.
@@ -178,9 +178,9 @@ where
         }
     }
 
-    /// Looks after the objects from when this replica leads until `stop` is true. Handlers that are running then have
-    /// the time `grace` to end. Before it leads, a replica only watches, so that its caches are filled and it is known
-    /// whether it has the rights for that; `objects` begin with a listing that begins when it leads.
+    /// Handles the objects from when this replica leads until `stop` is true; running handlers then have the
+    /// time `grace` to end. A replica that does not lead only watches, which fills its caches and checks its
+    /// permissions. `objects` begins with a listing that starts after this replica leads.
     pub async fn run(
         mut self,
         mut objects: OwnObjects,
@@ -197,7 +197,7 @@ where
         let mut others = select_all(others);
         let limiter = Arc::clone(&self.world.cluster.limiter);
         let world = Arc::clone(&self.world);
-        // Nothing is dated by a clock that may be far off.
+        // No time is stored before the API server's clock is known.
         let mut dated = pin!(world.clock.known(&world.watching));
         let mut is_dated = false;
         let mut beat = tokio::time::interval(health::BEAT);
@@ -220,8 +220,8 @@ where
                 Some(timer) = self.timers.next() => self.due(&timer.into_inner()),
                 () = &mut dated, if !is_dated => is_dated = true,
                 () = limiter.below_limit(), if !self.backlog.is_empty() => self.begin(),
-                // Before those of other kinds: where the deletions of an object and of its children have both arrived, its
-                // handler must not apply the children again.
+                // Own objects come before other kinds: if an object and its children are deleted together,
+                // its handler must not apply the children again.
                 Some(seen) = objects.next(), if is_dated && unlisted.is_empty() => match seen {
                     OwnSeen::Of(source, seen) => self.saw(source, seen),
                     OwnSeen::Listed => self.listed(),
@@ -239,7 +239,7 @@ where
         self.drain(grace).await;
     }
 
-    /// Answers somebody who looks at the objects.
+    /// Answers a request about the objects, such as one from the state page.
     fn show(&mut self, mut request: ViewRequest) {
         #[cfg(feature = "dev")]
         if request.is_order() {
@@ -274,7 +274,7 @@ where
             }
             watcher::Event::Delete(object) => {
                 self.notify(object.uid(), |queued| queued.gone = true);
-                // Of one that is looked after, children may still arrive until that has ended.
+                // Children of a known object are handled when its machine ends.
                 if !self.slots.contains_key(object.uid()) {
                     self.forget_places(&object.uid().into());
                     self.clean_up(self.world.cluster.left_by(object.uid()));
@@ -283,7 +283,7 @@ where
         }
     }
 
-    /// All objects are known as they were when this replica already led.
+    /// Records that all objects have been listed since this replica leads.
     fn listed(&mut self) {
         self.listed = true;
         self.clean_up_all();
@@ -292,7 +292,7 @@ where
         }
     }
 
-    /// Cleans up all children that need something. Until the objects are listed, nobody knows whose owner is gone.
+    /// Cleans up all children that need it. Before the objects are listed, missing owners cannot be recognized.
     fn clean_up_all(&mut self) {
         if self.listed {
             let orphans = self.world.cluster.orphans(|uid| self.slots.contains_key(uid));
@@ -347,7 +347,7 @@ where
         self.index.update(&uid, &*object, &self.world.cluster.links);
         let graph = O::Machine::GRAPH;
         let mut actor = Actor::<O::Machine>::new(graph, Arc::clone(&object), None, self.world.now());
-        // Before any object is let in, all are counted.
+        // All objects are counted before any is admitted to a state with a limit.
         actor.claim_places(&*self.world);
         let counted = Counted::new(Arc::clone(&self.world.metrics), actor.at());
         let tracked = Tracked { actor, counted };
@@ -411,7 +411,7 @@ where
         }
     }
 
-    /// Gives observations to an object at rest. It stays at rest, or gets a task.
+    /// Passes observations to an object at rest, which stays at rest or gets a task.
     fn receive(&mut self, uid: &str, queued: Queued<ManifestOf<O::Machine>>) {
         let Some((uid, slot)) = self.slots.remove_entry(uid) else {
             return;
@@ -425,7 +425,7 @@ where
         self.keep(uid, life, slot.source, slot.listing);
     }
 
-    /// Goes on looking after an object, unless it cannot be kept.
+    /// Keeps an object, unless it cannot be packed.
     fn keep(&mut self, uid: Uid, life: Option<Life<O>>, source: usize, listing: u64) {
         match life {
             Some(life) => {

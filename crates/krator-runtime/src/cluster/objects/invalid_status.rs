@@ -1,5 +1,5 @@
-//! A stored status that does not fit its type in the definition, as an operator of before may have left it: the API server
-//! answers every server-side apply to it with 500. The fields that do not fit are removed once by a merge patch, which it takes.
+//! Repairs a stored status that does not match the schema, as a former operator may have left it: the API server
+//! answers every server-side apply to it with 500. A merge patch, which it accepts, removes the invalid fields.
 use crate::error::Error;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ fn place(line: &str) -> Option<String> {
     is_status.then(|| place.to_owned())
 }
 
-/// What is said of places that were removed.
+/// A message about the removed fields.
 pub(super) fn note(places: &BTreeSet<String>) -> String {
     let places: Vec<&str> = places.iter().map(String::as_str).collect();
     let places = places.join(", ");
@@ -38,7 +38,7 @@ pub(super) fn removal(places: &BTreeSet<String>) -> Value {
     for place in places {
         let mut at = &mut patch;
         for name in place.split('.').skip(1) {
-            // What is removed already has nothing below it.
+            // The parent is removed already.
             if at.get(name).is_some_and(Value::is_null) {
                 break;
             }

@@ -1,4 +1,4 @@
-//! Who has the places of the limits of a kind, for all tasks of its objects.
+//! The places of the limits of a kind, shared by the tasks of all its objects.
 use crate::{
     cluster::{api::raw::Raw, related::watch_index::Uid},
     engine::{Claim, Place},
@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 ///
 /// # Errors
 ///
-/// If one does not.
+/// If a limit is unknown, or counts the values of a field separately.
 pub(in crate::cluster) fn check(
     given: &BTreeMap<String, u32>,
     known: &BTreeMap<&'static str, bool>,
@@ -47,17 +47,17 @@ pub(in crate::cluster) fn check(
     Ok(())
 }
 
-/// The [`Ledger`] of a kind. Places are granted under its lock, so no two tasks are given the same one.
+/// The [`Ledger`] of a kind behind a lock, so that a place is never granted twice.
 pub(in crate::cluster) struct Places {
     graph: &'static Graph<'static>,
     known: Mutex<LedgerState>,
-    /// Notified when it is the turn of objects that do not know it.
+    /// Notified when objects are granted places without their task knowing it.
     served: Notify,
 }
 
 struct LedgerState {
     ledger: Ledger<Uid>,
-    /// The objects whose turn it is, and that do not know it.
+    /// The objects that were granted places without their task knowing it.
     unnoticed: BTreeSet<Uid>,
 }
 
@@ -77,7 +77,7 @@ impl Places {
         })
     }
 
-    /// Takes notice of what an object takes and wishes. Returns whether it is its turn.
+    /// Reports the places that an object holds and needs. Returns whether they are granted.
     pub fn claim(&self, object: &impl Object, claim: Claim, is_unsure: bool) -> bool {
         let uid: Uid = object.uid().into();
         self.report(
@@ -115,7 +115,7 @@ impl Places {
         self.change(|known| {
             let served = known.ledger.report(uid, report);
             known.unnoticed.extend(served);
-            // The caller knows.
+            // The caller gets the result, so no notification is needed.
             known.unnoticed.remove(uid);
             known.ledger.has_turn(uid)
         })

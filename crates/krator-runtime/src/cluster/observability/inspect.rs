@@ -81,9 +81,9 @@ struct Kind {
 
 /// The ends of a kind's view that its loop holds.
 pub(in crate::cluster) struct Inspected {
-    /// Where its transitions are recorded; `None` if nobody can look.
+    /// Records transitions for the state page; `None` without that page.
     pub history: Option<Arc<History>>,
-    /// Queries to the dispatcher; closed if nobody can look.
+    /// Queries from the state page; closed without that page.
     pub requests: mpsc::Receiver<ViewRequest>,
 }
 
@@ -126,7 +126,7 @@ impl Inspection {
         &self.0.clock
     }
 
-    /// Has the dispatchers set all timers again, because the clock was advanced. Returns when they have.
+    /// Makes the dispatchers recalculate all timers, because the clock was advanced. Returns when they have.
     ///
     /// # Errors
     ///
@@ -139,7 +139,7 @@ impl Inspection {
         Ok(())
     }
 
-    /// Leads an object whose handler is not written over an edge, as that handler might.
+    /// Takes an edge for an object whose handler is not written, as that handler could.
     ///
     /// # Errors
     ///
@@ -241,8 +241,8 @@ impl Inspection {
         })
     }
 
-    /// Brings those metrics up to date that are known only by a look at all objects. Where a dispatcher does not answer, the
-    /// metrics of its kind are left out.
+    /// Updates the metrics that need a scan of all objects. If a dispatcher does not answer, the metrics of
+    /// its kind are omitted.
     pub async fn measure(&self) {
         let kinds = self.kinds();
         let measured = kinds.iter().map(async |kind| {
@@ -299,7 +299,7 @@ impl Kind {
             .ok_or_else(|| missing("state"))
     }
 
-    /// The object with a name. All are looked at here, because the dispatcher has other things to do.
+    /// The object with this name. The objects are searched here, to keep the load of the dispatcher low.
     async fn named(&self, namespace: &str, name: &str) -> Result<Option<FoundObject>, Problem> {
         let mut all = self.ask(Wanted::All).await?.into_iter();
         Ok(all.find(|found| found.look().is_some_and(|shown| shown.is(namespace, name))))
@@ -310,7 +310,7 @@ impl Kind {
         self.answered(|answer| ViewRequest::objects(wanted, answer)).await
     }
 
-    /// What a look at all objects says of each state, by its number.
+    /// The measures of each state, by its number, from a scan of all objects.
     async fn measures(&self) -> Result<Vec<Measures>, Problem> {
         self.answered(|answer| ViewRequest::measures(self.graph.states.len(), answer))
             .await

@@ -16,7 +16,7 @@ use std::{
 use tokio::time::Instant;
 use tower::{Layer, Service, layer::layer_fn};
 
-/// Differences that come from the resolution of `Date`, and from answers that take their time.
+/// Differences up to this are due to the resolution of `Date`, and to the latency of answers.
 const IGNORED: Duration = Duration::from_secs(2);
 
 /// Monotonic between corrections, and accurate to about a second, the resolution of `Date`.
@@ -25,7 +25,7 @@ pub(crate) struct Clock {
     origin: Instant,
     /// The server's time at the origin.
     began: Mutex<Timestamp>,
-    /// How long the fastest answer was under way, of those that told the server's time; `None` before there was one.
+    /// The latency of the fastest answer from which the time was learned; `None` before the first one.
     fastest: Mutex<Option<Duration>>,
     /// How far people have moved the clock forward.
     #[cfg(feature = "dev")]
@@ -50,7 +50,7 @@ impl Clock {
     pub fn elapsed(&self) -> Duration {
         self.origin.elapsed() + self.ahead()
     }
-    /// The time by which objects are judged, to the second: that of the server, unless people have moved the clock forward.
+    /// The time by which objects are handled, to the second: the server's, unless it was advanced in a development build.
     pub fn time(&self) -> Timestamp {
         self.time_after(self.elapsed())
     }
@@ -92,8 +92,8 @@ impl Clock {
         })
     }
 
-    /// Learns from the answer to a request that was sent at this time since the origin: the server wrote its `Date` between then
-    /// and now, however long the answer was under way. Differences of up to two seconds are ignored.
+    /// Learns from the answer to a request that was sent at this time since the origin: the server wrote its
+    /// `Date` between then and now. Differences of up to two seconds are ignored.
     fn learn(&self, headers: &HeaderMap, sent: Duration) {
         const IGNORED_BY: SignedDuration = SignedDuration::from_secs(IGNORED.as_secs().cast_signed());
         let date = headers.get(DATE).and_then(|value| value.to_str().ok());
@@ -115,9 +115,9 @@ impl Clock {
         *fastest = Some(fastest.map_or(under_way, |fastest| fastest.min(under_way)));
     }
 
-    /// Asks for the server's time, unless an answer has told it, until it is known. An answer that was under way for long leaves
-    /// open when it was written, so if the first one was, the server is asked for another one: a few times, because it may always
-    /// be slow.
+    /// Waits until the server's time is known, and asks for it if no answer has shown it. A slow answer
+    /// leaves open when it was written, so another one is requested: a few times only, because the server may
+    /// always be slow.
     pub async fn known(&self, client: &Client) {
         const TIMES: usize = 5;
         let mut times = 0;
@@ -128,7 +128,7 @@ impl Clock {
                 Some(_) => times += 1,
                 None => {}
             }
-            // What it answers does not matter. Without a connection there is nothing to wait for but the next one.
+            // The content of the answer does not matter.
             let answer = answered(IGNORED * 2, client.apiserver_version().boxed()).await;
             if !matches!(answer, Ok(Ok(_))) {
                 tokio::time::sleep(IGNORED).await;
@@ -137,7 +137,7 @@ impl Clock {
     }
 }
 
-/// A service of which a clock learns.
+/// A service from whose answers a clock learns.
 #[derive(Clone, Debug)]
 pub(in crate::cluster) struct Learning<S> {
     clock: Arc<Clock>,

@@ -28,7 +28,7 @@ struct State {
     last: u64,
     /// Conditions that the process still waits for.
     waits: BTreeMap<u64, Waiting>,
-    /// The kinds without whose objects the process is ready.
+    /// The kinds whose listing is not required for readiness.
     spared: BTreeSet<String>,
     /// Problems that do not keep the process from being ready, by their subjects.
     notes: BTreeMap<String, String>,
@@ -87,8 +87,8 @@ impl Health {
         self.waits(name + &place, is_spared)
     }
 
-    /// The process is ready before the objects of a kind are listed. The API server asks it to convert them, and does so only
-    /// where it is ready: it would wait for itself.
+    /// Does not require the listing of a kind for readiness: the API server calls this process for
+    /// conversions during the listing, but only when it is ready, so both would wait for each other.
     pub fn spares(&self, kind: &Endpoint) {
         self.with(|state| state.spared.insert(kind.name()));
     }
@@ -133,7 +133,7 @@ impl Health {
         })
     }
 
-    /// Says in the answer to `/readyz?verbose` what should be seen to about something, or that nothing is.
+    /// Sets or removes a note about a subject in the answer to `/readyz?verbose`.
     pub fn note(&self, about: String, note: Option<String>) {
         self.with(|state| match note {
             Some(note) => state.notes.insert(about, note),
@@ -163,12 +163,12 @@ impl Waiting {
 }
 
 impl Wait {
-    /// It has happened. Nothing that fails later makes the process unready again.
+    /// Marks the condition as met. Later failures do not make the process unready again.
     pub fn done(self) {
         self.health.with(|state| state.waits.remove(&self.number));
     }
 
-    /// It has failed and is tried again. Probes tell why.
+    /// Records a failure, which probes show until a retry succeeds.
     pub fn fails(&self, error: &Error) {
         self.health.with(|state| {
             if let Some(wait) = state.waits.get_mut(&self.number) {

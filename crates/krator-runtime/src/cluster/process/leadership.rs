@@ -1,4 +1,4 @@
-//! Until when this process may act. Everything that acts asks immediately before it does.
+//! The time until which this process may act. It is checked immediately before each action.
 use crate::cluster::host;
 use std::{
     sync::{
@@ -9,7 +9,7 @@ use std::{
 };
 use tower::filter::FilterLayer;
 
-/// The right to act on objects, until a time. All clones are one.
+/// The right to act on objects until a certain time. Clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct Leadership {
     /// Milliseconds on the clock of [`host::since_boot`].

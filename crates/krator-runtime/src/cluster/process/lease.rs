@@ -42,11 +42,11 @@ pub(in crate::cluster) fn identity(number: u64) -> String {
 /// A replica that wants to hold the Lease of its operator, in a namespace.
 pub(in crate::cluster) struct Elector {
     pub api: Api<Lease>,
-    /// The name of the Lease: that of the operator.
+    /// The name of the Lease, which is that of the operator.
     pub name: &'static str,
     /// The name of this replica in the Lease.
     pub identity: String,
-    /// It acts while it has this.
+    /// The right to act, which the elector extends.
     pub leadership: Leadership,
     pub clock: Arc<Clock>,
     /// The process is not ready before it has seen the Lease for the first time.
@@ -61,8 +61,8 @@ pub(in crate::cluster) struct Candidacy {
     withdrawal: oneshot::Sender<oneshot::Sender<()>>,
 }
 
-/// Lets a replica stand for election. The future is to run on a thread that handlers cannot block; it makes the elector, and
-/// tells `leads` when this replica leads.
+/// Starts the participation in an election. The future has to run on a thread that handlers cannot block; it
+/// makes the elector, and sets `leads` when this replica becomes the leader.
 pub(in crate::cluster) fn elect(
     leads: watch::Sender<bool>,
     elector: impl FnOnce() -> Result<Elector> + Send + 'static,
@@ -87,7 +87,7 @@ pub(in crate::cluster) fn elect(
 }
 
 impl Candidacy {
-    /// Why this replica, which led, must not act any more. Never returns while it may.
+    /// Waits until this replica has lost the leadership, and returns the reason.
     pub async fn lost(&mut self) -> Error {
         let reported = (&mut self.lost).await;
         reported.unwrap_or_else(|_| Error::from("the thread that renews the lease has ended"))
@@ -96,7 +96,7 @@ impl Candidacy {
     /// Gives the Lease back, if this replica leads. It must not act any more.
     pub async fn withdraw(self) {
         let (done, released) = oneshot::channel();
-        // If nobody takes it, the thread has ended, and the Lease expires.
+        // If the receiver is gone, the thread has ended and the Lease expires.
         drop(self.withdrawal.send(done));
         // Nothing is ever sent: the channel is closed when the Lease is released.
         let _ = released.await;
@@ -110,7 +110,7 @@ pub(in crate::cluster) struct LastSeen {
     since: Duration,
 }
 
-/// What this replica is after it has looked at the Lease.
+/// The role of this replica after a look at the Lease.
 enum Role {
     /// It holds the Lease.
     Leader,

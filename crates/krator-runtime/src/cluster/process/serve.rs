@@ -34,7 +34,7 @@ const LONGEST_CONNECTION: Duration = Duration::from_secs(30);
 /// example.
 const ACCEPT_DELAY: Duration = Duration::from_secs(1);
 
-/// What a server bounds.
+/// The limits of a server.
 #[derive(Clone, Copy)]
 pub(in crate::cluster) struct Limits {
     /// The most connections at the same time. Others wait to be accepted.
@@ -44,7 +44,7 @@ pub(in crate::cluster) struct Limits {
 }
 
 impl Limits {
-    /// For requests that come now and then.
+    /// For infrequent requests.
     const ONE_REQUEST: Self = Self {
         connections: 64,
         idle: None,
@@ -85,8 +85,8 @@ pub(in crate::cluster) fn bind(address: &str) -> Result<Option<net::TcpListener>
     }
 }
 
-/// Answers the requests that arrive at a listener, over TLS if `tls` says so. After `stop` it accepts no more connections, and
-/// answers the requests that have arrived.
+/// Answers the requests on a listener, over TLS if `tls` is set. After `stop` it accepts no more connections,
+/// and finishes the requests that have arrived.
 pub(in crate::cluster) async fn serve(
     listener: net::TcpListener,
     tls: Option<Tls>,
@@ -101,7 +101,7 @@ pub(in crate::cluster) async fn serve(
     let connections = Arc::new(Semaphore::new(limits.connections));
     let accept = async {
         loop {
-            // It is never closed.
+            // The semaphore is never closed.
             let Ok(permit) = Arc::clone(&connections).acquire_owned().await else {
                 return;
             };

@@ -1,7 +1,7 @@
 //! Sends spans to a collector of OpenTelemetry: runs of handlers, writes of the status, and requests to the API server.
 //!
-//! Where the collector is, and how to talk to it, is said by the variables that all programs with OpenTelemetry have. Spans wait
-//! in a bounded queue of the SDK; a collector that does not answer holds nothing up.
+//! The standard environment variables of OpenTelemetry configure the collector. Spans wait in a bounded queue
+//! of the SDK, so a collector that does not answer delays nothing.
 #![allow(
     clippy::disallowed_methods,
     reason = "OpenTelemetry is configured by variables"
@@ -25,7 +25,7 @@ const LONGEST_EXPORT: Duration = Duration::from_secs(10);
 /// How long the last spans may take when the process ends.
 const LAST_SPANS: Duration = Duration::from_secs(3);
 
-/// What sends the spans, until the process ends.
+/// The exporter of spans, for the life of the process.
 pub(in crate::cluster) struct Traces {
     provider: SdkTracerProvider,
     _thread: Running,
@@ -36,7 +36,7 @@ impl Traces {
     ///
     /// # Errors
     ///
-    /// If the variables make no sense.
+    /// If the environment variables are invalid.
     pub fn from_env(name: &'static str, version: &'static str) -> Result<Option<Self>> {
         let is_set = |variable: &str| env::var_os(variable).is_some_and(|value| !value.is_empty());
         let is_off = env::var("OTEL_SDK_DISABLED").is_ok_and(|value| value.eq_ignore_ascii_case("true"));
@@ -73,7 +73,7 @@ impl Traces {
             .with_batch_exporter(exporter)
             .with_resource(resource.build())
             .build();
-        // It is a thread of its own, because handlers may block the others.
+        // It has a thread of its own, because handlers may block other threads.
         let thread = control::start("traces", vec![exports.run().boxed()])?;
         Ok(Self {
             provider,
@@ -81,7 +81,7 @@ impl Traces {
         })
     }
 
-    /// What takes the spans: all of the runtime, and of others what they would log.
+    /// The layer that records spans: all of the runtime, and of other crates those that would be logged.
     pub fn layer<S: Subscriber + for<'s> LookupSpan<'s> + Send + Sync>(&self) -> impl Layer<S> + use<S> {
         let filter = Targets::new()
             .with_default(Level::INFO)
@@ -91,7 +91,7 @@ impl Traces {
             .with_filter(filter)
     }
 
-    /// Sends the spans that wait.
+    /// Sends the remaining spans.
     pub fn end(self) {
         if let Err(error) = self.provider.shutdown_with_timeout(LAST_SPANS) {
             tracing::warn!(%error, "the last spans could not be sent");

@@ -1,4 +1,4 @@
-//! The part of the cluster that handlers can reach.
+//! The part of the cluster to which handlers have access.
 use super::{
     links::{Concerns, Link},
     watches::{Cache, KindCache},
@@ -17,7 +17,7 @@ use std::{any::TypeId, sync::Arc};
 /// Publishes an event about an object.
 pub(in crate::cluster) type Report = Arc<dyn Fn(ObjectReference, Event) + Send + Sync>;
 
-/// The part of the cluster that the handlers of one machine can reach.
+/// The part of the cluster to which the handlers of one machine have access.
 pub(in crate::cluster) struct Cluster<M: Machine> {
     pub client: Client,
     /// The handles that [`Context::api`](crate::Context::api) has made.
@@ -28,7 +28,7 @@ pub(in crate::cluster) struct Cluster<M: Machine> {
     pub manager: &'static str,
     pub api_version: String,
     pub kind: String,
-    /// Where the operator works; nowhere in particular if it is empty.
+    /// The namespaces of the operator; empty for all namespaces.
     pub namespaces: Vec<String>,
     pub links: Vec<Link<M>>,
     /// The cache of each link's kind.

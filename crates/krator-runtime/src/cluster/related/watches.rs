@@ -1,5 +1,5 @@
-//! The watches of the process. All its kinds, links and namespaces share them: there is one for each kind and namespace,
-//! which serves the widest need. All namespaces include a single one, and whole objects include their metadata.
+//! The watches of the process: one for each kind and namespace, shared by all operators and links. It covers
+//! the widest need: all namespaces include a single one, and whole objects include their metadata.
 mod cache;
 mod events;
 mod listings;
@@ -44,18 +44,18 @@ pub(in crate::cluster) enum LinkEvent {
     Listed,
 }
 
-/// The changed object, as far as the operator has to know it.
+/// A changed object, as far as links need it.
 pub(in crate::cluster) struct ObservedChange {
     pub namespace: String,
     pub name: String,
     pub version: u64,
     /// The uid of the object that owns it.
     pub controller: Option<String>,
-    /// The values of the labels that links read: the former ones, too.
+    /// The values of the labels that links read, both former and present ones.
     pub labels: Vec<(&'static str, String)>,
 }
 
-/// The needs of all watches of the process, which are collected until [`start`](Self::start).
+/// Collects the needs of the whole process until [`start`](Self::start).
 #[derive(Default)]
 pub(in crate::cluster) struct SharedWatches(BTreeMap<String, Kind>);
 
@@ -74,7 +74,7 @@ struct Kind {
     endpoint: Endpoint,
     /// The namespaces; the empty name stands for all of them.
     namespaces: BTreeSet<String>,
-    /// For whom the kind is one of the operator's own.
+    /// The dispatchers for which the kind is the operator's own.
     owns: Vec<Own>,
     caches: Vec<(TypeId, Arc<dyn Cache>)>,
     /// Whether whole objects are needed. This may become true while the process runs, and never false.
@@ -158,7 +158,7 @@ impl Kind {
         if self.namespaces.contains("") {
             self.namespaces = [String::new()].into();
         }
-        // Links are to objects that the selector need not match.
+        // Objects of links need not match the selector, so they are filtered here.
         let (by_server, here) = if self.caches.is_empty() {
             (common.selector.clone(), None)
         } else {
@@ -203,8 +203,8 @@ impl Kind {
 
 /// A channel to a loop.
 ///
-/// It has no bounds: two kinds may watch each other, and neither takes events of its own before it has listed the other.
-/// One listing at most waits in it, and each loop only sorts its events.
+/// The channel is unbounded, because two kinds may watch each other, and neither processes its own events
+/// before it has listed the other. It holds one listing at most, and each loop only dispatches its events.
 fn channel<T: Send + 'static>() -> (mpsc::UnboundedSender<T>, BoxStream<'static, T>) {
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let events = stream::poll_fn(move |cx| receiver.poll_recv(cx));
@@ -240,7 +240,7 @@ struct Sink {
 impl Sink {
     fn new(own: Own, selector: Option<Selector>) -> Self {
         let (events, objects) = channel();
-        // This fails if the loop has ended, which needs no events then.
+        // This fails if the loop has ended, which is not an error.
         drop(own.objects.send(objects));
         Self {
             namespaces: own.namespaces,
@@ -252,7 +252,7 @@ impl Sink {
     fn pass(&self, seen: &OwnSeen) {
         let seen = match seen {
             OwnSeen::Of(_, watcher::Event::InitApply(object)) if !self.selects(object) => return,
-            // It may have been one of the operator's own before.
+            // The object may have matched the selector before.
             OwnSeen::Of(number, watcher::Event::Apply(object)) if !self.selects(object) => {
                 OwnSeen::Of(*number, watcher::Event::Delete(Arc::clone(object)))
             }

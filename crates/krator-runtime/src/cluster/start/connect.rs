@@ -19,7 +19,7 @@ use std::sync::Arc;
 use tower::util::Either;
 use tower::{BoxError, limit::ConcurrencyLimitLayer, util::BoxService};
 
-/// Tells the API server in each request which replica of which operator makes it, as its audit log shows.
+/// Sets a user agent with the operator and the replica, which the API server's audit log shows.
 pub(super) fn identify(config: &mut Config, name: &str, version: &str, identity: &str) {
     let version = if version.is_empty() { "unknown" } else { version };
     let agent = HeaderValue::from_str(&format!("{name}/{version} ({identity})"));
@@ -91,7 +91,7 @@ mod tests {
         net::TcpListener,
     };
 
-    /// An API server that has no time for anybody, and what it was asked so far.
+    /// An API server that answers every request with an overload error, and reports the requests.
     async fn busy_server() -> (Config, std::sync::mpsc::Receiver<()>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("it listens"));
@@ -102,7 +102,7 @@ mod tests {
                 let length = stream.read(&mut request).await.unwrap_or_default();
                 if length > 0 && asked.send(()).is_ok() {
                     let answer = b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
-                    // Whoever does not wait for it does not miss it.
+                    // A failed write does not matter: the client has stopped waiting.
                     let _ = stream.write_all(answer).await;
                 }
             }

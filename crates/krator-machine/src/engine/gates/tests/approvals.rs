@@ -1,4 +1,4 @@
-//! Gates that somebody has to open for each object.
+//! Gates that need an approval for each object.
 use super::*;
 use crate::{
     class::Class,
@@ -45,7 +45,7 @@ fn an_object_enters_when_its_ask_is_approved() {
         engine.saw_approval(other);
         assert_eq!(engine.decide(after(HOUR)), Decision::Wait(None), "{other:?}");
     }
-    // Another process goes on with the same ask.
+    // Another process continues with the same ask.
     let mut engine = Engine::new(&graph, Some(&stored), 1, Vec::new(), after(2 * HOUR));
     engine.begin();
     let (again, same) = asks(&mut engine, &stored, after(2 * HOUR));
@@ -59,7 +59,7 @@ fn an_object_enters_when_its_ask_is_approved() {
     let entered = store(&mut engine, &again, after(3 * HOUR));
     assert_eq!(entered.ask, None);
 
-    // The annotation is still there when the object comes back, and approves nothing.
+    // The annotation is still there when the object returns, and approves nothing.
     assert_eq!(engine.decide(after(3 * HOUR)), Decision::Run);
     engine.begin();
     engine.ended(Outcome::Exit(Exit::To(RUN)), after(3 * HOUR));
@@ -76,7 +76,7 @@ fn an_approval_is_for_one_ask_and_one_spec() {
     let (mut engine, first) = started(&graph, Vec::new());
     let (stored, id) = asks(&mut engine, &first, after(HOUR));
 
-    // An edit needs another one, also when the first one came together with it.
+    // An edit needs another approval, also when it arrives together with the first one.
     let mut edited = engine.clone();
     edited.saw_approval(Some(&id));
     edited.saw_spec(2, None, Vec::new);
@@ -88,7 +88,7 @@ fn an_approval_is_for_one_ask_and_one_spec() {
     edited.saw_approval(Some(&after_edit));
     assert_eq!(edited.decide(after(2 * HOUR)), Decision::Run);
 
-    // So does a wish that comes anew.
+    // A new ask needs another approval, too.
     let mut renewed = engine.clone();
     renewed.begin();
     renewed.ended(Outcome::Exit(Exit::Stay), after(2 * HOUR));
@@ -98,7 +98,7 @@ fn an_approval_is_for_one_ask_and_one_spec() {
     assert_eq!(renewed.at(), Some(RUN));
     assert_ne!(anew, id);
 
-    // A failure is no end of the wish.
+    // A failure does not withdraw the ask.
     engine.begin();
     engine.ended(
         Outcome::Failed(Class::Transient, "busy".to_owned()),
@@ -132,7 +132,7 @@ fn a_conversion_changes_what_was_approved() {
     engine.begin();
     let (_, id) = asks(&mut engine, &MachineStatus::default(), after(HOUR));
     engine.saw_approval(Some(&id));
-    // What rides beside an object in a former version changes without a new generation.
+    // A conversion may change the spec of an object in a former version without a new generation.
     engine.saw_spec(1, Some(6), || digests(6));
     engine.begin();
     engine.ended(to_upgrade(), after(HOUR));

@@ -20,7 +20,7 @@ fn kept_until(end: i64, trusted: impl Fn(i64) -> bool) -> (CertificateSet, Vec<(
             set = next;
             steps.push((now, what));
         }
-        // Whoever has either bundle accepts either leaf.
+        // A client with either bundle accepts either leaf.
         for (bundle, leaf) in [(&before, &set), (&set, &before)] {
             let trusts = leaf.verify(&bundle.cas, &names(), at(now));
             assert!(trusts.is_ok(), "at {now}: {trusts:?}");

@@ -1,4 +1,4 @@
-//! Objects without a task: those at rest, and those that have something to do while the API server is busy with others.
+//! Objects without a task: those at rest, and those that wait for a task while the API server is busy.
 use super::{Dispatcher, Idle, Life, Packed, Tracked};
 use crate::{
     actor::Step,
@@ -11,15 +11,15 @@ use crate::{
 use std::{collections::BTreeMap, sync::Arc};
 use tokio_util::time::delay_queue;
 
-/// The objects that wait for a task. Those to which something has happened come before those at rest, all of which a restart
-/// looks at: otherwise each edit would wait until a new version of the operator has looked at the whole fleet.
+/// The objects that wait for a task. Changed objects come before those at rest, all of which run after a
+/// restart: otherwise an edit would have to wait for the whole fleet.
 #[derive(Default)]
 pub(super) struct Backlog {
     waiting: BTreeMap<Rank, Uid>,
     last: u64,
 }
 
-/// Where an object stands in the backlog: the smallest is next.
+/// The position of an object in the backlog; the smallest is next.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
     at_rest: bool,
@@ -37,7 +37,7 @@ impl Backlog {
         rank
     }
 
-    /// Something has happened to the object that stands there.
+    /// Moves an object that has changed ahead of those at rest.
     pub fn hurry(&mut self, rank: &mut Rank) {
         if rank.at_rest
             && let Some(uid) = self.waiting.remove(rank)
@@ -55,7 +55,7 @@ impl<O: Operator<Machine: Linked>> Dispatcher<O>
 where
     ManifestOf<O::Machine>: KubeObject,
 {
-    /// Gives observations to an object at rest. `None` if it is no longer looked after.
+    /// Passes observations to an object at rest. `None` if it is dropped.
     pub(super) fn wake(
         &mut self,
         uid: &Uid,
@@ -63,7 +63,7 @@ where
         timer: Option<delay_queue::Key>,
         queued: Queued<ManifestOf<O::Machine>>,
     ) -> Option<Life<O>> {
-        // Polls must not hold up what a restart looks at, however many there are.
+        // Polls have the lower priority as well, so that many of them do not delay the runs after a restart.
         let at_rest = queued.is_empty();
         let left = Queued {
             gone: queued.gone,
@@ -87,7 +87,7 @@ where
         self.start(uid, due?, left, at_rest)
     }
 
-    /// Gives an object a task, at once or when it is its turn.
+    /// Gives an object a task, at once or when it is next in the backlog.
     pub(super) fn start(
         &mut self,
         uid: &Uid,
@@ -104,7 +104,7 @@ where
         Some(Life::Waiting { idle, queued, rank })
     }
 
-    /// Gives the object whose turn it is its task.
+    /// Gives the next object in the backlog its task.
     pub(super) fn begin(&mut self) {
         let Some((_, uid)) = self.backlog.waiting.pop_first() else {
             return;
@@ -128,7 +128,7 @@ where
             .busy(self.tasks.len() + self.backlog.waiting.len());
     }
 
-    /// Keeps an object as packed text. `None` if that is impossible, which is a defect: the object is looked after again from its
+    /// Packs an object. `None` if that fails, which is a defect: the object is then handled again from its
     /// next event on.
     pub(super) fn pack(&self, tracked: Tracked<O::Machine>, at_rest: bool) -> Option<Idle<O>> {
         let Tracked { actor, counted } = tracked;

@@ -1,4 +1,4 @@
-//! The tasks of objects that have something to do, and the timers of those that rest.
+//! The tasks of objects with something due, and the timers of those at rest.
 use super::{Dispatcher, Ended, LONGEST_ECHO, LONGEST_TIMER, Life, Slot, Tracked};
 use crate::{
     actor::Step,
@@ -103,7 +103,7 @@ where
                 // runs: the hundreds of tasks that a page of a listing starts would leave holes in the heap that nothing
                 // fills later.
                 let mut step = tracked.actor.step(&*world, &own_queue).boxed();
-                // From its first poll on, the task itself says whether it needs permits.
+                // From its first poll on, the task counts itself among those that need permits.
                 let begins = &mut begins;
                 let step = poll_fn(move |cx| {
                     let polled = step.poll_unpin(cx);
@@ -114,12 +114,12 @@ where
                 if step != Step::Again {
                     return (uid, tracked, step);
                 }
-                // The API server writes to the version in its cache, and where that is behind, it begins once more with a read
-                // of its store. The cache is no longer behind when the watch has the version.
+                // The API server tries a write against its cache first, and repeats it with a read from its
+                // store if the cache is stale. The cache is up to date when the watch has the version.
                 let version = tracked.actor.manifest().version();
                 if version != before {
                     let _busy = limiter.busy();
-                    // Only what it costs depends on it, so a watch that is broken holds nothing up for long.
+                    // Waiting only saves costs, so a broken watch must not delay the object for long.
                     let _ = timeout(LONGEST_ECHO, own_queue.observed(version)).await;
                 }
             }
@@ -152,7 +152,7 @@ where
         let Life::Running { queue, .. } = &slot.life else {
             return;
         };
-        // What was queued after the task had ended.
+        // Observations that arrived after the task had ended.
         let left = queue.take();
         match step {
             Step::Again | Step::Wait(_) => {

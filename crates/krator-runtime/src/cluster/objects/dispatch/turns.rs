@@ -1,4 +1,4 @@
-//! Objects whose turn it is to enter a state that limits count.
+//! Objects to which limits have granted places.
 use super::{Dispatcher, Life};
 use crate::{
     cluster::{
@@ -15,7 +15,7 @@ impl<O: Operator<Machine: Linked>> Dispatcher<O>
 where
     ManifestOf<O::Machine>: KubeObject,
 {
-    /// Wakes the objects at rest whose turn it is: they may not have noticed. Metrics show the counts of now.
+    /// Wakes objects at rest that were granted places, and updates the metrics.
     pub(super) fn take_turns(&mut self) {
         let Some(places) = &self.world.places else {
             return;
@@ -31,7 +31,7 @@ where
         }
     }
 
-    /// An object no longer takes anything of the limits.
+    /// Releases all places of an object.
     pub(super) fn forget_places(&self, uid: &Uid) {
         if let Some(places) = &self.world.places {
             places.forget(uid);
@@ -39,7 +39,7 @@ where
     }
 }
 
-/// Waits for objects whose turn it is.
+/// Waits for objects that were granted places.
 pub(super) async fn served<O: Operator>(world: &Remote<O>) -> BTreeSet<Uid>
 where
     ManifestOf<O::Machine>: KubeObject,

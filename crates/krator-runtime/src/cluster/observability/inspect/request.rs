@@ -1,4 +1,4 @@
-//! Requests to the dispatcher of a kind about its objects, which nobody else has.
+//! Requests to the dispatcher of a kind, which alone has access to the kind's objects.
 use super::{Measures, Shown};
 use crate::graph::StateId;
 use jiff::Timestamp;
@@ -12,15 +12,15 @@ pub(in crate::cluster) struct Position {
     pub waits_for: Option<StateId>,
 }
 
-/// Which objects are asked for.
+/// The objects that a request selects.
 pub(super) enum Wanted {
     /// Those in a state; `None` stands for those that are parked.
     At(Option<StateId>),
     All,
-    /// All of them, whose timers have to be set again.
+    /// All objects, whose timers have to be recalculated.
     #[cfg(feature = "dev")]
     TimersAgain,
-    /// The one in this namespace with this name, which is to be led to a state.
+    /// The object in this namespace with this name, which has to take an edge to a state.
     #[cfg(feature = "dev")]
     ByHand {
         namespace: String,
@@ -30,7 +30,7 @@ pub(super) enum Wanted {
 }
 
 impl Wanted {
-    /// Whether it is about an object.
+    /// Whether the request selects an object.
     fn wants(&self, found: &FoundObject) -> bool {
         match self {
             Self::At(state) => *state == found.at,
@@ -45,7 +45,7 @@ impl Wanted {
     }
 }
 
-/// A request to a dispatcher, which shows it all objects of its kind.
+/// A request to a dispatcher, which passes all objects of its kind to it.
 pub(in crate::cluster) struct ViewRequest(Asked);
 
 enum Asked {
@@ -54,7 +54,7 @@ enum Asked {
         found: Vec<FoundObject>,
         answer: oneshot::Sender<Vec<FoundObject>>,
     },
-    /// It is asked at each scrape of metrics, so it makes nothing of an object.
+    /// It is sent with each scrape of metrics, so it does not unpack objects.
     Measures {
         /// By the number of the state.
         states: Vec<Measures>,
@@ -65,7 +65,7 @@ enum Asked {
 /// An object, and the state that it is in.
 pub(in crate::cluster) struct FoundObject {
     pub(super) at: Option<StateId>,
-    /// Reads what is shown of it. An object at rest has to be unpacked for that, so it is done by those who look.
+    /// Decodes the shown fields. An object at rest is unpacked for that, which is left to the receiver of the answer.
     look: Box<dyn Fn() -> Option<Shown> + Send + Sync>,
 }
 
@@ -97,7 +97,7 @@ impl ViewRequest {
         Self(Asked::Measures { states, answer })
     }
 
-    /// Takes an object if it is asked for.
+    /// Adds an object to the answer if it is selected.
     pub fn see(&mut self, position: impl FnOnce() -> Position, object: impl FnOnce() -> FoundObject) {
         match &mut self.0 {
             Asked::Measures { states, .. } => {
@@ -120,13 +120,13 @@ impl ViewRequest {
         }
     }
 
-    /// Whether an order is about an object.
+    /// Whether the request selects this object.
     #[cfg(feature = "dev")]
     pub fn wants(&self, found: &FoundObject) -> bool {
         matches!(&self.0, Asked::Objects { wanted, .. } if wanted.wants(found))
     }
 
-    /// Whether the objects that it is about are to do something before the answer.
+    /// Whether the selected objects have to act before the answer is sent.
     #[cfg(feature = "dev")]
     pub fn is_order(&self) -> bool {
         let Asked::Objects { wanted, .. } = &self.0 else {
@@ -135,7 +135,7 @@ impl ViewRequest {
         matches!(wanted, Wanted::TimersAgain | Wanted::ByHand { .. })
     }
 
-    /// Where the object that it is about is to be led.
+    /// The state to which the selected object has to go.
     #[cfg(feature = "dev")]
     pub fn takes(&self) -> Option<StateId> {
         match &self.0 {
@@ -147,9 +147,9 @@ impl ViewRequest {
         }
     }
 
-    /// Answers with what was seen.
+    /// Sends the answer.
     pub fn answer(self) {
-        // It fails if nobody waits any longer, which is fine.
+        // This fails if the receiver has given up, which is not an error.
         match self.0 {
             Asked::Objects { found, answer, .. } => drop(answer.send(found)),
             Asked::Measures { states, answer } => drop(answer.send(states)),
@@ -157,7 +157,7 @@ impl ViewRequest {
     }
 }
 
-/// An object that a task has, for its dispatcher to see.
+/// An object owned by a task, shared with its dispatcher.
 pub(in crate::cluster) type View<K> = Mutex<Viewed<K>>;
 
 /// An object with its state, when it entered that, and its last version.

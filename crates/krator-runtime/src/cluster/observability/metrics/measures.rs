@@ -1,9 +1,9 @@
-//! What is known only by a look at all objects, which is taken at each scrape.
+//! Metrics that need a scan of all objects, which is made at each scrape.
 use super::{Families, KindMetrics, of_state};
 use crate::graph::StateId;
 use jiff::Timestamp;
 
-/// What is measured of a state by a look at all objects.
+/// The measures of a state from a scan of all objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::cluster) struct Measures {
     /// When the object that has been in it for longest entered it; `None` if there is none.
@@ -13,7 +13,7 @@ pub(in crate::cluster) struct Measures {
 }
 
 impl KindMetrics {
-    /// What a look at all objects says of each state, by its number, if that is known.
+    /// Sets the measures of each state, by its number, if they are known.
     pub fn set_measures(&self, measures: Option<&[Measures]>) {
         let Families { oldest, waiting, .. } = &*self.metrics.0;
         for (policy, number) in self.graph.states.iter().zip(0..) {

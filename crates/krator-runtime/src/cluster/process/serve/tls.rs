@@ -144,11 +144,11 @@ impl Certificate {
     }
 }
 
-/// The Unix time at which a certificate expires. No parser of certificates is compiled into operators but the one that verifies
-/// them, which checks the validity first: at the end of time it says when the certificate has expired.
+/// The Unix time at which a certificate expires. The only certificate parser in operators is the TLS verifier. It
+/// checks the validity first, so verifying for the end of time gives an error that contains the expiry.
 fn expiry(certificate: &CertificateDer<'_>) -> Option<i64> {
     let mut roots = RootCertStore::empty();
-    // Some root is needed. It is not looked at.
+    // The verifier needs a root, which does not matter here.
     roots.add(certificate.clone().into_owned()).ok()?;
     let provider = Arc::new(ring::default_provider());
     let client = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider)

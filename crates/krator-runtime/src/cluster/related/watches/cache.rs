@@ -1,6 +1,6 @@
-//! A cache of the objects of another kind. For most of them it keeps little: the version, the controller and the labels
-//! that somebody asks for. Whole objects are kept where the watch has them anyway; else those that handlers need are read
-//! one by one, and kept as long as somebody has them.
+//! A cache of the objects of another kind. It keeps versions, controllers and the labels that links read.
+//! Whole objects are kept only if the watch delivers them; otherwise handlers read them one by one, and share
+//! them while they are in use.
 use super::{
     LinkEvent,
     events::Seen,
@@ -33,14 +33,14 @@ const LONGEST_LISTING: Duration = Duration::from_secs(30);
 
 /// The cache of a kind whose type is not known here.
 pub(in crate::cluster) trait Cache: Send + Sync {
-    /// The kind is watched in so many places.
+    /// Sets the number of namespaces in which the kind is watched.
     fn begin(&self, places: usize);
-    /// Takes notice of what the watch of a place has seen, and tells the links.
+    /// Processes an event of a watch, and notifies the links.
     fn see(&self, place: usize, seen: &Seen);
     /// The namespaces and names of the objects with this label.
     fn labelled(&self, key: &str, value: &str) -> Vec<(String, String)>;
-    /// The namespaces and names of the objects of which something is true, by the uid of the controller and the value of a
-    /// label.
+    /// The namespaces and names of the objects for which a predicate on the uid of the controller and the
+    /// value of a label is true.
     fn owned_by(
         &self,
         key: &str,
@@ -64,11 +64,11 @@ pub(in crate::cluster) struct KindCache<K> {
     listings: Mutex<Listings<K>>,
     whole_wanted: watch::Sender<bool>,
     whole_listed: watch::Sender<bool>,
-    /// Packs what was answered when objects of the kind were applied.
+    /// Packs the answers to applies of the kind.
     pub packer: Packer,
 }
 
-/// The facts that decide whether a child is as it was applied.
+/// The facts by which an apply decides whether a child is unchanged.
 pub(in crate::cluster) struct Facts {
     pub version: u64,
     pub owner: Option<OwnerReference>,
@@ -77,7 +77,7 @@ pub(in crate::cluster) struct Facts {
 }
 
 impl<K: Child> KindCache<K> {
-    /// A cache that is filled by a watch, which sees whole objects when they are wanted.
+    /// A cache that is filled by a watch. Setting `whole_wanted` makes the watch deliver whole objects.
     pub fn new(whole_wanted: watch::Sender<bool>) -> Self {
         Self {
             listings: Mutex::default(),
@@ -102,7 +102,7 @@ impl<K: Child> KindCache<K> {
         cache
     }
 
-    /// Keeps what a link needs, and tells it of changes.
+    /// Registers a link with its need, and notifies it of changes.
     pub fn serve(&self, need: Need, link: mpsc::UnboundedSender<LinkEvent>) {
         self.listings.locked().serve(need, link);
     }
@@ -119,7 +119,7 @@ impl<K: Child> KindCache<K> {
         self.listings.locked().seen(namespace)
     }
 
-    /// A child as the watch knows it, which may be one of `owner`. Of an owner that only a label names, the name is unknown.
+    /// A child as the watch knows it, if `owner` may own it. If only a label identifies the owner, its name is unknown.
     pub fn known(&self, namespace: &str, name: &str, owner: &Owner) -> Option<Facts> {
         self.listings.locked().find(namespace, name).map(|entry| Facts {
             version: entry.version,
@@ -206,10 +206,10 @@ impl<K: Child> Cache for KindCache<K> {
                             let (meta, whole) = (object.meta(), Some(Arc::clone(&object)));
                             self.listings.locked().put(place, is_listing, meta, whole);
                         }
-                        // It is as good as gone, so that it does not hold up the others.
+                        // An undecodable object counts as deleted, so that it does not delay others.
                         Err(error) => {
                             log_unreadable::<K>(raw.meta(), &error);
-                            // A listing does not have it then, so its end notices that it is gone.
+                            // During a listing, the object is missing at the end, and is then removed.
                             if !is_listing {
                                 self.listings.locked().remove(place, raw.meta());
                             }
@@ -331,7 +331,7 @@ mod tests {
         cache.see(0, &Seen::Metadata(observed(2)));
         let second = read().await.expect("a secret");
         assert_eq!(version(&*second), 2);
-        // Nobody has it any more, so it is not kept.
+        // The object is dropped with its last user.
         drop((first, together, second));
         assert!(read().await.is_some());
         assert_eq!(requests.load(Ordering::Relaxed), 3);

@@ -1,5 +1,5 @@
-//! The objects of another kind as far as they are kept, and the events about their changes for links. It decodes and reads
-//! nothing.
+//! The cached data about the objects of another kind, and the events about changes for links. It does not
+//! decode objects, and makes no requests.
 use super::{LinkEvent, ObservedChange};
 use crate::resource::{controller_in, is_handed_over, version_in};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
@@ -9,26 +9,26 @@ use std::{
 };
 use tokio::sync::mpsc;
 
-/// The need of a link for data about the objects of its kind.
+/// The data that a link needs about the objects of its kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::cluster) enum Need {
-    /// Which object owns each of them: its controller, or the value of the label. `operator` is the name of this operator.
+    /// The owner of each object: its controller, or the value of the label. `operator` is the name of this operator.
     Owner {
         label: &'static str,
         operator: &'static str,
     },
-    /// Which of them there are.
+    /// The names of the objects.
     Names,
     /// The value of this label.
     Label(&'static str),
-    /// Everything about all of them.
+    /// The whole objects.
     Whole,
 }
 
 /// The objects of a kind in all places where it is watched.
 pub(super) struct Listings<K> {
     places: Vec<Listing<K>>,
-    /// The labels of those whose children the objects may be, each with the name of the operator.
+    /// The owner labels of links, each with the name of the operator.
     owners: BTreeSet<(&'static str, &'static str)>,
     keeps_labels: BTreeSet<&'static str>,
     links: Vec<mpsc::UnboundedSender<LinkEvent>>,
@@ -41,7 +41,7 @@ struct Listing<K> {
     objects: Objects<K>,
     /// The objects of a listing that is not complete yet.
     next: Option<Objects<K>>,
-    /// Whether they were listed once, or cannot be.
+    /// Whether a listing was completed, or failed.
     tried: bool,
     listed: bool,
     whole: bool,
@@ -60,16 +60,16 @@ pub(super) struct Cached<K> {
     pub read: Option<Arc<LastRead<K>>>,
 }
 
-/// The object as it was read last, while somebody has it. It is locked while it is read, so that those who need it at the
-/// same time read it once.
+/// The object as it was last read, while it is in use. It is locked during the read, so that concurrent users
+/// share one request.
 pub(super) type LastRead<K> = tokio::sync::Mutex<Weak<K>>;
 
-/// Stands among the labels of a child that is [handed over](is_handed_over), because nearly all others are not. No label is
-/// called so.
+/// A marker among the labels of a child that is [handed over](is_handed_over), which takes no memory for the
+/// others. No label has this name.
 const HANDED_OVER: &str = "";
 
 impl<K> Cached<K> {
-    /// Whether somebody else may have set fields of a child who had it before.
+    /// Whether another field manager may have set fields of the child before this operator.
     pub fn is_handed_over(&self) -> bool {
         self.label(HANDED_OVER).is_some()
     }
@@ -113,7 +113,7 @@ impl<K> Default for Listings<K> {
 }
 
 impl<K> Listings<K> {
-    /// Keeps what a link needs, and tells it of changes.
+    /// Registers a link with its need, and notifies it of changes.
     pub fn serve(&mut self, need: Need, link: mpsc::UnboundedSender<LinkEvent>) {
         match need {
             Need::Owner { label, operator } => {
@@ -126,7 +126,7 @@ impl<K> Listings<K> {
         self.links.push(link);
     }
 
-    /// The kind is watched in so many places.
+    /// Sets the number of namespaces in which the kind is watched.
     pub fn has_places(&mut self, places: usize) {
         self.places.resize_with(places, Listing::default);
     }
@@ -163,15 +163,15 @@ impl<K> Listings<K> {
     pub fn put(&mut self, place: usize, is_listing: bool, meta: &ObjectMeta, whole: Option<Arc<K>>) {
         let (namespace, name) = names(meta);
         let mut entry = self.entry(meta, whole);
-        // Those of a listing are in no order, so it counts when it is complete.
+        // A listing has no order, so its versions count only when it is complete.
         if !is_listing {
             saw(&mut self.seen, namespace, entry.version);
         }
         let place = &mut self.places[place];
         let known = place.objects.get(namespace).and_then(|objects| objects.get(name));
         entry.read = known.and_then(|known| known.read.clone());
-        // The objects of the first listing are not reported, because every handler runs after the start anyway. Those of
-        // later ones are, unless they are as before, because changes in between have been missed.
+        // The first listing reports no changes, because every handler runs after the start anyway. Later
+        // listings report objects with another version, because events may have been missed.
         let is_new = known.is_none_or(|known| known.version != entry.version);
         let change =
             (is_new && (place.listed || !is_listing)).then(|| change(namespace, name, &entry, known));
@@ -200,7 +200,7 @@ impl<K> Listings<K> {
         if objects.get(namespace).is_some_and(BTreeMap::is_empty) {
             objects.remove(namespace);
         }
-        // The known labels and controller say whom its end concerns.
+        // A deletion event may lack labels and the controller, so the known ones are used.
         let last = match known {
             Some(known) => Cached {
                 version: last.version,
@@ -285,7 +285,7 @@ fn entries<K>(objects: &Objects<K>) -> impl Iterator<Item = (&str, &str, &Cached
 
 /// A change from what was known of an object.
 fn change<K>(namespace: &str, name: &str, now: &Cached<K>, known: Option<&Cached<K>>) -> ObservedChange {
-    // It also concerns those whom only the former labels name.
+    // The change also concerns objects that only the former labels name.
     let labels = now
         .labels
         .iter()
