@@ -38,7 +38,8 @@ func main() {
 	for _, variable := range env.Variables() {
 		constants[variable.Name()] = text(variable.Type())
 	}
-	candidates := []string{"any", "bool", "bytes", "double", "duration", "dyn", "error", "int", "list", "map", "null_type",
+	candidates := []string{"any", "bool", "bytes", "double", "duration", "dyn", "error", "google.protobuf.Duration",
+		"google.protobuf.Timestamp", "int", "list", "map", "null_type",
 		"optional_type", "quantity", "string", "timestamp", "type", "uint"}
 	for _, library := range library.KnownLibraries() {
 		for _, t := range library.Types() {

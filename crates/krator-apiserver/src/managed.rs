@@ -76,7 +76,7 @@ pub fn apply(
 /// Records who has created, updated or patched an object. `live` is the object before; `new` may bring `managedFields`
 /// of its own, and an empty list of them ends the tracking. `now` and `ignored` are as for [`apply`].
 ///
-/// An object that does not have its type loses its `managedFields`, as in the API server.
+/// An object that does not have its type keeps the `managedFields` that it had, as in the API server.
 pub fn update(
     live: Option<&Json>,
     new: Json,
@@ -100,8 +100,13 @@ pub fn update(
         Some(live) => tracking.update(&without_managed(live), &object, managed, &by.name),
         None => tracking.update(&empty(type_, &object), &object, managed, &by.name),
     };
-    if let Ok(managed) = tracked {
-        set_managed(&mut object, &managed);
+    match tracked {
+        Ok(managed) => set_managed(&mut object, &managed),
+        Err(_) => {
+            if let Some(kept) = live.and_then(|live| live.pointer("/metadata/managedFields")) {
+                object["metadata"]["managedFields"] = kept.clone();
+            }
+        }
     }
     object
 }

@@ -200,7 +200,12 @@ const STATEFUL_SET: Rules = Rules {
     completed: workloads::with_claims,
     check: workloads::keeps_pods,
     check_create: workloads::new_stateful_set,
-    check_update: workloads::stateful_set_update,
+    immutable: &[
+        "spec.selector",
+        "spec.volumeClaimTemplates",
+        "spec.serviceName",
+        "spec.podManagementPolicy",
+    ],
     cells: Some(tables::stateful_set),
     ..NONE
 };
@@ -227,6 +232,7 @@ const JOB: Rules = Rules {
     orphans: true,
     prepare: prepare::job,
     check: batch::job,
+    check_create: batch::new_job,
     check_update: batch::job_update,
     immutable: batch::IMMUTABLE,
     cells: Some(tables::job),

@@ -109,7 +109,10 @@ pub(super) fn definition(definition: &Json, _now: i64) -> Vec<Json> {
         json!(text(definition, "spec.group")),
         json!(text(definition, "spec.names.kind")),
         json!(super::json::texts(definition, "spec.names.shortNames").join(",")),
-        json!(has_condition(list(definition, "status.conditions"), "Established")),
+        json!(has_condition(
+            list(definition, "status.conditions"),
+            "Established"
+        )),
     ]
 }
 

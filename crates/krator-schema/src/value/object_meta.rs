@@ -7,7 +7,10 @@ use serde_json::{Map, Value as Json, json};
 
 use super::number::{self, GoNumber};
 use crate::at::At;
-use crate::{Problem, ProblemKind};
+use crate::{
+    Problem,
+    ProblemKind::{self, Invalid, Required},
+};
 
 /// The metadata of an object, with the fields that it knows, each of its type and not empty.
 #[derive(Debug, Default)]
@@ -59,17 +62,18 @@ impl<'a> ObjectMeta<'a> {
     /// Validates it. A name is not required, because an object within another one may not have one yet.
     pub(crate) fn validate(&self, path: &At<'_>) -> Vec<Problem> {
         let mut problems = Vec::new();
-        let mut invalid = |path: At<'_>, details: Vec<String>| {
+        let mut report = |kind: ProblemKind, path: At<'_>, details: Vec<String>| {
             let new = details
                 .into_iter()
-                .map(|detail| Problem::new(&path, ProblemKind::Invalid, detail));
+                .map(|detail| Problem::new(&path, kind, detail));
             problems.extend(new);
         };
         for (field, exact) in [("generateName", false), ("name", true)] {
-            invalid(path.field(field), path_segment(self.text(field), exact));
+            report(Invalid, path.field(field), path_segment(self.text(field), exact));
         }
         if !self.text("namespace").is_empty() {
-            invalid(
+            report(
+                Invalid,
                 path.field("namespace"),
                 names::dns_1123_label(self.text("namespace")),
             );
@@ -81,53 +85,52 @@ impl<'a> ObjectMeta<'a> {
             .is_some_and(|value| value < 0)
         {
             let detail = "must be greater than or equal to 0".to_string();
-            invalid(path.field("generation"), vec![detail]);
+            report(Invalid, path.field("generation"), vec![detail]);
         }
         for (name, value) in self.texts("labels") {
-            invalid(path.field("labels"), names::qualified_name(name));
-            invalid(path.field("labels"), names::label_value(value));
+            report(Invalid, path.field("labels"), names::qualified_name(name));
+            report(Invalid, path.field("labels"), names::label_value(value));
         }
         for (name, _) in self.texts("annotations") {
-            invalid(
+            report(
+                Invalid,
                 path.field("annotations"),
                 names::qualified_name(&name.to_lowercase()),
             );
         }
         let owners = path.field("ownerReferences");
         let mut controllers = 0;
-        for owner in self.items("ownerReferences") {
+        for (index, owner) in self.items("ownerReferences").enumerate() {
+            let at = owners.index(index);
             let text = |name: &str| owner.get(name).and_then(Json::as_str).unwrap_or_default();
-            let empty = |empty: bool, what: &str| empty.then(|| what.to_string()).into_iter().collect();
+            let if_so = |is_so: bool, what: &str| is_so.then(|| what.to_string()).into_iter().collect();
             let (group, version) = match text("apiVersion").split_once('/') {
                 Some((_, version)) if version.contains('/') => ("", ""),
                 Some((group, version)) => (group, version),
                 None => ("", text("apiVersion")),
             };
-            invalid(
-                owners.field("apiVersion"),
-                empty(version.is_empty(), "version must not be empty"),
-            );
-            for name in ["kind", "name", "uid"] {
-                invalid(
-                    owners.field(name),
-                    empty(text(name).is_empty(), "must not be empty"),
-                );
+            let is_wrong = version.is_empty() && !text("apiVersion").is_empty();
+            let detail = "must be <group>/<version> or <version>";
+            report(Invalid, at.field("apiVersion"), if_so(is_wrong, detail));
+            for name in ["apiVersion", "kind", "name", "uid"] {
+                let detail = if_so(text(name).is_empty(), "must not be empty");
+                report(Required, at.field(name), detail);
             }
             let event = (group, version, text("kind")) == ("", "v1", "Event");
-            invalid(owners, empty(event, "events cannot own objects"));
+            report(Invalid, at, if_so(event, "events cannot own objects"));
             if owner.get("controller") == Some(&Json::Bool(true)) {
                 controllers += 1;
                 let several = "only one reference can have controller set to true";
-                invalid(owners, empty(controllers > 1, several));
+                report(Invalid, owners, if_so(controllers > 1, several));
             }
         }
         let finalizers: Vec<&str> = self.items("finalizers").filter_map(Json::as_str).collect();
         for name in &finalizers {
-            invalid(path.field("finalizers"), names::qualified_name(name));
+            report(Invalid, path.field("finalizers"), names::qualified_name(name));
         }
         if finalizers.contains(&"orphan") && finalizers.contains(&"foregroundDeletion") {
             let detail = "finalizer orphan and foregroundDeletion cannot be both set".to_string();
-            invalid(path.field("finalizers"), vec![detail]);
+            report(Invalid, path.field("finalizers"), vec![detail]);
         }
         let size = |(name, value): (&str, &str)| name.len() + value.len();
         if self.texts("annotations").map(size).sum::<usize>() > ANNOTATIONS {
@@ -175,14 +178,9 @@ fn validate_manager(path: &At<'_>, entry: &Json) -> Vec<Problem> {
         }
     };
     let operation = matches!(text("operation"), "Apply" | "Update");
-    add(
-        "operation",
-        !operation,
-        ProblemKind::Invalid,
-        "must be `Apply` or `Update`",
-    );
+    add("operation", !operation, Invalid, "must be `Apply` or `Update`");
     let fields = matches!(text("fieldsType"), "" | "FieldsV1");
-    add("fieldsType", !fields, ProblemKind::Invalid, "must be `FieldsV1`");
+    add("fieldsType", !fields, Invalid, "must be `FieldsV1`");
     let manager = text("manager");
     add(
         "manager",
@@ -191,7 +189,7 @@ fn validate_manager(path: &At<'_>, entry: &Json) -> Vec<Problem> {
         "may not be more than 128 bytes",
     );
     let printable = manager.chars().all(|c| !c.is_control());
-    add("manager", !printable, ProblemKind::Invalid, "should be printable");
+    add("manager", !printable, Invalid, "should be printable");
     let long = text("subresource").len() > 256;
     add(
         "subresource",

@@ -51,7 +51,6 @@ fn lease(spec: &mut Json) {
 }
 
 fn stateful_set(sets: &mut Json) {
-    remove(sets, "spec.updateStrategy.rollingUpdate.maxUnavailable");
     for claim in list_mut(sets, "spec.volumeClaimTemplates") {
         set(claim, "apiVersion", "v1");
         set(claim, "kind", "PersistentVolumeClaim");
@@ -64,6 +63,7 @@ fn stateful_set(sets: &mut Json) {
         && get(sets, "spec.updateStrategy.rollingUpdate").is_some()
     {
         set_default(sets, "spec.updateStrategy.rollingUpdate.partition", 0);
+        set_default(sets, "spec.updateStrategy.rollingUpdate.maxUnavailable", 1);
     }
 }
 

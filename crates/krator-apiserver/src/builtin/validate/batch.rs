@@ -24,8 +24,6 @@ pub(in super::super) fn job(report: &mut Report, job: &Json) {
     let selector = &spec["selector"];
     if selector.is_null() {
         report.required(&root("spec.selector"), "");
-    } else if !flag(spec, "manualSelector") {
-        generated_selector(report, job, selector);
     }
     if selector.is_null() || labels::can_be_evaluated(selector) {
         selects(report, selector, &spec["template"]);
@@ -33,8 +31,12 @@ pub(in super::super) fn job(report: &mut Report, job: &Json) {
     job_spec(report, &root("spec"), spec);
 }
 
-/// A Job selects its pods by labels that the server generates.
-fn generated_selector(report: &mut Report, job: &Json, selector: &Json) {
+/// A Job selects its pods by labels that the server generates. Later it keeps them, whatever its uid is said to be.
+pub(in super::super) fn new_job(report: &mut Report, job: &Json) {
+    let selector = &job["spec"]["selector"];
+    if selector.is_null() || flag(&job["spec"], "manualSelector") {
+        return;
+    }
     let (uid, name) = (text(job, "metadata.uid"), text(job, "metadata.name"));
     let expected = json!({
         "controller-uid": uid,

@@ -44,6 +44,7 @@ const MODE: Check = Within(0, 0o777);
 pub(super) const FIELDS: &[(&str, &[&str], Check)] = &[
     ("apps.v1.RollingUpdateDaemonSet", &["maxUnavailable", "maxSurge"], Is(share)),
     ("apps.v1.RollingUpdateDeployment", &["maxUnavailable"], Is(share)),
+    ("apps.v1.RollingUpdateStatefulSetStrategy", &["maxUnavailable"], Is(share)),
     ("apps.v1.RollingUpdateDeployment", &["maxSurge"], Is(at_least_zero)),
     ("coordination.v1.LeaseSpec", &["leaseDurationSeconds"], Within(1, MOST)),
     ("core.v1.ConfigMap", &["data", "binaryData"], Keys(names::config_key)),

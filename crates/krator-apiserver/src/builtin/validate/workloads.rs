@@ -30,6 +30,19 @@ pub(super) const TYPES: &[(&str, TypeRule)] = &[
         let detail = "may not be 0 when `maxSurge` is 0";
         report.unless(moves, &at.field("maxUnavailable"), unavailable.clone(), detail);
     }),
+    (
+        "apps.v1.RollingUpdateStatefulSetStrategy",
+        |report, at, rolling| {
+            let unavailable = &rolling["maxUnavailable"];
+            let moves = unavailable.is_null() || amount(unavailable) != 0;
+            report.unless(
+                moves,
+                &at.field("maxUnavailable"),
+                unavailable.clone(),
+                "cannot be 0",
+            );
+        },
+    ),
     ("apps.v1.RollingUpdateDaemonSet", |report, at, rolling| {
         match (amount(&rolling["maxUnavailable"]), amount(&rolling["maxSurge"])) {
             (0, 0) => report.required(&at.field("maxUnavailable"), "cannot be 0 when `maxSurge` is 0"),
@@ -139,25 +152,4 @@ pub(in super::super) fn with_claims(object: &Json) -> Json {
         set(&mut object, "spec.template.spec.volumes", volumes);
     }
     object
-}
-
-pub(in super::super) fn stateful_set_update(report: &mut Report, object: &Json, old: &Json) {
-    const CHANGEABLE: [&str; 7] = [
-        "replicas",
-        "template",
-        "updateStrategy",
-        "minReadySeconds",
-        "ordinals",
-        "revisionHistoryLimit",
-        "persistentVolumeClaimRetentionPolicy",
-    ];
-    let rest = |object: &Json| {
-        let mut spec = object["spec"].clone();
-        CHANGEABLE.iter().for_each(|field| remove(&mut spec, field));
-        spec
-    };
-    if rest(object) != rest(old) {
-        let detail = format!("only {} can change", CHANGEABLE.join(", "));
-        report.forbidden(&root("spec"), &detail);
-    }
 }
