@@ -81,7 +81,7 @@ pub enum Handlers {
     /// that computes or blocks therefore delays only objects in its state, except with its first slow poll.
     #[default]
     Pool,
-    /// One thread runs all handlers. A handler that computes or blocks delays all objects of the process.
+    /// One thread runs all handlers, whatever they do. One that computes or blocks delays all objects of the process.
     OneThread,
 }
 

@@ -137,6 +137,13 @@ impl<K: Child> Children<K> {
         let (name, uid) = (child.name_any(), child.uid());
         let namespace = child.namespace().unwrap_or_default();
         if let Some(uid) = uid.clone() {
+            // A handler that never lists its children would otherwise accumulate them.
+            for (deleted, version) in self.applied.deleted_of_kind(self.kind) {
+                let (_, namespace, name) = &deleted.child;
+                if self.cache.seen(namespace) >= version && !self.cache.has(namespace, name) {
+                    self.applied.forget_deleted(&deleted);
+                }
+            }
             let version = crate::resource::version(child);
             let child = (self.kind, namespace.clone(), name.clone());
             self.applied.deletes(Deleted { child, uid }, version);

@@ -114,6 +114,11 @@ impl<K: Child> KindCache<K> {
         whole.collect()
     }
 
+    /// Whether the watch has an object of this name.
+    pub fn has(&self, namespace: &str, name: &str) -> bool {
+        self.listings.locked().find(namespace, name).is_some()
+    }
+
     /// The latest version that the watch has seen in a namespace.
     pub fn seen(&self, namespace: &str) -> u64 {
         self.listings.locked().seen(namespace)
