@@ -56,7 +56,7 @@ fn object() -> Local<MemcachedMachine> {
 /// The one child, and how many replicas it has.
 fn child(object: &Local<MemcachedMachine>) -> (Arc<Deployment>, Option<i32>) {
     let [child] = <[_; 1]>::try_from(object.handle().all::<Deployment>()).expect("one child");
-    let replicas = child.spec.as_ref().and_then(|spec| spec.replicas);
+    let replicas = child.spec.replicas;
     (child, replicas)
 }
 
@@ -79,7 +79,7 @@ async fn a_child_follows_its_owner_and_drift_is_corrected() {
     assert_eq!(child(&object).1, Some(2));
 
     let mut drifted = Deployment::clone(&deployment);
-    drifted.spec.as_mut().expect("applied").replicas = Some(3);
+    drifted.spec.replicas = Some(3);
     object.handle().put(&drifted).expect("it is JSON");
     object.run_until_idle().await;
     assert_eq!(child(&object).1, Some(2), "drift is corrected");

@@ -48,7 +48,7 @@ impl State for Serving {
             "metadata": {"name": name},
             "spec": {"serviceName": service, "selector": {"matchLabels": {"app": name}}, "template": template(name)},
         }))?;
-        let serves = |set: &StatefulSet| set.spec.as_ref().and_then(|spec| spec.service_name.clone());
+        let serves = |set: &StatefulSet| set.spec.service_name.clone();
         let former = cx.owned::<StatefulSet>().await?;
         match former.iter().find(|former| serves(former) != serves(&set)) {
             Some(former) if former.metadata.deletion_timestamp.is_some() => {}

@@ -217,7 +217,7 @@ fn covers(stored: &Value, wanted: &Value) -> bool {
 }
 
 fn is_rolled_out(deployment: &Deployment) -> bool {
-    let wanted = deployment.spec.as_ref().and_then(|spec| spec.replicas);
+    let wanted = deployment.spec.replicas;
     deployment.status.as_ref().is_some_and(|status| {
         status.observed_generation == deployment.meta().generation
             && status.updated_replicas == wanted
