@@ -4,7 +4,7 @@
 mod digests;
 mod fields;
 
-pub use digests::{Digests, spec_schema};
+pub use digests::{Digests, digested_fields, spec_schema};
 pub use fields::{field_values, fields, values_at};
 
 use fields::fields_of;

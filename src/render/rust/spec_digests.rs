@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::model::{Description, Kind, Schema, Segment, Shape};
+use crate::machine::digested_fields;
+use crate::model::{Description, Kind, Schema, Shape};
 
 use super::{KindNames, defaults::Defaults};
 
@@ -21,16 +22,7 @@ pub fn spec_digests(description: &Description, kind: &Kind) -> Option<TokenStrea
             }
         }
     });
-    let watched_fields = kind.watched_fields().into_iter().map(|path| {
-        let names = path.segments.iter().filter_map(|segment| match segment {
-            Segment::Field(name) => Some(name.as_str()),
-            // Such a path is refused here.
-            Segment::Each | Segment::Where { .. } => None,
-        });
-        (path.to_string(), names.collect())
-    });
-    let whole = kind.converts().then(|| (".spec".to_owned(), Vec::new()));
-    let paths: Vec<(String, Vec<&str>)> = whole.into_iter().chain(watched_fields).collect();
+    let paths = digested_fields(kind);
     let is_along = |names: &[&str], path: &[&str]| path.iter().zip(names).all(|(one, other)| one == other);
     let mut defaults = Vec::new();
     find_defaults(Defaults { description }, &kind.spec, (&[], 0), &mut defaults);

@@ -17,6 +17,21 @@ pub struct Digests<'a> {
     defaults: Vec<Vec<Vec<&'a str>>>,
 }
 
+/// The fields of the spec of a kind that have a digest, and the names that lead to them: those that states tell apart, and the whole
+/// spec where a conversion may change it.
+pub fn digested_fields(kind: &Kind) -> Vec<(String, Vec<&str>)> {
+    let whole = kind.converts().then(|| (WHOLE.to_owned(), Vec::new()));
+    let watched_fields = kind.watched_fields().into_iter().map(|path| {
+        let names = path.segments.iter().filter_map(|segment| match segment {
+            Segment::Field(name) => Some(name.as_str()),
+            // Such a path is refused in descriptions.
+            Segment::Each | Segment::Where { .. } => None,
+        });
+        (path.to_string(), names.collect())
+    });
+    whole.into_iter().chain(watched_fields).collect()
+}
+
 /// The schema of the specs of a kind.
 pub fn spec_schema(description: &Description, kind: &Kind) -> Schema {
     as_read(schema_of(description, &kind.spec))
@@ -29,20 +44,11 @@ impl<'a> Digests<'a> {
         if !kind.keeps_digests() {
             return None;
         }
-        let whole = kind.converts().then(|| (WHOLE.to_owned(), Vec::new()));
-        let watched_fields = kind.watched_fields().into_iter().map(|path| {
-            let names = path.segments.iter().filter_map(|segment| match segment {
-                Segment::Field(name) => Some(name.as_str()),
-                // Such a path is refused in descriptions.
-                Segment::Each | Segment::Where { .. } => None,
-            });
-            (path.to_string(), names.collect())
-        });
         let mut defaults = Vec::new();
         find_defaults(schema, (&[], 0), &mut defaults);
         Some(Digests {
             schema,
-            paths: whole.into_iter().chain(watched_fields).collect(),
+            paths: digested_fields(kind),
             defaults,
         })
     }
