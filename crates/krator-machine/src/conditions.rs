@@ -75,7 +75,7 @@ pub fn give_up(graph: &Graph<'_>, status: &mut MachineStatus, time: Timestamp) {
 pub fn unknown_state(stored: &MachineStatus, generation: i64, time: Timestamp) -> Condition {
     let state = stored.state.as_deref().unwrap_or_default();
     let message = format!(
-        "This operator does not know the state {state:?}, so it leaves the object alone until it is deleted."
+        "The state {state:?} is unknown to this operator. It runs no handler until the object is deleted."
     );
     left_alone(UNKNOWN_STATE, &message, generation, time)
 }
@@ -84,7 +84,7 @@ pub fn unknown_state(stored: &MachineStatus, generation: i64, time: Timestamp) -
 /// condition already, its transition time is kept.
 pub fn undecodable(stored: &MachineStatus, path: &str, generation: i64, time: Timestamp) -> Condition {
     let message = format!(
-        "This operator cannot decode {}, so it leaves the object alone until that is changed or the object is deleted.",
+        "This operator cannot decode {}. It runs no handler until the field is changed or the object is deleted.",
         path.escape_debug()
     );
     let condition = left_alone(UNDECODABLE, &message, generation, time);

@@ -35,7 +35,7 @@ impl Schedule {
             return Err(format!("a schedule has five fields ({names}), and not {count}"));
         }
         let zone = TimeZone::get(zone).map_err(|_| {
-            format!("there is no time zone `{zone}`; one is called as IANA does, such as `Europe/Berlin`")
+            format!("unknown time zone `{zone}`; use an IANA name, for example `Europe/Berlin`")
         })?;
         // A CronJob treats `*/2` in a day field as a restriction, but `*/1` as no restriction.
         let written = parts.iter().zip(["", "", "1-31", "", "0-6"]).map(|(part, all)| {
@@ -66,7 +66,7 @@ impl Schedule {
         let schedule = Self { crontab, zone };
         match schedule.next(Timestamp::UNIX_EPOCH) {
             Some(_) => Ok(schedule),
-            None => Err(format!("no day is one of `{}`", parts.join(" "))),
+            None => Err(format!("no day matches `{}`", parts.join(" "))),
         }
     }
 
@@ -172,12 +172,12 @@ mod tests {
             (
                 "* * * * *",
                 "Europe/Atlantis",
-                "there is no time zone `Europe/Atlantis`; one is called as IANA does, such as `Europe/Berlin`",
+                "unknown time zone `Europe/Atlantis`; use an IANA name, for example `Europe/Berlin`",
             ),
             (
                 "* * * * *",
                 "UTC * *",
-                "there is no time zone `UTC * *`; one is called as IANA does, such as `Europe/Berlin`",
+                "unknown time zone `UTC * *`; use an IANA name, for example `Europe/Berlin`",
             ),
             (
                 "* * * * MON-FOO",
@@ -211,7 +211,7 @@ mod tests {
                 Ok(schedule) => schedule,
                 Err(reason) => {
                     assert!(
-                        starts == "never" && reason.contains("no day is one"),
+                        starts == "never" && reason.contains("no day matches"),
                         "{case}: {reason}"
                     );
                     continue;

@@ -120,7 +120,7 @@ pub fn converted<From: DeserializeOwned, To: Serialize>(
             false => Err("the value is not of the type in the description".to_owned()),
         };
     };
-    let value = serde_json::to_value(function(value)?).map_err(|_| "the result is no JSON".to_owned())?;
+    let value = serde_json::to_value(function(value)?).map_err(|_| "the result is not JSON".to_owned())?;
     Ok(Some(value).filter(|value| !value.is_null()))
 }
 
@@ -182,7 +182,7 @@ impl Versions {
         let is_incomplete = text.as_deref() == Some(INCOMPLETE);
         if is_incomplete && is_stored {
             return Err(format!(
-                "this object has more than fits into {from}, so it can be read in that version and not be written: use {to}"
+                "this object has data that {from} cannot hold, so it can be read in that version but not written: use {to}"
             ));
         }
         let mut data = ConversionData::of(text);
@@ -193,7 +193,7 @@ impl Versions {
         if text.len() > LONGEST && is_stored {
             let (size, most) = (text.len() >> 10, LONGEST >> 10);
             return Err(format!(
-                "this object has {size} KiB that {to} cannot hold, and at most {most} KiB are kept beside the object"
+                "this object has {size} KiB of data that {to} cannot hold, and an annotation can keep at most {most} KiB"
             ));
         }
         if text.len() > LONGEST || is_incomplete {
@@ -229,7 +229,7 @@ impl Versions {
         match (find(from), find(to)) {
             (Some((name, source)), Some((_, target))) => Ok((name, source, target)),
             _ => Err(format!(
-                "there is no conversion of a {} of {from:?} to {to:?}",
+                "there is no conversion of a {} from {from:?} to {to:?}",
                 self.kind
             )),
         }

@@ -173,7 +173,7 @@ impl<M: Machine> Local<M> {
     ///
     /// On a paused clock, if the object does not go; see [`run_until`](Self::run_until).
     pub async fn run(&mut self) {
-        self.run_to(|_| false, || "was never gone".to_owned()).await;
+        self.run_to(|_| false, || "still existed at the end".to_owned()).await;
     }
 
     /// Runs the machine until nothing is due now, or the object is gone. It does not wait for polls and timeouts.
@@ -237,7 +237,7 @@ impl<M: Machine> Local<M> {
                 let wakes = match watch {
                     [] => String::new(),
                     watch => {
-                        format!(" It would wake if the test changed one of {watch:?}, through `handle()`.")
+                        format!(" It would run if the test changed one of {watch:?} through `handle()`.")
                     }
                 };
                 let rests = format!("rests in {}, nothing is due, and it", self.name());

@@ -41,7 +41,7 @@ mod read {
             let text = Cow::<str>::deserialize(deserializer)?;
             let time = krator_machine::nearest::time(&text);
             time.map(Time)
-                .ok_or_else(|| D::Error::custom(format!("{text:?} is no time")))
+                .ok_or_else(|| D::Error::custom(format!("{text:?} is not a time")))
         }
     }
 
@@ -51,7 +51,7 @@ mod read {
             let duration = krator_machine::nearest::duration(&text);
             duration
                 .map(Self::from)
-                .ok_or_else(|| D::Error::custom(format!("{text:?} is no duration")))
+                .ok_or_else(|| D::Error::custom(format!("{text:?} is not a duration")))
         }
     }
 

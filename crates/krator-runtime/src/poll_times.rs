@@ -107,7 +107,7 @@ impl Slow {
     /// there it is no warning.
     pub(crate) fn report(self, kind: &str, state: &str, took: Duration) {
         const MESSAGE: &str =
-            "a handler computes or blocks: from now on other threads run the handlers of this state";
+            "a handler blocked the event loop; the handlers of this state now run on other threads";
         if self != Self::Warn {
             return;
         }

@@ -184,12 +184,12 @@ pub(crate) fn may_apply<K: Child>(
         Some(it) if it.uid == owner.uid => Ok(()),
         Some(it) if (&it.kind, &it.name, group(it)) == (&owner.kind, &owner.name, group(owner)) => {
             Err(Error::blocked(format!(
-                "{kind} `{name}` belongs to a former {} `{}` and has to be collected first",
+                "{kind} `{name}` is a child of a deleted {} `{}` and is waiting for garbage collection",
                 owner.kind, owner.name
             )))
         }
         _ => Err(Error::permanent(format!(
-            "{kind} `{name}` exists and is not a child of this object: it is left alone"
+            "{kind} `{name}` exists and is not a child of this object, so it is not changed"
         ))),
     }
 }

@@ -316,7 +316,7 @@ fn an_object_stays_where_no_handler_is_written_until_somebody_leads_it() {
     let dir = krate.dir();
     let mut dev = Session::start(&dir, &["dev"]);
     let expected = [
-        "objects stay in states whose handlers are not written",
+        "some handlers are not written, so objects stay in their states",
         "to=\"Tagged\"",
         "page:",
     ];

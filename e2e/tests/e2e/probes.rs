@@ -166,7 +166,7 @@ fn an_operator_is_ready_when_nothing_is_missing_and_says_what_is() {
         let (status, body) = get(&blocked.address, "/livez");
         (status == 500).then(|| {
             assert!(
-                body.starts_with("moose.animals.com: its event loop has not run for 3"),
+                body.starts_with("moose.animals.com: the event loop has been blocked for 3"),
                 "{body}"
             )
         })

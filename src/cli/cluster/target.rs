@@ -54,7 +54,7 @@ impl Target {
         let is_name_char = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c);
         if name.is_empty() || !name.chars().all(is_name_char) {
             bail!(
-                "`{}` is no name of an object; name one as KIND/NAME",
+                "`{}` is not the name of an object; name one as KIND/NAME",
                 printable(name)
             );
         }

@@ -241,6 +241,6 @@ async fn an_object_is_named_with_its_kind_or_alone_in_a_crate_of_one_kind() {
             text(&output.stdout)
         );
         let said = text(&output.stderr);
-        assert!(said.contains("is no name of an object"), "{args:?}: {said}");
+        assert!(said.contains("is not the name of an object"), "{args:?}: {said}");
     }
 }

@@ -97,7 +97,7 @@ impl Engine<'_> {
                 Err(wrong) => (
                     "Stalled",
                     conditions::INVALID_GATE,
-                    truncated(&format!("the gate of {name} is shut: {wrong}")),
+                    truncated(&format!("the gate of {name} is closed: {wrong}")),
                 ),
             }
         });

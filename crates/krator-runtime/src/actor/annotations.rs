@@ -72,7 +72,7 @@ impl<M: Machine> Actor<'_, M> {
     pub(super) fn report_failed_conversions<W: World<M>>(&mut self, world: &W) {
         if let Some((note, digest)) = self.failed_conversions() {
             self.annotations.failed = digest;
-            let note = format!("fallbacks are in the place of values that could not be converted: {note}");
+            let note = format!("values could not be converted and were replaced by fallbacks: {note}");
             let note = note.chars().take(1000).collect::<String>();
             world.publish(&self.manifest, Event::warning("ConversionFailed", note));
         }
@@ -84,7 +84,7 @@ impl<M: Machine> Actor<'_, M> {
             self.annotations.is_reported = true;
             let group = self.graph().group();
             let note = format!(
-                "the annotation {group}/requestedAt has more than {LONGEST_REQUEST} bytes: it is ignored"
+                "ignored the annotation {group}/requestedAt, which is longer than {LONGEST_REQUEST} bytes"
             );
             world.publish(&self.manifest, Event::warning("RequestIgnored", note));
         }

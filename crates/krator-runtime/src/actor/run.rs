@@ -244,7 +244,7 @@ impl<M: Machine> Actor<'_, M> {
             );
             world.moved(&self.manifest, &moved);
             if moved.slowed {
-                let note = "100 transitions at more than one a second: slowed to one a second";
+                let note = "slowed to one transition a second after 100 transitions at a higher rate";
                 world.publish(&self.manifest, Event::warning("Slowed", note));
             }
         }

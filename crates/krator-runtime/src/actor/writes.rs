@@ -43,7 +43,7 @@ impl<M: Machine> Actor<'_, M> {
             // The permission may be missing. This is an error only if the object is being deleted.
             Err(WriteError::Other(error)) if !deleting => {
                 let note =
-                    format!("the finalizer `{finalizer}` of a former description cannot be removed: {error}");
+                    format!("cannot remove the finalizer `{finalizer}` of a former description: {error}");
                 self.kept_finalizer = true;
                 world.publish(&self.manifest, Event::warning("FormerFinalizer", note));
                 None
@@ -102,7 +102,7 @@ impl<M: Machine> Actor<'_, M> {
         if self.parked.replace(generation).is_some() {
             return Step::Again;
         }
-        let note = "the operator does not know the stored state, so it leaves the object alone";
+        let note = "the stored state is unknown to this operator, so no handler runs for the object";
         tracing::warn!(
             group = self.graph().group(),
             kind = world.kind(),
@@ -298,7 +298,7 @@ impl<M: Machine> Actor<'_, M> {
         // The event is repeated with exponential distance, because events expire.
         if error.class() == Class::Refused && self.failures.is_power_of_two() {
             let note =
-                format!("a policy refuses a write of the operator: {error}; apply `deploy/` of its release");
+                format!("an admission policy denied a write of the operator: {error}; apply `deploy/` of its release");
             world.publish(&self.manifest, Event::warning("WriteRefused", note));
         }
         Step::Wait(Some(now.elapsed + delay))

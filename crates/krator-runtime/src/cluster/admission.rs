@@ -102,7 +102,7 @@ impl WebhookServer {
             return Ok(None);
         }
         let Some(listener) = serve::bind(&self.address)? else {
-            tracing::warn!("webhooks are not answered: there is no --webhook-bind-address");
+            tracing::warn!("not serving webhooks: --webhook-bind-address is not set");
             return Ok(None);
         };
         let (served, current) = watch::channel(None);
@@ -118,13 +118,13 @@ impl WebhookServer {
         let task = async move {
             let client = match (process.connect)() {
                 Ok(client) => client,
-                Err(error) => return tracing::error!(%error, "webhooks cannot be served"),
+                Err(error) => return tracing::error!(%error, "cannot serve webhooks"),
             };
             let kinds: Vec<KindRoutes> = routes.into_iter().map(|make| make(&client)).collect();
             let targets = CaBundleTarget::of(&kinds, process.operator);
             let handler = match WebhookHandler::new(kinds, process.metrics) {
                 Ok(handler) => Arc::new(handler),
-                Err(error) => return tracing::error!(%error, "webhooks cannot be served"),
+                Err(error) => return tracing::error!(%error, "cannot serve webhooks"),
             };
             let mut stop = process.stop;
             let stopped = async move { drop(stop.wait_for(|stop| *stop).await) };

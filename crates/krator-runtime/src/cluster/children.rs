@@ -203,7 +203,7 @@ impl<K: Child> Children<K> {
         }
         match wanted.filter(|wanted| !wanted.is_empty()) {
             Some(wanted) if !self.namespace.is_empty() && wanted != self.namespace => Err(Error::permanent(
-                format!("a child lives in the namespace of its owner, not in `{wanted}`"),
+                format!("a child must be in the namespace of its owner, not in `{wanted}`"),
             )),
             Some(wanted) => Ok(wanted.to_owned()),
             None if self.namespace.is_empty() => {

@@ -284,7 +284,7 @@ pub fn main_with<A: Args>(
     );
     #[cfg(feature = "otel")]
     if let Some(error) = wrong {
-        tracing::error!(%error, "no traces are sent");
+        tracing::error!(%error, "tracing is off");
     }
     let runtime = OperatorRuntime::new(about.name).version(about.version);
     let mut runtime = with(runtime, own)
@@ -343,7 +343,7 @@ fn run_to_end(process: impl Future<Output = Result<()>>) -> ExitCode {
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            tracing::error!(%error, "the operator cannot go on");
+            tracing::error!(%error, "the operator failed");
             ExitCode::FAILURE
         }
     }
@@ -371,7 +371,7 @@ fn migrate(
 
 /// The name of a limit, and how many objects it lets in.
 fn limit(text: &str) -> Result<(String, u32), String> {
-    let wrong = || "this is no name of a limit with a number, such as rollout=5".to_owned();
+    let wrong = || "expected the name of a limit and a number, for example rollout=5".to_owned();
     let (name, number) = text.split_once('=').ok_or_else(wrong)?;
     Ok((name.to_owned(), number.parse().map_err(|_| wrong())?))
 }
@@ -382,7 +382,7 @@ fn lifetime(text: &str) -> Result<std::time::Duration, String> {
     let lifetime = parsed.map_err(|error| error.to_string())?.try_into();
     match lifetime {
         Ok(lifetime) if lifetime >= std::time::Duration::from_secs(10) => Ok(lifetime),
-        _ => Err("a certificate lives for at least 10s".to_owned()),
+        _ => Err("the lifetime of a certificate is at least 10s".to_owned()),
     }
 }
 

@@ -139,9 +139,9 @@ impl Controls {
         };
         let done = done.await;
         match &done {
-            Ok(_) => tracing::info!(control = path, "a development control was used"),
+            Ok(_) => tracing::info!(control = path, "used a development control"),
             Err((status, problem)) => {
-                tracing::info!(control = path, %status, problem, "a development control was refused");
+                tracing::info!(control = path, %status, problem, "refused a development control");
             }
         }
         respond(done)
@@ -160,7 +160,7 @@ impl Controls {
                 let Kill {} = parsed(body)?;
                 kill()?
             }
-            _ => return Err((StatusCode::NOT_FOUND, "there is no such control".to_owned())),
+            _ => return Err((StatusCode::NOT_FOUND, "unknown control".to_owned())),
         };
         Ok(json!({ "done": said }))
     }
@@ -178,7 +178,7 @@ impl Controls {
             permanent: fail.permanent,
             message: fail.message,
         })?;
-        Ok(format!("the next handler of {of} fails"))
+        Ok(format!("the next handler run of {of} will fail"))
     }
 
     async fn take(&self, take: &Take) -> Result<String, Problem> {
@@ -190,7 +190,7 @@ impl Controls {
     async fn advance(&self, advance: &Advance) -> Result<String, Problem> {
         let by = Duration::from_secs(advance.seconds);
         if self.inspection.clock().advance(by, FURTHEST).is_none() {
-            let problem = "the clock goes no further than 100 years ahead".to_owned();
+            let problem = "the clock can be at most 100 years ahead".to_owned();
             return Err((StatusCode::UNPROCESSABLE_ENTITY, problem));
         }
         self.inspection.set_timers_again().await?;
@@ -203,7 +203,7 @@ impl Controls {
             if !is_left_out && !is_name(name) {
                 return Err((
                     StatusCode::BAD_REQUEST,
-                    format!("{name:?} is no name of an object"),
+                    format!("{name:?} is not a valid object name"),
                 ));
             }
         }

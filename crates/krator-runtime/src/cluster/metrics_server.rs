@@ -65,7 +65,7 @@ impl MetricsServer {
         let address = listener.local_addr()?;
         if !self.secure && !address.ip().is_loopback() {
             return Err(Error::from(format!(
-                "metrics are served without TLS on the loopback interface only, which `{}` is not",
+                "metrics without TLS are served on loopback addresses only, and `{}` is not one",
                 self.address
             )));
         }
@@ -108,7 +108,7 @@ async fn run(
         .is_none()
         .then(|| Controls::new(config.clone(), inspection.clone()))
     {
-        Some(Err(error)) => return tracing::error!(%error, "the page cannot be served"),
+        Some(Err(error)) => return tracing::error!(%error, "cannot serve the page"),
         Some(Ok(controls)) => Some(controls),
         None => None,
     };
@@ -124,7 +124,7 @@ async fn run(
         // It is made here because its connections belong to the thread that makes it, which handlers cannot block.
         match Client::try_from(config) {
             Ok(client) => Access::Reviewed(Reviews::new(client)),
-            Err(error) => return tracing::error!(error = %Error::from(error), "the metrics cannot be served"),
+            Err(error) => return tracing::error!(error = %Error::from(error), "cannot serve the metrics"),
         }
     } else {
         Access::Loopback
@@ -172,7 +172,7 @@ impl HttpHandler for Routes {
             };
         }
         if !["/metrics", "/state", "/"].contains(&path) {
-            let paths = "/metrics, /state and / are answered here\n";
+            let paths = "not found: this server has /metrics, /state and /\n";
             return text(StatusCode::NOT_FOUND, paths.to_owned());
         }
         if let Some(refusal) = self.access.refusal(request).await {
@@ -238,7 +238,7 @@ mod tests {
         assert!(matches!(start("127.0.0.1:0"), Ok(true)));
         let error = start(":0").expect_err("all addresses").to_string();
         assert!(
-            error.contains("on the loopback interface only, which `:0` is not"),
+            error.contains("on loopback addresses only, and `:0` is not one"),
             "{error}"
         );
     }

@@ -74,7 +74,7 @@ pub(in crate::cluster) async fn migrate(client: &Client, kinds: Vec<Kind>, rate:
         let migration = Migration::new(client.clone(), kind, rate)?;
         let kind = migration.endpoint.kind().to_owned();
         match migration.run_always().await {
-            Ok(objects) => tracing::info!(kind, objects, "the stored objects are in one version"),
+            Ok(objects) => tracing::info!(kind, objects, "migrated all stored objects to the storage version"),
             Err(error) => result = result.and(Err(error)),
         }
     }
@@ -95,7 +95,7 @@ pub(in crate::cluster) async fn keep_migrating(
     let each = migrations.map(async |migration| {
         loop {
             if let Err(error) = migration.run_if_needed().await {
-                tracing::warn!(kind = migration.endpoint.kind(), %error, "stored objects cannot be moved");
+                tracing::warn!(kind = migration.endpoint.kind(), %error, "cannot migrate stored objects");
             }
             sleep(LOOKED_EVERY).await;
         }
@@ -295,7 +295,7 @@ impl Migration {
         let (count, all) = (refused.len(), written);
         refused.truncate(NAMED);
         Err(Error::permanent(format!(
-            "{count} of {all} objects cannot be written: {}",
+            "cannot write {count} of {all} objects: {}",
             refused.join("; ")
         )))
     }

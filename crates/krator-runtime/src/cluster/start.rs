@@ -377,7 +377,7 @@ where
     let not_written: Vec<String> = not_written.collect();
     if !not_written.is_empty() {
         let (handlers, kind) = (not_written.join("; "), &*kind);
-        tracing::warn!(%group, kind, handlers, "objects stay in states whose handlers are not written");
+        tracing::warn!(%group, kind, handlers, "some handlers are not written, so objects stay in their states");
         let about = format!("handlers of {}", endpoint.name());
         common.health.note(about, Some(handlers));
     }

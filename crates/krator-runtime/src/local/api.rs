@@ -154,11 +154,11 @@ impl InMemoryApi {
         let decoded = reported.into_iter().map(serde_json::from_value::<K>);
         let decoded: Vec<K> = match decoded.collect() {
             Ok(decoded) => decoded,
-            Err(error) => panic!("a {kind} has another status than krator knows, so use `put`: {error}"),
+            Err(error) => panic!("krator does not have the type of the status of a {kind}, so use `put`: {error}"),
         };
         assert!(
             !decoded.is_empty(),
-            "there is no {kind}: no handler has applied one yet, and the test has put none"
+            "there is no {kind}: no handler has applied one, and the test has not put one"
         );
         decoded
     }

@@ -136,7 +136,7 @@ impl Event {
     pub(crate) fn released(child: &str) -> Self {
         Self {
             reason: "Released".to_owned(),
-            note: format!("{child} is kept, and belongs to nobody now"),
+            note: format!("released {child}, which now has no owner"),
             warning: false,
         }
     }
@@ -213,7 +213,7 @@ impl<'a, M: Machine> Context<'a, M> {
         };
         let (answer, answered) = oneshot::channel();
         saves.unbounded_send((self.status.clone(), answer))?;
-        answered.await.context("the status was not saved")?
+        answered.await.context("cannot save the status")?
     }
     /// Sets the message of the state that the object is in after this run: of this state if the handler stays or fails,
     /// otherwise of the state that it chooses, in place of the `message` of that state in `krator.yaml`. It is

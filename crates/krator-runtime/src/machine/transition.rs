@@ -84,7 +84,7 @@ impl<F: Node> Transition<F> {
         const {
             assert!(
                 size_of::<T>() == 0,
-                "a state carries no data: keep it in the object state or in the status"
+                "a state carries no data: keep data in the object state or in the status"
             );
             assert!(
                 Graph::has_edge(F::Machine::GRAPH, F::ID, T::ID),

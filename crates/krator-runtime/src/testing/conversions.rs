@@ -66,7 +66,7 @@ impl RoundTrips<'_> {
         let back = self.convert(&there, version);
         if back != object {
             self.tell(format!(
-                "an object of {version} does not return from {other} as it was: {object} is {back}"
+                "an object of {version} changes when it is converted to {other} and back: {object} becomes {back}"
             ));
         }
         if self.bare(&there)["metadata"] != object["metadata"] {
@@ -75,7 +75,7 @@ impl RoundTrips<'_> {
         for (name, value) in spec.as_object().into_iter().flatten() {
             if !self.is_changed(name) && there["spec"].get(name) != Some(value) {
                 self.tell(format!(
-                    "no change is about `{name}`, and it is not as in {version}: {there}"
+                    "no change mentions `{name}`, but it differs from {version}: {there}"
                 ));
             }
         }
@@ -86,7 +86,7 @@ impl RoundTrips<'_> {
             let again = self.convert(&home, other);
             if self.bare(&again)["spec"] != edit["spec"] {
                 self.tell(format!(
-                    "an edit of `{name}` in {other} is lost in {version}: {edit} is {again}"
+                    "an edit of `{name}` in {other} is lost in {version}: {edit} becomes {again}"
                 ));
             }
         }
@@ -124,7 +124,7 @@ impl RoundTrips<'_> {
             let is_own = same.any(|(_, own)| own == item);
             if !is_own && fresh["spec"][name].get(at) != Some(item) {
                 self.tell(format!(
-                    "an item of `{name}` in {version} has what belongs into another one: {item}"
+                    "an item of `{name}` in {version} has data of another item: {item}"
                 ));
             }
         }
@@ -160,7 +160,7 @@ impl RoundTrips<'_> {
                 let [value, there] = [value, there.clone()].map(Option::unwrap_or_default);
                 let again = again.map_or_else(|why| why, |again| again.unwrap_or_default().to_string());
                 self.tell(format!(
-                    "the functions of {name} do not undo each other: {value} is {there}, and after that {again}"
+                    "the functions of {name} are not inverse: {value} becomes {there}, and then {again}"
                 ));
             }
         }

@@ -134,7 +134,7 @@ fn described(fault: Fault, point: &Point, path: String) -> String {
 }
 
 fn report(wrong: &Differences) -> String {
-    let mut report = "the object does not come to where it comes without faults:".to_owned();
+    let mut report = "the object does not reach the state that it reaches without faults:".to_owned();
     for (difference, faults) in wrong {
         let _ = write!(report, "\n{difference}, if");
         for fault in faults.iter().take(LISTED) {
@@ -236,7 +236,7 @@ impl<M: Machine> Like<M> {
                 .is_some_and(|times| *times > 1);
             if *times > 1 && !repeats {
                 wrong.push(format!(
-                    "the handler of `{state}`, whose effects happen once, has ended {times} times"
+                    "the handler of `{state}`, which has `effects: once`, has finished {times} times"
                 ));
             }
         }

@@ -468,7 +468,7 @@ fn handlers_that_are_wrong_in_ten_ways_are_red_and_right_ones_green() {
             pays_again,
             pays_once,
             false,
-            "`Pay`, whose effects happen once, has ended 2 times",
+            "`Pay`, which has `effects: once`, has finished 2 times",
         ),
         (
             name_too_late,

@@ -72,14 +72,14 @@ async fn an_object_that_waits_for_nothing_that_comes_is_reported() {
     let rests = failure(one.run_until(|state| state == M::Live)).await;
     assert_eq!(
         rests,
-        "the object rests in `Wait`, nothing is due, and it never reached `Live`. It would wake if the test changed one \
+        "the object rests in `Wait`, nothing is due, and it never reached `Live`. It would run if the test changed one \
          of [Owned], through `handle()`.\n\
          Its status says: no child is ready\n\
          It entered:\n    Begin after 0ns\n    Wait after 0ns"
     );
     let rests = failure(object(Work::Succeed).run()).await;
     assert!(
-        rests.contains("rests in `Wait`, nothing is due, and it was never gone"),
+        rests.contains("rests in `Wait`, nothing is due, and it still existed at the end"),
         "{rests}"
     );
 }

@@ -56,13 +56,13 @@ impl State for Eat {
 pub fn assert_no_controls(fixture: &Fixture, address: &str) {
     let program = fs::read(fixture.binary()).expect("the operator's program");
     let is_there = |text: &str| program.windows(text.len()).any(|part| part == text.as_bytes());
-    assert!(is_there("/metrics, /state and / are answered here"));
+    assert!(is_there("this server has /metrics, /state and /"));
     assert!(!is_there(HEADER), "the program knows of controls");
     let headers = [("Host", address), (HEADER, "test")];
     for path in PATHS {
         assert_eq!(get_as(address, path, &headers).0, 404, "{path}");
         let (code, body) = ask("POST", address, path, &headers, "{}");
-        assert_eq!((code, body.as_str()), (405, "only GET is answered"), "{path}");
+        assert_eq!((code, body.as_str()), (405, "only GET is allowed"), "{path}");
     }
     let (_, page) = get_as(address, "/", &headers);
     assert!(!page.contains(HEADER), "{page}");

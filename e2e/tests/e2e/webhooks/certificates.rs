@@ -49,7 +49,7 @@ fn what_is_damaged_heals() {
     zoo.trusted();
     for key in ["tls.crt", "ca.crt", "ca.key", "ca.expires"] {
         let was = version();
-        let made = "the certificates of the webhooks were made";
+        let made = "created the certificates of the webhooks";
         let count = logged(made)
             + fs::read_to_string(&other_log)
                 .unwrap_or_default()

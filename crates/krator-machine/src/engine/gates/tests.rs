@@ -369,7 +369,7 @@ fn a_schedule_is_that_of_the_object() {
                 (
                     "True",
                     "InvalidSchedule",
-                    "the schedule of Run never starts: no day is one of `30 2 30 2 *`"
+                    "the schedule of Run never starts: no day matches `30 2 30 2 *`"
                 )
             ),
             false => assert_eq!(stalled.0, "False"),

@@ -152,7 +152,7 @@ impl CertificateSet {
             let next = Self::new(Some(self), names, life, now)?;
             return Ok(Some((
                 next,
-                "a new certificate authority for webhooks is announced",
+                "announced a new certificate authority of the webhooks",
             )));
         }
         // API servers observe a new bundle with a delay.
@@ -163,13 +163,13 @@ impl CertificateSet {
         let mut next = self.clone();
         if settled && (is_old || ends) {
             next.sign(names, life, now)?;
-            return Ok(Some((next, "the certificate of the webhooks was renewed")));
+            return Ok(Some((next, "renewed the certificate of the webhooks")));
         }
         if self.cas.len() > 1 && !is_old && age >= settling(life) + life / 4 {
             next.cas.truncate(1);
             return Ok(Some((
                 next,
-                "the old certificate authority of the webhooks was removed",
+                "removed the former certificate authority of the webhooks",
             )));
         }
         Ok(None)

@@ -147,7 +147,7 @@ impl Converter {
                 count,
                 path,
                 why,
-                "values could not be converted to {desired}; fallbacks are in their place"
+                "replaced values that could not be converted to {desired} by fallbacks"
             );
         }
     }

@@ -140,7 +140,7 @@ impl WebhookHandler {
                 Ok(response(&uid, &answer, refusal).to_string())
             }
             Err(error) => {
-                span.in_scope(|| tracing::warn!(%error, "a request could not be judged"));
+                span.in_scope(|| tracing::warn!(%error, "failed to answer an admission request"));
                 Err((StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
             }
         }

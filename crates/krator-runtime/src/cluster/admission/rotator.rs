@@ -187,7 +187,7 @@ impl CertificateRotator {
     }
 
     fn failed(&self, error: &Error, wait: Option<&Wait>) {
-        tracing::warn!(%error, "the certificates of the webhooks cannot be kept");
+        tracing::warn!(%error, "cannot update the certificates of the webhooks");
         self.health.note(ABOUT.to_owned(), Some(error.to_string()));
         wait.inspect(|wait| wait.fails(error));
     }
@@ -226,7 +226,7 @@ impl CertificateRotator {
             Some(secret) if !secret.data["data"].is_null() => BTreeMap::deserialize(&secret.data["data"])
                 .map_err(Error::from)
                 .and_then(|data| CertificateSet::read(&data, &self.names, now)),
-            _ => Err(Error::from("there is no Secret with certificates yet")),
+            _ => Err(Error::from("waiting for the leader to create the Secret with the certificates")),
         };
         let next = match read {
             Ok(set) => {
@@ -239,9 +239,9 @@ impl CertificateRotator {
             Err(why) if known.made.is_some_and(|made| made.elapsed() < MADE_AGAIN) => return Err(why),
             Err(why) => {
                 known.made = Some(Instant::now());
-                tracing::info!(%why, secret = self.secret(), "the certificates of the webhooks are made anew");
+                tracing::info!(%why, secret = self.secret(), "replacing the certificates of the webhooks");
                 let made = CertificateSet::new(known.set.as_ref(), &self.names, self.lifetime, now)?;
-                Some((made, "the certificates of the webhooks were made"))
+                Some((made, "created the certificates of the webhooks"))
             }
         };
         if let Some((next, what)) = next
@@ -328,7 +328,7 @@ impl CertificateRotator {
             let applied = api.patch(&target.name, &manager, &Patch::Apply(body)).await;
             match applied {
                 Ok(applied) => {
-                    tracing::info!(%kind, "the API server is told which certificates of the webhooks to trust");
+                    tracing::info!(%kind, "updated the caBundle of the webhooks");
                     known.targets.insert(at, applied);
                 }
                 Err(error) => {

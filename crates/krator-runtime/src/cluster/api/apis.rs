@@ -109,7 +109,7 @@ impl<K: Resource<DynamicType = (), Scope: Place>> ApiHandles<K> {
         }
         match self.caching {
             ApiCaching::Strict => Err(Error::permanent(format!(
-                "`{namespace}` is none of the namespaces that this operator works in"
+                "this operator does not work in the namespace `{namespace}`"
             ))),
             ApiCaching::Adhoc => Ok(Arc::new(self.api(namespace))),
             ApiCaching::Extendable => Ok(self.kept(namespace)),

@@ -187,7 +187,7 @@ impl<K: Child> Children<K> {
             ..ObjectReference::default()
         };
         let note = format!(
-            "{kind} `{name}` keeps fields that no handler applies. The annotation {}={others} takes them over. {fields}",
+            "{kind} `{name}` has fields of former managers that no handler applies. To take them over, set the annotation {}={others}. {fields}",
             managers.annotation
         );
         report(about, Event::warning("FieldsOfOthers", note));

@@ -32,7 +32,7 @@ impl Controls {
             .filter(|_| served.endpoint.is_namespaced())
             .map_or("", |namespace| namespace.as_str());
         if !namespace.is_empty() && !is_name(namespace) {
-            let problem = format!("{namespace:?} is no name of a namespace");
+            let problem = format!("{namespace:?} is not a valid namespace");
             return Err((StatusCode::BAD_REQUEST, problem));
         }
         let sample = sample(&served)?;
@@ -122,7 +122,7 @@ fn path(served: &Served, object: &Target) -> String {
 fn sample(served: &Served) -> Result<Value, Problem> {
     let mut sample: Value = serde_json::from_str(served.sample).map_err(|_| {
         let kind = served.endpoint.kind();
-        let problem = format!("this operator has no sample of the kind `{kind}`");
+        let problem = format!("this operator has no sample of kind `{kind}`");
         (StatusCode::NOT_FOUND, problem)
     })?;
     let named = sample["metadata"]["name"].as_str().unwrap_or("sample");

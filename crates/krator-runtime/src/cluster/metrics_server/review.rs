@@ -40,7 +40,7 @@ impl Access {
             Self::Loopback if is_local(&request.headers) => None,
             Self::Loopback => Some(text(
                 StatusCode::FORBIDDEN,
-                "only programs of this machine may ask\n".to_owned(),
+                "only local requests are allowed\n".to_owned(),
             )),
             Self::Reviewed(reviews) => reviews.refusal(request).await,
         }
@@ -110,13 +110,13 @@ impl Reviews {
         };
         let (status, why) = match verdict {
             Ok(Verdict::Allowed) => return None,
-            Ok(Verdict::Unauthorized) => (StatusCode::UNAUTHORIZED, "a valid token is needed\n"),
-            Ok(Verdict::Forbidden) => (StatusCode::FORBIDDEN, "the right to get this path is needed\n"),
+            Ok(Verdict::Unauthorized) => (StatusCode::UNAUTHORIZED, "a valid bearer token is required\n"),
+            Ok(Verdict::Forbidden) => (StatusCode::FORBIDDEN, "the user may not get this path\n"),
             Err(error) => {
-                tracing::warn!(%error, path = request.uri.path(), "the API server cannot be asked who may read this");
+                tracing::warn!(%error, path = request.uri.path(), "cannot review the token of a request");
                 (
                     StatusCode::INTERNAL_SERVER_ERROR,
-                    "the token could not be reviewed\n",
+                    "the API server could not review the token\n",
                 )
             }
         };

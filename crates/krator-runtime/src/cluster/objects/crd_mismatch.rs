@@ -139,7 +139,7 @@ impl CrdMismatch {
         let note = in_words(missing);
         match &note {
             Some(note) => tracing::warn!(group, kind, "{note}"),
-            None => tracing::info!(group, kind, "the CRD in the cluster has all that was written"),
+            None => tracing::info!(group, kind, "the CRD in the cluster has all fields and values that the operator writes"),
         }
         self.health.note(self.kind.name(), note);
     }

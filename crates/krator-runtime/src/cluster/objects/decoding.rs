@@ -35,13 +35,13 @@ where
         let note = match (&object, why.meta.deletion_timestamp.is_some()) {
             (_, false) => {
                 self.in_background(raw, Self::mark);
-                "the object cannot be decoded and is left alone"
+                "the object cannot be decoded, so no handler runs for it"
             }
             (_, true) if !is_held => return None,
-            (Some(_), true) => "the object is deleted without a field that cannot be decoded",
+            (Some(_), true) => "the deletion of the object proceeds without a field that cannot be decoded",
             (None, true) => {
                 self.in_background(raw, Self::release);
-                "the object is released without a handler, because it cannot be decoded"
+                "removing the finalizer without running a handler, because the object cannot be decoded"
             }
         };
         let note = format!("{note}: {}: {}", why.path, why.error);

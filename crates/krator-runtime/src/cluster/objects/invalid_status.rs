@@ -29,7 +29,7 @@ fn place(line: &str) -> Option<String> {
 pub(super) fn note(places: &BTreeSet<String>) -> String {
     let places: Vec<&str> = places.iter().map(String::as_str).collect();
     let places = places.join(", ");
-    format!("the stored status did not fit its type, so this was removed from it: {places}")
+    format!("removed from the stored status, because they do not match its schema: {places}")
 }
 
 /// A merge patch of the status that removes these places.

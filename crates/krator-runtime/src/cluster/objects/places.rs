@@ -29,9 +29,9 @@ pub(in crate::cluster) fn check(
         match known.get(&**name) {
             Some(false) => {}
             Some(true) => {
-                let why = "it counts the values of a field apart, and this number is for one count";
+                let why = "it has `per`, so it has no single count";
                 return Err(Error::permanent(format!(
-                    "the limit `{name}` cannot be given: {why}"
+                    "cannot override the limit `{name}`: {why}"
                 )));
             }
             None => {
@@ -176,7 +176,7 @@ mod tests {
         let said = |name: &str| given(name).expect_err("it cannot be given").to_string();
         assert_eq!(
             said("zone"),
-            "the limit `zone` cannot be given: it counts the values of a field apart, and this number is for one count"
+            "the limit `zone` cannot be given: it has `per`, so it has no single count"
         );
         assert_eq!(
             said("zones"),

@@ -100,7 +100,7 @@ where
                         kind = self.cluster.kind,
                         %error,
                         delay_ms = delay.as_millis(),
-                        "a request about a child failed"
+                        "a request for a child failed"
                     );
                     tokio::time::sleep(delay).await;
                 }

@@ -43,7 +43,7 @@ impl Development {
         let mut kinds = kinds.iter();
         let found = kinds.find(|served| served.endpoint.group() == group && served.endpoint.kind() == kind);
         found.cloned().ok_or_else(|| {
-            let problem = format!("this operator does not look after the kind `{kind}` of `{group}`");
+            let problem = format!("this operator does not manage the kind `{kind}` of `{group}`");
             (StatusCode::NOT_FOUND, problem)
         })
     }
@@ -111,7 +111,7 @@ impl Failures {
         let mut failures = self.0.locked();
         if failures.len() >= MOST {
             let problem =
-                format!("{MOST} failures are planned already; a restart of the operator forgets them");
+                format!("there are {MOST} planned failures already; restart the operator to clear them");
             return Err((StatusCode::UNPROCESSABLE_ENTITY, problem));
         }
         failures.push(planned);

@@ -326,7 +326,7 @@ impl Kind {
         };
         match timeout(LONGEST_ANSWER, asked).await {
             Ok(Some(answer)) => Ok(answer),
-            Ok(None) => Err((StatusCode::SERVICE_UNAVAILABLE, "the operator ends".to_owned())),
+            Ok(None) => Err((StatusCode::SERVICE_UNAVAILABLE, "the operator is shutting down".to_owned())),
             Err(_) => Err((
                 StatusCode::SERVICE_UNAVAILABLE,
                 "the operator is too busy to list its objects".to_owned(),

@@ -94,17 +94,17 @@ impl Metrics {
     pub fn new() -> Self {
         let mut registry = Registry::default();
         let r = &mut registry;
-        let stayed = "How long objects have stayed in a state, when they leave it";
+        let stayed = "Time that objects spent in a state, recorded when they leave it";
         let oldest =
-            "Unix time at which the object that has been in a state for longest entered it, or 0 without one";
-        let parked = "Objects whose stored state the operator does not know, so that it leaves them alone";
+            "Unix time at which the object that has been in the state longest entered it, or 0 if no object is in it";
+        let parked = "Objects in a stored state that is unknown to the operator, so that no handler runs for them";
         let missing =
-            "Fields and values of the status that the CustomResourceDefinition in the cluster lacks";
-        let ran = "How long runs of handlers took";
-        let taken = "Objects that a limit counts, with those that it has just let in";
-        let waiting_for_place = "Objects that wait for a place of a limit";
+            "Fields and values that the operator writes and the CustomResourceDefinition in the cluster lacks";
+        let ran = "Duration of handler runs";
+        let taken = "Objects that a limit counts, including those just admitted";
+        let waiting_for_place = "Objects that wait for a place in a limit";
         let waiting = "Objects that wait for the gate of a state";
-        let results = "Runs of handlers by result: success, error, or requeue for one that was interrupted";
+        let results = "Handler runs by result: success, error, or requeue for an interrupted run";
         Self(Arc::new(Families {
             objects: add(r, "krator_objects", "Objects in each state", Family::default()),
             oldest: add(
@@ -128,13 +128,13 @@ impl Metrics {
             slow_polls: add(
                 r,
                 "krator_handler_slow_polls",
-                "Polls of handlers that computed or blocked for over 2 ms",
+                "Polls of handler futures that took more than 2 ms of computing or blocking",
                 Family::default(),
             ),
             retries_exhausted: add(
                 r,
                 "krator_retries_exhausted",
-                "Transitions after the last retry in a state",
+                "Transitions because no retry was left",
                 Family::default(),
             ),
             limit_taken: add(r, "krator_limit_taken", taken, Family::default()),
@@ -142,20 +142,20 @@ impl Metrics {
             objectives: add(
                 r,
                 "krator_objective",
-                "Measurements of how long objects take from one state to another, by their result",
+                "Objects that were measured from one state to another, by result",
                 Family::default(),
             ),
             events_dropped: add(
                 r,
                 "krator_events_dropped",
-                "Events that were not published: too many were waiting, or the API server refused them",
+                "Events that were dropped because the queue was full, or that the API server refused",
                 Counter::default(),
             ),
             reconciles: add(r, "controller_runtime_reconcile", results, Family::default()),
             reconcile_errors: add(
                 r,
                 "controller_runtime_reconcile_errors",
-                "Runs of handlers that failed",
+                "Handler runs that failed",
                 Family::default(),
             ),
             reconcile_times: add(
@@ -167,7 +167,7 @@ impl Metrics {
             queue_depth: add(
                 r,
                 "workqueue_depth",
-                "Objects that have something to do",
+                "Objects in the work queue",
                 Family::default(),
             ),
             leads: add(

@@ -125,7 +125,7 @@ impl Recorder {
                         Ok(()) => log.created(key, name, Instant::now()),
                         Err(error) => {
                             log.forget(key);
-                            tracing::debug!(%error, reason = event.reason, "an event could not be published");
+                            tracing::debug!(%error, reason = event.reason, "cannot publish an event");
                         }
                     }
                 }

@@ -117,7 +117,7 @@ impl Health {
             still
                 .map(|(name, last)| {
                     format!(
-                        "{name}: its event loop has not run for {} s",
+                        "{name}: the event loop has been blocked for {} s",
                         since(last).as_secs()
                     )
                 })
@@ -220,7 +220,7 @@ impl HttpHandler for Health {
             "/livez" => self.dead(),
             "/readyz" | "/healthz" => self.unready(),
             _ => {
-                let paths = "/livez, /readyz and /healthz are answered here\n";
+                let paths = "not found: this server has /livez, /readyz and /healthz\n";
                 return text(StatusCode::NOT_FOUND, paths.to_owned());
             }
         };
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(probe(&health, "/livez").await.0, 200);
         tokio::time::advance(BEAT).await;
         other.beats();
-        let stuck = "moose.example.com: its event loop has not run for 40 s\n";
+        let stuck = "moose.example.com: the event loop has been blocked for 40 s\n";
         assert_eq!(probe(&health, "/livez").await, (500, stuck.to_owned()));
         moose.beats();
         assert_eq!(probe(&health, "/livez").await, (200, "ok\n".to_owned()));

@@ -80,7 +80,7 @@ pub(in crate::cluster) fn elect(
             Ok(done) = withdrawn => done,
         };
         if let Err(error) = elector.release().await {
-            tracing::warn!(%error, "the lease could not be released, so another replica waits until it expires");
+            tracing::warn!(%error, "cannot release the lease, so the next leader waits until it expires");
         }
     };
     (Candidacy { lost, withdrawal }, election.boxed())
@@ -90,7 +90,7 @@ impl Candidacy {
     /// Waits until this replica has lost the leadership, and returns the reason.
     pub async fn lost(&mut self) -> Error {
         let reported = (&mut self.lost).await;
-        reported.unwrap_or_else(|_| Error::from("the thread that renews the lease has ended"))
+        reported.unwrap_or_else(|_| Error::from("the thread that renews the lease has stopped"))
     }
 
     /// Gives the Lease back, if this replica leads. It must not act any more.
@@ -178,7 +178,7 @@ impl Elector {
             let wait = match round {
                 Ok(Ok(Role::Leader)) => {
                     if !led {
-                        tracing::info!(lease = self.name, identity = self.identity, "this replica leads");
+                        tracing::info!(lease = self.name, identity = self.identity, "became the leader");
                         leads.send_replace(true);
                     }
                     RENEWAL
@@ -187,7 +187,7 @@ impl Elector {
                 Ok(Ok(Role::Follower(free_in))) => {
                     let holder = self.last_seen.holder().map(str::to_owned);
                     if holder != known_holder {
-                        tracing::info!(lease = self.name, holder, "another replica leads");
+                        tracing::info!(lease = self.name, holder, "waiting: another replica is the leader");
                         known_holder = holder;
                     }
                     free_in.min(POLL)
@@ -195,7 +195,7 @@ impl Elector {
                 Ok(Ok(Role::LostRace)) => RETRY,
                 Ok(Err(error)) => {
                     let error = Error::from(error);
-                    tracing::warn!(lease = self.name, %error, "the lease could not be read or renewed");
+                    tracing::warn!(lease = self.name, %error, "cannot read or renew the lease");
                     if let Some(first_read) = &self.first_read {
                         first_read.fails(&error);
                     }
@@ -235,7 +235,7 @@ impl Elector {
         self.leadership.end();
         let holder = match self.last_seen.holder() {
             Some(holder) if holder != self.identity => format!(": {holder} holds it"),
-            _ => ": it was not renewed in time".to_owned(),
+            _ => ": it expired before it was renewed".to_owned(),
         };
         Error::from(format!("this replica has lost the lease `{}`{holder}", self.name))
     }

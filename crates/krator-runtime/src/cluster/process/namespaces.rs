@@ -14,7 +14,7 @@ pub(in crate::cluster) async fn wait_for(client: Client, name: String, wait: Wai
             Err(kube::Error::Api(status)) if status.code == 403 => break,
             Err(error) => {
                 let error = Error::from(error);
-                tracing::warn!(namespace = name, %error, "the namespace cannot be read");
+                tracing::warn!(namespace = name, %error, "cannot read the namespace");
                 wait.fails(&error);
             }
         }

@@ -30,7 +30,7 @@ use tokio::{
 /// The longest time from accepting a connection to the end of TLS' handshake and, where a connection answers one request
 /// only, to the end of the answer.
 const LONGEST_CONNECTION: Duration = Duration::from_secs(30);
-/// How long a server waits after a connection could not be accepted, because the process has too many files open for
+/// How long a server waits after cannot accept a connection, because the process has too many files open for
 /// example.
 const ACCEPT_DELAY: Duration = Duration::from_secs(1);
 
@@ -96,7 +96,7 @@ pub(in crate::cluster) async fn serve(
 ) {
     let listener = match TcpListener::from_std(listener) {
         Ok(listener) => listener,
-        Err(error) => return tracing::error!(%error, "a server cannot run"),
+        Err(error) => return tracing::error!(%error, "a server stopped"),
     };
     let connections = Arc::new(Semaphore::new(limits.connections));
     let accept = async {
@@ -129,7 +129,7 @@ pub(in crate::cluster) async fn serve(
                     });
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
+                    tracing::warn!(%error, "cannot accept a connection");
                     tokio::time::sleep(ACCEPT_DELAY).await;
                 }
             }
@@ -213,7 +213,7 @@ pub(in crate::cluster) async fn read(
 
 /// The answer to a request of another method.
 pub(in crate::cluster) fn only_get() -> Response<String> {
-    text(StatusCode::METHOD_NOT_ALLOWED, "only GET is answered".to_owned())
+    text(StatusCode::METHOD_NOT_ALLOWED, "only GET is allowed".to_owned())
 }
 
 /// An answer of plain text.

@@ -94,7 +94,7 @@ impl Traces {
     /// Sends the remaining spans.
     pub fn end(self) {
         if let Err(error) = self.provider.shutdown_with_timeout(LAST_SPANS) {
-            tracing::warn!(%error, "the last spans could not be sent");
+            tracing::warn!(%error, "cannot export the last spans");
         }
     }
 }
@@ -146,7 +146,7 @@ impl Exports {
             };
             let failed = sent.as_ref().err();
             if let Some(error) = failed.filter(|_| !fails) {
-                tracing::warn!(%error, "spans cannot be sent");
+                tracing::warn!(%error, "cannot export spans");
             }
             fails = failed.is_some();
             let _ = answer.send(sent);

@@ -42,7 +42,7 @@ impl InMemoryApi {
             return Err(refusal(
                 409,
                 "Conflict",
-                "the test has another client that was faster",
+                "the test simulates another client that was faster",
             ));
         }
         let failed = || refusal(500, "InternalError", "the test lets this request fail");

@@ -120,7 +120,7 @@ pub(super) fn differences([plain, again, ran]: [&Left; 3], status: [Option<Strin
         for pointer in &once {
             if ran.values(key, pointer) > plain.values(key, pointer).max(1) {
                 let at = pointer.replace('/', ".");
-                wrong.push(format!("`{at}` of {name} is made anew after it was stored"));
+                wrong.push(format!("`{at}` of {name} is generated again after it was stored"));
             }
         }
     }

@@ -35,9 +35,9 @@ fn kept_until(end: i64, trusted: impl Fn(i64) -> bool) -> (CertificateSet, Vec<(
 fn leaves_and_authorities_are_renewed_with_an_overlap() {
     let (_, steps) = kept_until(420, |_| true);
     let (renewed, announced, removed) = (
-        "the certificate of the webhooks was renewed",
-        "a new certificate authority for webhooks is announced",
-        "the old certificate authority of the webhooks was removed",
+        "renewed the certificate of the webhooks",
+        "announced a new certificate authority of the webhooks",
+        "removed the former certificate authority of the webhooks",
     );
     let expected = [
         (41, renewed),

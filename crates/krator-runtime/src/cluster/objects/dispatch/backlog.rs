@@ -153,6 +153,6 @@ where
 
     fn defect(&self) -> impl Fn(&serde_json::Error) {
         let kind = self.world.kind();
-        move |error| tracing::error!(kind, %error, "an object that was decoded cannot be kept as text")
+        move |error| tracing::error!(kind, %error, "cannot serialize a decoded object")
     }
 }

@@ -42,7 +42,7 @@ where
         if tokio::time::timeout(grace, ended).await.is_err() {
             tracing::warn!(
                 runs = self.tasks.len(),
-                "dropping handlers that did not end in time"
+                "aborting handlers that did not finish in time"
             );
         }
     }
@@ -140,7 +140,7 @@ where
             Err(error) => {
                 // This is a defect of the runtime, because panics of handlers are caught. The object is looked after
                 // again from its next event on.
-                tracing::error!(%error, "a task of the runtime failed");
+                tracing::error!(%error, "a task of the runtime panicked");
                 let failed =
                     |slot: &Slot<O>| matches!(&slot.life, Life::Running { task, .. } if *task == error.id());
                 return self.slots.retain(|_, slot| !failed(slot));

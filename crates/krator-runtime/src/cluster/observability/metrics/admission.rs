@@ -26,31 +26,31 @@ impl Admissions {
             requests: add(
                 r,
                 "krator_admission_requests",
-                "Requests that webhooks were asked about, and whether they may go on",
+                "Admission requests, and whether they were allowed",
                 Family::default(),
             ),
             answers: add(
                 r,
                 "controller_runtime_webhook_requests",
-                "Answers of webhooks by their code",
+                "Responses of webhooks by status code",
                 Family::default(),
             ),
             in_flight: add(
                 r,
                 "controller_runtime_webhook_requests_in_flight",
-                "Requests that webhooks are answering",
+                "Requests that webhooks are handling now",
                 Family::default(),
             ),
             latencies: add(
                 r,
                 "controller_runtime_webhook_latency_seconds",
-                "How long webhooks took",
+                "Duration of webhook requests",
                 histograms(OF_REVIEWS),
             ),
             failed_conversions: add(
                 r,
                 "krator_conversion_failures",
-                "Objects that could not be converted to another version, or only with a fallback in the place of a value",
+                "Objects that could not be converted to another version, or only with a fallback for a value",
                 Family::default(),
             ),
         }

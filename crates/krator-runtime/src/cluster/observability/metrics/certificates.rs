@@ -20,7 +20,7 @@ impl Certificates {
             expiries: add(
                 r,
                 "krator_certificate_expiry_timestamp_seconds",
-                "Unix time at which a certificate expires that the operator serves with",
+                "Unix time at which a serving certificate of the operator expires",
                 Family::default(),
             ),
             served: Mutex::default(),

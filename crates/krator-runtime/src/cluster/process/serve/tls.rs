@@ -102,7 +102,7 @@ impl Tls {
                     match read(folder) {
                         Ok(replaced) => *certificate = replaced,
                         Err(error) => {
-                            tracing::warn!(%error, folder = %folder.display(), "a mounted certificate cannot be replaced")
+                            tracing::warn!(%error, folder = %folder.display(), "cannot reload a mounted certificate")
                         }
                     }
                 }

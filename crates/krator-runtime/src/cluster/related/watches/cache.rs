@@ -144,7 +144,7 @@ impl<K: Child> KindCache<K> {
         match timeout(LONGEST_LISTING, listed.wait_for(|listed| *listed)).await {
             Ok(Ok(_)) => Ok(()),
             _ => Err(Error::from(format!(
-                "objects of kind {} cannot be listed",
+                "cannot list objects of kind {}",
                 K::kind(&())
             ))),
         }
@@ -275,7 +275,7 @@ pub(in crate::cluster) fn drop_managed_fields<K: Resource>(object: &mut K) {
 
 fn log_unreadable<K: Resource<DynamicType = ()>>(meta: &ObjectMeta, error: &serde_json::Error) {
     let (namespace, name) = names(meta);
-    tracing::warn!(kind = %K::kind(&()), namespace, name, %error, "an object could not be decoded");
+    tracing::warn!(kind = %K::kind(&()), namespace, name, %error, "cannot decode an object");
 }
 
 #[cfg(test)]
