@@ -152,7 +152,7 @@ fn spec_path(given: Option<&Path>) -> anyhow::Result<PathBuf> {
     match given {
         Some(path) => named_path(path),
         None => found_path()?.with_context(|| {
-            format!("there is no {DESCRIPTION} in this folder or a parent; name a description, or write one with `krator init`")
+            format!("there is no {DESCRIPTION} in this folder or its parents; name a description, or write one with `krator init`")
         }),
     }
 }
@@ -160,7 +160,7 @@ fn spec_path(given: Option<&Path>) -> anyhow::Result<PathBuf> {
 /// The path of the description of the crate that a verb works in.
 fn crate_path(verb: &str) -> anyhow::Result<PathBuf> {
     found_path()?.with_context(|| {
-        format!("there is no {DESCRIPTION} in this folder or a parent; `krator {verb}` works in the folder of an operator, which `krator new` writes")
+        format!("there is no {DESCRIPTION} in this folder or its parents; `krator {verb}` works in the folder of an operator, which `krator new` creates")
     })
 }
 
@@ -173,7 +173,7 @@ fn folder_of(description: &Path) -> &Path {
 }
 
 /// Why a verb fails that builds operators.
-const NO_CARGO: &str = "cannot run cargo, which builds operators; install Rust as https://rustup.rs says";
+const NO_CARGO: &str = "cannot run cargo, which builds operators; install Rust from https://rustup.rs";
 
 /// The description that an argument means: a folder stands for the `krator.yaml` in it.
 fn named_path(path: &Path) -> anyhow::Result<PathBuf> {
@@ -183,7 +183,7 @@ fn named_path(path: &Path) -> anyhow::Result<PathBuf> {
     let inside = path.join(DESCRIPTION);
     if !is_there(&inside) || inside.is_dir() {
         bail!(
-            "`{}` is a folder without a {DESCRIPTION}",
+            "the folder `{}` has no {DESCRIPTION}",
             printable(&path.display().to_string())
         );
     }
@@ -196,7 +196,7 @@ fn named_path(path: &Path) -> anyhow::Result<PathBuf> {
 
 /// The `krator.yaml` in the current folder or a parent, if there is one.
 fn found_path() -> anyhow::Result<Option<PathBuf>> {
-    let here = std::env::current_dir().context("cannot find out the current folder")?;
+    let here = std::env::current_dir().context("cannot determine the current folder")?;
     for (levels, folder) in here.ancestors().enumerate() {
         // One that cannot be read ends the search: the next one above would be another operator's.
         if is_there(&folder.join(DESCRIPTION)) {

@@ -22,22 +22,22 @@ use std::{
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The folder of a new crate already holds a crate that krator made.
-    #[error("`{}` holds a crate that krator made: change its krator.yaml and use `krator gen` there", .0.display())]
+    #[error("`{}` already has a crate of krator: edit its krator.yaml and run `krator gen` there", .0.display())]
     IsOurs(PathBuf),
     /// The folder of a new crate is not empty.
-    #[error("`{}` is not empty: name a folder that is not there yet", .0.display())]
+    #[error("`{}` is not empty: name a new folder", .0.display())]
     NotEmpty(PathBuf),
     /// The path of a new crate exists and is not a folder.
     #[error("`{}` is not a folder", .0.display())]
     NotAFolder(PathBuf),
     /// The folder of a new crate is the current one, and cannot be replaced by the crate.
-    #[error("`{}` is the current folder, and krator makes the folder of a crate itself: name one that is not there yet", .0.display())]
+    #[error("`{}` is the current folder, but krator creates the folder of a crate: name a new folder", .0.display())]
     InUse(PathBuf),
     /// The folder does not hold a crate that krator made.
-    #[error("`{}` is not the folder of a crate that krator made: `krator new` makes one", .0.display())]
+    #[error("`{}` is not the folder of a krator crate; create one with `krator new`", .0.display())]
     NotOurs(PathBuf),
     /// A path leaves the crate, through a symbolic link or because it is absolute or contains `..`.
-    #[error("`{path}` leads out of the crate, to `{}`: krator reads and writes nothing there", to.display())]
+    #[error("`{path}` leads out of the crate, to `{}`, where krator reads and writes nothing", to.display())]
     Outside {
         /// The path in the crate.
         path: String,
@@ -122,7 +122,7 @@ fn named_file(folder: &Path, path: &str) -> Result<String, String> {
         real.push(part);
         if fs::symlink_metadata(&real).map_err(failed)?.is_symlink() {
             return Err(format!(
-                "`{part}` is a symbolic link, and krator follows none here"
+                "`{part}` is a symbolic link, which krator does not follow here"
             ));
         }
     }
@@ -159,7 +159,7 @@ pub fn create(folder: &Path, plan: &Plan) -> Result<(), Error> {
     operations::fault().map_err(cannot("create a folder in", parent))?;
     let draft = tempfile::Builder::new().prefix(".krator-new-").tempdir_in(parent);
     let draft = draft.map_err(cannot("create a folder in", parent))?;
-    // Nobody but its owner may read the temporary folder itself.
+    // Only its owner may read the temporary folder itself.
     let whole = draft.path().join("crate");
     for (path, file) in plan.files() {
         let path = whole.join(path);

@@ -18,7 +18,7 @@ use crate::observed::Lookup;
 use crate::observed::development::Development;
 use crate::text::printable;
 
-/// What was found out about an operator.
+/// The diagnosis of an operator.
 #[derive(Debug, Default)]
 pub(crate) struct Diagnosis {
     /// In the order in which they depend on each other.
@@ -28,7 +28,7 @@ pub(crate) struct Diagnosis {
 /// A question about an operator, with its answer.
 #[derive(Debug)]
 pub(crate) struct Check {
-    /// What it is about, such as `lease`.
+    /// Its subject, such as `lease`.
     pub name: String,
     pub outcome: Outcome,
 }
@@ -37,7 +37,7 @@ pub(crate) struct Check {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Ok,
-    /// What is wrong; never empty.
+    /// The faults; never empty.
     Failed(Vec<Fault>),
     /// Why nobody can tell.
     Skipped(String),
@@ -46,13 +46,13 @@ pub(crate) enum Outcome {
 /// Something that is wrong.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// What is wrong.
+    /// The fault.
     pub what: String,
-    /// What to do about it.
+    /// The remedy.
     pub remedy: Remedy,
 }
 
-/// What to do about a fault.
+/// The remedy for a fault.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Remedy {
     /// This command, which can be pasted.
@@ -163,8 +163,8 @@ pub(crate) fn diagnose(description: &Description, site: &Site, facts: &Facts) ->
             "kubectl cluster-info",
         )]),
         Reached::Unconfigured(why) => Outcome::Failed(vec![Fault::advise(
-            format!("there is no kubeconfig: {why}"),
-            "name one that is there, with --kubeconfig or KUBECONFIG; `krator dev` prints that of its own server",
+            format!("cannot load a kubeconfig: {why}"),
+            "name an existing one with --kubeconfig or KUBECONFIG; `krator dev` prints the one of its own server",
         )]),
     });
     let development = facts.development.as_ref();
@@ -192,7 +192,7 @@ pub(crate) fn diagnose(description: &Description, site: &Site, facts: &Facts) ->
         diagnosis.ask(DEPLOYMENT, &[CLUSTER], || {
             let who = development.actor();
             Outcome::skipped(format!(
-                "{who} runs the operator, without a Deployment, a Lease and rights of its own"
+                "{who} runs the operator without a Deployment, a Lease or a ServiceAccount"
             ))
         });
         return diagnosis;
@@ -221,8 +221,8 @@ pub(crate) fn diagnose(description: &Description, site: &Site, facts: &Facts) ->
 
 fn no_cargo(why: &str) -> Fault {
     Fault::advise(
-        format!("cargo does not run, which builds the operator: {why}"),
-        "install Rust as https://rustup.rs says",
+        format!("cannot run cargo, which builds the operator: {why}"),
+        "install Rust from https://rustup.rs",
     )
 }
 
@@ -231,8 +231,8 @@ fn acts(development: &Development) -> Outcome {
     match development.acts {
         true => Outcome::Ok,
         false => Outcome::Failed(vec![Fault::advise(
-            format!("{} runs no operator at the moment", development.actor()),
-            "what it has printed last says why; it goes on after the next edit",
+            format!("{} is not running an operator at the moment", development.actor()),
+            "its last output says why; it builds again after the next edit",
         )]),
     }
 }
@@ -241,7 +241,7 @@ fn namespace(site: &Site, facts: &Facts) -> Outcome {
     let name = &site.namespace;
     match &facts.namespace {
         Lookup::There(_) => Outcome::Ok,
-        // Who may not read it may still read what is in it.
+        // A user without access to the namespace may still have access to its objects.
         Lookup::Unknown(why) => Outcome::unreadable("the namespace", why),
         Lookup::Absent => Outcome::Failed(vec![match workload::elsewhere(site, facts) {
             Some(fault) => fault,

@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 use crate::model::Kind;
 use crate::policies::approval_annotation;
 
-/// What has become of a look at an object.
+/// The result of reading an object.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Lookup {
     /// There is none.
@@ -73,7 +73,7 @@ pub(crate) fn between(earlier: Timestamp, later: Timestamp) -> Duration {
     Duration::try_from(later.duration_since(earlier)).unwrap_or_default()
 }
 
-/// What the annotation says of the approval of the ask with this id, if an object has it.
+/// The approval of the ask with this id in the annotation, if an object has it.
 pub(crate) fn approval<'o>(kind: &Kind, object: &'o Json, id: &str) -> Option<&'o str> {
     let annotation = object["metadata"]["annotations"][approval_annotation(kind)].as_str()?;
     (annotation.split(' ').next() == Some(id)).then_some(annotation)

@@ -57,7 +57,7 @@ impl Population {
         self.kinds.get(at)?.get(state)
     }
 
-    /// What diagrams say beside each state.
+    /// The notes of diagrams beside each state.
     pub(crate) fn notes(&self, description: &Description) -> Notes {
         let mut notes = Notes::default();
         for (at, kind) in description.kinds.iter().enumerate() {

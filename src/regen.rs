@@ -59,7 +59,7 @@ pub enum Breaking {
     /// They are refused.
     #[default]
     Refused,
-    /// Those are refused that break stored objects, and not those that only break clients.
+    /// Edits that break stored objects are refused, but not those that only break clients.
     ClientsAllowed,
     /// Only those are refused that may be one half of a rename, whose handlers would be left behind: a description that
     /// is saved while its author still writes the `renamedFrom`.
@@ -96,7 +96,7 @@ pub struct Regen {
     pub is_refused: bool,
     /// Whether stored objects or clients would break, and nothing else prevents the changes.
     pub is_only_breaking: bool,
-    /// What the description breaks.
+    /// The breaking changes of the description.
     pub broken: Broken,
     /// The files in [`PRUNED`] that the description needs again.
     pub restorable: BTreeSet<String>,
@@ -233,7 +233,7 @@ pub(crate) fn code_findings(
         source: found.source,
         findings: vec![found.finding],
     }));
-    // Nobody could look at a file that is not there yet.
+    // A new file cannot be inspected.
     let is_created = |path: &str| run.regen.actions.get(path) == Some(&FileAction::Created);
     found.retain(|in_file| !is_created(in_file.source.name()));
     Ok(found)

@@ -15,7 +15,7 @@ use crate::model::{Description, Kind, ObjectKind};
 use crate::observed::development::Development;
 use crate::observed::{Lookup, items, name, text, time};
 
-/// What was read of an object and of what concerns it.
+/// An object and the related objects, as read from the cluster.
 #[derive(Debug, Clone)]
 pub(crate) struct Facts {
     /// The time by the API server's clock.
@@ -48,7 +48,7 @@ pub(crate) struct Why {
     pub state: Option<String>,
     pub since: Option<Timestamp>,
     pub message: String,
-    /// What it waits for; never empty.
+    /// The reasons for its wait; never empty.
     pub waits: Vec<Waiting>,
     /// The last error of its handler.
     pub error: Option<Failure>,
@@ -71,7 +71,7 @@ pub(crate) struct Waiting {
 /// The failures of a handler that is tried again, or was given up.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
-    /// How often it has failed in a row; none if it is not tried again.
+    /// How often it has failed in a row; none if it is not retried.
     pub attempts: Option<u64>,
     pub message: String,
 }

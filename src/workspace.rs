@@ -37,7 +37,7 @@ pub struct Workspace {
     promised: Option<Checked>,
     /// The files that the description names.
     named: Files,
-    /// What the crate has although its description does not ask for it.
+    /// The parts that the crate has although its description does not ask for them.
     unasked: BTreeSet<Extra>,
     /// `.krator/`, Cargo.toml, and the files that no plan names.
     files: Snapshot,
@@ -67,7 +67,7 @@ pub enum Error {
     #[error(transparent)]
     Unreadable(UnreadableFiles),
     /// The description has no place for keys that krator finds.
-    #[error("krator cannot edit `deploy` in {DESCRIPTION} as it is: add `{0}` by hand")]
+    #[error("krator cannot edit `deploy` in {DESCRIPTION} in its present form: add `{0}` by hand")]
     Unedited(String),
     /// The description has errors, so that nothing can be generated from it.
     #[error("{DESCRIPTION} has errors")]
@@ -147,7 +147,7 @@ impl Workspace {
                     checked
                         .findings
                         .first()
-                        .map_or("it is no description", |finding| &finding.message),
+                        .map_or("it is not a description", |finding| &finding.message),
                 )),
                 Some(_) => Ok(Some(checked)),
             }
@@ -204,6 +204,11 @@ impl Workspace {
             Some(text) => Ok(Some((keys, text))),
             None => Err(Error::Unedited(keys)),
         }
+    }
+
+    /// The text of the description with the present names of the language. `None` if it has no former ones.
+    pub fn with_present_names(&self) -> Option<String> {
+        fixes::with_present_names(&self.description)
     }
 
     /// The description as it is now, with its findings.

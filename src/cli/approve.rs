@@ -62,7 +62,7 @@ fn asking(named: &Named<'_>) -> anyhow::Result<(Json, Ask, String)> {
     let asked = ask.and_then(|mut ask| Some((ask.id.take()?, ask)));
     let Some((id, ask)) = asked else {
         bail!(
-            "{} waits for no approval; `krator why` says what it waits for",
+            "{} does not wait for an approval; `krator why` shows what it waits for",
             called(named)
         );
     };
@@ -74,15 +74,15 @@ fn shown(named: &Named<'_>) -> anyhow::Result<String> {
     let (called, state) = (called(named), text(&object, "/status/state"));
     let since = ask.since.strftime("%Y-%m-%d %H:%M:%S UTC");
     let generation = object["metadata"]["generation"].as_i64().unwrap_or_default();
-    let spec = serde_yaml::to_string(&object["spec"]).context("the spec is no YAML")?;
+    let spec = serde_yaml::to_string(&object["spec"]).context("cannot write the spec as YAML")?;
     let mut says = format!(
-        "{called} waits for an approval since {since}, to go from {} to {}.\n\nIts spec, generation {generation}:\n\n",
+        "{called} has waited since {since} for an approval to go from {} to {}.\n\nIts spec, generation {generation}:\n\n",
         printable(state),
         printable(&ask.to)
     );
     says.extend(spec.lines().map(|line| format!("  {}\n", printable(line))));
     says.push_str(&match approval(named.kind, &object, &id) {
-        Some(given) => format!("\nIt is approved: {}\n", printable(given)),
+        Some(given) => format!("\nIt is approved by {}.\n", printable(given)),
         None => {
             let namespace = named.namespace.as_deref();
             let namespace =
@@ -105,7 +105,7 @@ fn approve(named: &Named<'_>, id: &str, message: Option<&str>) -> anyhow::Result
         let (object, ask, asked) = asking(named)?;
         if asked != id {
             bail!(
-                "{} asks for something else now: `krator approve` without --id shows it",
+                "this is not the current ask of {}; `krator approve` without --id shows it",
                 called(named)
             );
         }
@@ -131,7 +131,7 @@ fn approve(named: &Named<'_>, id: &str, message: Option<&str>) -> anyhow::Result
             _ => bail!("{} is not approved: {}", called(named), answer.message()),
         }
     }
-    bail!("{} changes all the time; try it again", called(named))
+    bail!("{} was changed by others several times; try again", called(named))
 }
 
 /// The name of whoever asks, as the API server knows it.

@@ -55,7 +55,7 @@ pub fn run(artifact: &Artifact) -> anyhow::Result<ExitCode> {
     let plan = render::plan(&description, &source, &Runtime::Vendored);
     let file = plan
         .get(path)
-        .with_context(|| format!("no `{path}` is generated"))?;
+        .with_context(|| format!("`{path}` is not a generated file"))?;
     super::stdout().write_all(file.contents.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -105,7 +105,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 /// Applies the fixes of a description to its file.
 fn fix(path: &Path) -> anyhow::Result<()> {
     if path == Path::new(STDIN) {
-        bail!("`--fix` changes files, and `-` is none");
+        bail!("`--fix` cannot change standard input (`-`)");
     }
     let name = printable(&path.display().to_string());
     // A file that is too large or not UTF-8 is not written either; `findings` reports it.

@@ -1,4 +1,4 @@
-//! What the verbs read that look into a cluster: requests to its API server, whose answers are JSON, and the facts that other
+//! Reading from clusters, for the verbs that need it: requests to its API server, whose answers are JSON, and the facts that other
 //! rooms judge. Only an approval is written to a cluster.
 
 mod client;
@@ -90,11 +90,11 @@ pub fn unserved(cluster: &Cluster, kind: &Kind) -> Option<String> {
     match served[..] {
         _ if served.contains(&version) => None,
         [] => Some(format!(
-            "the cluster has no {}; `krator doctor` says more",
+            "the cluster does not have {}; `krator doctor` shows more",
             resource.definition()
         )),
         _ => Some(format!(
-            "the cluster does not serve {version} of {} yet; it has {}, and `krator doctor` says more",
+            "the cluster does not serve {version} of {} yet; it has {}; `krator doctor` shows more",
             resource.definition(),
             served.join(", ")
         )),
@@ -119,7 +119,7 @@ pub fn stored(resource: &str, sees: &mut dyn FnMut(&Listed)) -> anyhow::Result<(
         let versions = definition.object().and_then(stored_versions);
         let page = |objects, time| {
             let versions = versions.clone();
-            // Nobody takes it if judging the page before has panicked.
+            // It stays unread if judging the page before has panicked.
             let _ = pages.send(Listed {
                 objects,
                 versions,

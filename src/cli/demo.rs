@@ -100,11 +100,11 @@ async fn demo(args: &Args) -> anyhow::Result<ExitCode> {
     if args.keep.is_some() {
         let folder = shell(&krate.folder.to_string_lossy());
         say(format_args!(
-            "The operator is yours now. Change krator.yaml or src/moose/states/eat.rs, and see what becomes of it:\n\n  \
+            "The operator is yours now. Change krator.yaml or src/moose/states/eat.rs, and watch the effect:\n\n  \
              cd {folder}\n  krator dev"
         ));
     } else {
-        say("`krator demo --keep DIR` leaves an operator behind that is yours to change.");
+        say("`krator demo --keep DIR` keeps the operator, for you to change.");
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -159,7 +159,7 @@ impl Crate {
             kind.resource.group.value.as_str() == GROUP && kind.resource.plural.value.as_str() == RESOURCE
         };
         if !description.kinds.iter().any(is_moose) {
-            bail!("the operator in `{folder}` does not look after moose; `krator dev` runs it");
+            bail!("the operator in `{folder}` does not manage moose; run it with `krator dev`");
         }
         Ok(())
     }
@@ -176,7 +176,7 @@ impl Crate {
             Some(program) => Ok(program),
             None if self.is_kept => bail!("the operator does not compile; its errors are above"),
             None => bail!(
-                "the operator does not compile; remove `{}` to begin anew",
+                "the operator does not compile; remove `{}` to start again",
                 self.folder.display()
             ),
         }
@@ -205,7 +205,7 @@ async fn show(cluster: &Embedded, herd: &mut Herd, time: Option<Duration>) -> an
         }
         herd.see(&cluster.server().objects(GROUP, RESOURCE));
         match draw(herd, &mut out, is_terminal, &mut drawn) {
-            // Nobody watches any more, as after `krator demo | head`.
+            // The output is closed, as after `krator demo | head`.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(()),
             drawn => drawn?,
         }

@@ -115,7 +115,7 @@ fn hold(folder: &Path) -> anyhow::Result<File> {
             // The process id only helps to find that session.
             let _ = file.read_to_string(&mut holder);
             bail!(
-                "another `krator dev` (process {}) runs the operator of this crate; end it first",
+                "another `krator dev` (process {}) runs the operator of this crate; stop it first",
                 printable(&holder)
             )
         }
@@ -152,7 +152,7 @@ struct Session {
     walks: bool,
     /// Which edits are refused because they break something.
     breaking: Breaking,
-    /// What was shown of the findings of the crate.
+    /// The findings of the crate that were shown.
     findings: Findings,
     /// Edits that could not be applied yet, for example because of a mistake in another file.
     pending: BTreeSet<Input>,
@@ -218,7 +218,7 @@ impl Session {
                 Ok(()) => {}
             }
             if !is_followed && self.operator.is_some() {
-                say("nothing was built; the last operator goes on");
+                say("nothing was built; the previous operator keeps running");
             }
             if self.operator.is_none() {
                 say("waiting for an edit");
@@ -276,7 +276,7 @@ impl Session {
         }
         let Some(path) = self.cargo.build().await? else {
             if self.operator.is_some() {
-                say("the operator does not compile; the last one goes on");
+                say("the operator does not compile; the previous one keeps running");
             }
             return Ok(());
         };
@@ -378,8 +378,8 @@ impl Session {
         match holder {
             None => Ok(()),
             Some(holder) => bail!(
-                "the operator acts in this cluster already: {} holds the Lease `{operator}` in the namespace `{namespace}`; end it \
-                 first, for example by `kubectl scale deployment {operator} -n {namespace} --replicas 0`",
+                "this operator is already running in the cluster: {} holds the Lease `{operator}` in the namespace `{namespace}` \
+                 ; stop it first, for example with `kubectl scale deployment {operator} -n {namespace} --replicas 0`",
                 printable(&holder)
             ),
         }

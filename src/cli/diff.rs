@@ -53,9 +53,9 @@ enum ReportFormat {
 /// How the rights of the operator change.
 #[derive(Debug, Serialize, JsonSchema)]
 struct RightsChange {
-    /// Those that it needs in addition: verbs, and what they are for.
+    /// The additional rights: verbs, and what they are for.
     added: Vec<String>,
-    /// Those that it needs no longer.
+    /// The rights that it no longer needs.
     removed: Vec<String>,
 }
 

@@ -35,7 +35,7 @@ pub struct Args {
 
 #[derive(Debug, clap::Args)]
 struct Flags {
-    /// Only report files that are out of step; the exit code is 1 if there are any
+    /// Only report files that are out of date; the exit code is 1 if there are any
     #[arg(long)]
     check: bool,
     /// Only show what would change, as a unified diff
@@ -65,7 +65,7 @@ struct Flags {
     merge: Option<MergeArg>,
 }
 
-/// What an edit may break.
+/// Which breaking edits are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum AllowArg {
     /// Stored objects, and clients of the API
@@ -186,7 +186,7 @@ pub(super) struct Outcome {
     pub found: Vec<FileFinding>,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reported {
     /// It is in step, as far as that was asked for.
@@ -205,6 +205,8 @@ pub(super) fn bring_in_step(path: &Path, request: Request<'_>) -> anyhow::Result
         allowing,
         ..
     } = request;
+    const PRESENT_NAMES: &str = "present names of the language instead of former ones";
+    let mut has_former_names = false;
     let dir = path.parent().unwrap_or(Path::new("."));
     let folder = Folder::open(dir)?;
     if folder.is_interrupted() {
@@ -213,17 +215,28 @@ pub(super) fn bring_in_step(path: &Path, request: Request<'_>) -> anyhow::Result
         if tense != Tense::Did {
             return Err(disk::Error::Interrupted.into());
         }
-        say("note: a run of krator was interrupted here: finishing it first");
+        say("note: completing a run of krator that was interrupted here");
     } else {
         let mut workspace = Workspace::open(dir)?;
         sound(workspace.description())?;
+        let name = printable(&path.display().to_string());
+        let edit = |text: &str, what: &str| {
+            replace(path, text).with_context(|| format!("cannot write `{name}`"))?;
+            say(format_args!("edited   {name}: {what}"));
+            Workspace::open(dir).map_err(anyhow::Error::from)
+        };
+        match (workspace.with_present_names(), tense) {
+            (Some(text), Tense::Did) => workspace = edit(&text, PRESENT_NAMES)?,
+            (Some(_), _) => {
+                say(format_args!("would be edited   {name}: {PRESENT_NAMES}"));
+                has_former_names = true;
+            }
+            (None, _) => {}
+        }
         if tense == Tense::Did
             && let Some((keys, text)) = workspace.asking_for(&request.adds)?
         {
-            let name = printable(&path.display().to_string());
-            replace(path, &text).with_context(|| format!("cannot write `{name}`"))?;
-            say(format_args!("edited   {name}: deploy: {{{keys}}}"));
-            workspace = Workspace::open(dir)?;
+            workspace = edit(&text, &format!("deploy: {{{keys}}}"))?;
         }
         let description = sound(workspace.description())?;
         let former = match options.promises {
@@ -242,10 +255,14 @@ pub(super) fn bring_in_step(path: &Path, request: Request<'_>) -> anyhow::Result
         }
         // Nothing is written to a crate that is in step, not even a lock file.
         if tense != Tense::Did || regen.changes.is_empty() {
-            return report(regen, tense, &options, allowing);
+            let mut outcome = report(regen, tense, &options, allowing)?;
+            if has_former_names && tense == Tense::Should {
+                outcome.reported = Reported::Findings;
+            }
+            return Ok(outcome);
         }
     }
-    let hold = folder.hold(|| say("note: waiting for another krator to finish its work here"))?;
+    let hold = folder.hold(|| say("note: waiting for another krator process in this folder"))?;
     // The crate may have changed while this run waited for the lock.
     let workspace = Workspace::open(dir)?;
     sound(workspace.description())?;
@@ -292,15 +309,15 @@ fn report(regen: Regen, tense: Tense, options: &Options, allowing: &str) -> anyh
     }
     if regen.actions.values().any(|action| *action == FileAction::Unused) {
         say(format_args!(
-            "note: nothing in krator.yaml needs the unused files any more, and handlers in them are not compiled; \
-             `krator gen --prune` moves them to {}/",
+            "note: krator.yaml does not use these files, and handlers in them are not compiled; `krator gen --prune` \
+             moves them to {}/",
             regen::PRUNED
         ));
     }
     if !regen.restorable.is_empty() {
         let files: Vec<String> = regen.restorable.iter().map(|path| shown(path)).collect();
         say(format_args!(
-            "note: krator.yaml needs what these files have again: {}; `krator gen --restore` moves them back",
+            "note: krator.yaml uses the handlers in these pruned files again: {}; `krator gen --restore` moves them back",
             files.join(", ")
         ));
     }
@@ -311,7 +328,7 @@ fn report(regen: Regen, tense: Tense, options: &Options, allowing: &str) -> anyh
     let offered: Vec<&str> = offered.map(|(path, _)| path.as_str()).collect();
     if !offered.is_empty() {
         say(format_args!(
-            "note: krator would generate these files differently now, but they are yours: {}; `krator gen --merge` merges the changes, and `krator gen --merge=mine` keeps yours and does not offer them again",
+            "note: krator now generates these files differently, but they are yours: {}; `krator gen --merge` merges the changes, and `krator gen --merge=mine` keeps yours without asking again",
             offered.join(", ")
         ));
     }
@@ -334,23 +351,23 @@ fn report(regen: Regen, tense: Tense, options: &Options, allowing: &str) -> anyh
     let has_errors = regen.found.iter().any(regen::FileFinding::is_error);
     match tense {
         _ if regen.is_only_breaking && regen.broken.stored == 0 => say(format_args!(
-            "nothing was written: {}; if no client matters, apply it with `{allowing}=clients`",
+            "nothing was written: {}; to accept the effect on clients, run `{allowing}=clients`",
             regen.broken
         )),
         _ if regen.is_only_breaking => say(format_args!(
-            "nothing was written: {}; if no stored object matters, apply it with `{allowing}`",
+            "nothing was written: {}; to accept the effect on stored objects, run `{allowing}`",
             regen.broken
         )),
         _ if regen.is_refused => say("nothing was written"),
         Tense::Did if has_errors => say(format_args!(
-            "{count} changed; the rest has to be changed by hand, as reported above"
+            "{count} changed; change the rest by hand, as reported above"
         )),
-        Tense::Did if is_out_of_step => say(format_args!("in step with krator.yaml: {count} changed")),
-        Tense::Should if is_out_of_step => say(format_args!(
-            "out of step with krator.yaml: `krator gen` would change {count}"
-        )),
+        Tense::Did if is_out_of_step => say(format_args!("up to date: {count} changed")),
+        Tense::Should if is_out_of_step => {
+            say(format_args!("out of date: `krator gen` would change {count}"))
+        }
         Tense::Would if is_out_of_step => {}
-        _ => say("in step with krator.yaml"),
+        _ => say("up to date"),
     }
     let fails = has_errors || tense == Tense::Should && is_out_of_step;
     Ok(Outcome {

@@ -42,7 +42,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     for (at, state) in states.iter().enumerate() {
         if states[..at].contains(state) {
-            bail!("--states: `{state}` is there twice");
+            bail!("--states: `{state}` is repeated");
         }
     }
     let text = starter(&kind, &group, &states);

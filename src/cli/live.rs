@@ -31,7 +31,7 @@ pub fn wait_for(verb: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow:
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .context("cannot start the runtime of tokio")?;
+        .context("cannot start the tokio runtime")?;
     runtime.block_on(verb)
 }
 

@@ -29,14 +29,14 @@ pub fn run(_: &Args) -> anyhow::Result<ExitCode> {
     let (connection, threads) = Connection::stdio();
     let (id, params) = connection
         .initialize_start()
-        .context("the editor did not begin a session")?;
+        .context("the editor did not start a session")?;
     let answer = json!({
         "capabilities": capabilities(),
         "serverInfo": {"name": "krator", "version": env!("CARGO_PKG_VERSION")},
     });
     connection
         .initialize_finish(id, answer)
-        .context("the editor did not begin a session")?;
+        .context("the editor did not start a session")?;
     let server = Server {
         connection: &connection,
         documents: Documents::default(),
@@ -143,7 +143,7 @@ impl Server<'_> {
                 }
             }
             _ => {
-                let message = format!("krator does not answer `{method}`");
+                let message = format!("krator does not support `{method}`");
                 return Response::new_err(id, ErrorCode::MethodNotFound as i32, message);
             }
         };

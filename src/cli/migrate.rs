@@ -22,7 +22,7 @@ pub struct Args {
     /// How many objects to write in a second, at most
     #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     rate: u32,
-    /// What else the operator asks for, as `krator migrate -- --registry-url URL`
+    /// Further arguments of the operator, as in `krator migrate -- --registry-url URL`
     #[arg(last = true, value_name = "ARGUMENT")]
     own: Vec<OsString>,
 }
@@ -31,7 +31,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let path = crate_path("migrate")?;
     if !sound(&read(&path)?)?.has_versions() {
         bail!(
-            "there is nothing to move: `{}` has no `versions`, so all objects are stored in the only one",
+            "there is nothing to migrate: `{}` has no `versions`, so all objects are stored in its only version",
             printable(&path.display().to_string())
         );
     }
@@ -46,7 +46,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     ]);
     if let Some(kubeconfig) = &args.kubeconfig {
         // The operator runs in the folder of the crate.
-        let kubeconfig = std::path::absolute(kubeconfig).context("cannot tell the current folder")?;
+        let kubeconfig = std::path::absolute(kubeconfig).context("cannot determine the current folder")?;
         cargo.arg("--kubeconfig").arg(kubeconfig);
     }
     cargo.args(&args.own);

@@ -100,7 +100,7 @@ fn described(args: &Args) -> anyhow::Result<(Source, Description)> {
         Some(named) => spec_path(Some(named))?,
         None => found_path()?.with_context(|| {
             format!(
-                "there is no {DESCRIPTION} in this folder or a parent; name a description, write one with `krator init`, or begin \
+                "there is no {DESCRIPTION} in this folder or its parents; name a description, write one with `krator init`, or begin \
                  with an example: `krator new --list`"
             )
         })?,
@@ -108,8 +108,8 @@ fn described(args: &Args) -> anyhow::Result<(Source, Description)> {
     let folder = path.parent().unwrap_or(Path::new(""));
     if args.out.is_none() && path.ends_with(DESCRIPTION) && is_there(&folder.join(record::DESCRIPTION)) {
         bail!(
-            "`{}` is the description of a crate already: `krator gen` brings that in step; for another crate, name a folder with \
-             `--out`",
+            "`{}` is already the description of a crate: update that with `krator gen`; for another crate, name a \
+             folder with `--out`",
             path.display()
         );
     }
@@ -121,7 +121,7 @@ fn example(name: &str) -> anyhow::Result<(Source, Description)> {
     let Some(example) = examples::named(name) else {
         let names: Vec<&str> = examples::ALL.iter().map(|example| example.name).collect();
         bail!(
-            "there is no example `{}`; known: {}",
+            "unknown example `{}`; the examples are {}",
             shown(name),
             names.join(", ")
         );

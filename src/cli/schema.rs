@@ -12,7 +12,7 @@ use std::process::ExitCode;
 /// Prints a JSON Schema: of descriptions for editors, or of what a verb prints for programs
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What the schema is of
+    /// The subject of the schema
     #[arg(value_enum, default_value_t = Subject::Description)]
     subject: Subject,
 }

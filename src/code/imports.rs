@@ -88,7 +88,7 @@ impl<'a> Lists<'a> {
     }
 }
 
-/// What an import of one name imports it from, with its attributes and its visibility, and the name.
+/// The path of an import of one name, with its attributes and its visibility, and the name.
 fn one_name(import: &ItemUse) -> Option<(String, &Ident)> {
     let mut place: String = import
         .attrs

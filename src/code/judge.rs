@@ -6,8 +6,8 @@ use super::tree::{self, FileId, Module, Tree};
 use super::walk::{KindCode, walk};
 use super::{Code, InFile};
 use crate::catalog::{
-    EDGE_NEVER_TAKEN, HAND_WRITTEN_TRANSITION, MODULE_MISSING, NEEDLESS_CHECKPOINT, OPERATOR_NOT_RUN, Rule,
-    UNNAMED_CLIENT, WEBHOOK_LIKE_RULE,
+    EDGE_NEVER_TAKEN, HAND_WRITTEN_TRANSITION, MODULE_MISSING, NEEDLESS_CHECKPOINT, OPERATOR_NOT_RUN,
+    RULE_INSTEAD_OF_WEBHOOK, Rule, UNNAMED_CLIENT,
 };
 use crate::finding::{Finding, Source, Span, sort};
 use crate::graph::StateGraph;
@@ -128,9 +128,9 @@ impl<'a> CodeCheck<'_, 'a> {
             let message =
                 format!("the handler of `{name}` only decides, and the state is saved before it runs");
             let finding = Finding::new(&NEEDLESS_CHECKPOINT, at.span, message)
-                .label("nothing in here waits for anything")
+                .label("this handler waits for nothing")
                 .help(format!(
-                    "`checkpoint: false` spares a write of the status for each object that passes: {}",
+                    "`checkpoint: false` saves one write of the status for each object: {}",
                     self.line(state.name.span)
                 ));
             found.push((at.file, finding));
@@ -164,15 +164,15 @@ impl<'a> CodeCheck<'_, 'a> {
                     .iter()
                     .any(|operation| operation.value == Operation::Delete)
             });
-            if !is_rule || kind.allows(WEBHOOK_LIKE_RULE.name) {
+            if !is_rule || kind.allows(RULE_INSTEAD_OF_WEBHOOK.name) {
                 continue;
             }
             let message = format!(
-                "a `{}` is refused for nothing but what is in it",
+                "the verdict depends on the fields of the `{}` alone",
                 kind.resource.rust_name.value
             );
-            let finding = Finding::new(&WEBHOOK_LIKE_RULE, at.span, message)
-                .label("the API server could judge this by itself")
+            let finding = Finding::new(&RULE_INSTEAD_OF_WEBHOOK, at.span, message)
+                .label("the API server could decide this without the webhook")
                 .help(
                     "write it as `validations` in krator.yaml, or as `resource.name` if it is about the name",
                 );
@@ -230,9 +230,9 @@ impl<'a> CodeCheck<'_, 'a> {
             if named.contains(reference) || reference == "events.k8s.io/v1.Event" {
                 continue;
             }
-            let message = format!("nothing in krator.yaml gives a right to `{reference}`");
+            let message = format!("krator.yaml grants no access to `{reference}`");
             let finding = Finding::new(&UNNAMED_CLIENT, at.span, message)
-                .label("the generated RBAC would refuse it")
+                .label("the generated RBAC does not allow it")
                 .help("name the kind under `owns`, `watches` or `access`, and take `cx.api`");
             found.push((at.file, finding));
         }
@@ -263,7 +263,7 @@ impl<'a> CodeCheck<'_, 'a> {
             if root.names.defs.contains_key(module) || is_imported {
                 continue;
             }
-            let message = format!("`{}` is not part of the crate", file.path);
+            let message = format!("`{}` is not a module of the crate", file.path);
             let finding = Finding::new(&MODULE_MISSING, span, message)
                 .label("no `mod` declares it")
                 .help(format!(
@@ -294,7 +294,7 @@ impl<'a> CodeCheck<'_, 'a> {
                 name.item.as_ref().is_some_and(|item| *item == path) && object.file != name.at.file
             });
             if object.names.defs.contains_key(&operator) && !is_used {
-                let message = format!("no code starts the operator of `{}`", kind.name);
+                let message = format!("nothing starts the operator of `{}`", kind.name);
                 let finding = Finding::new(&OPERATOR_NOT_RUN, at.span, message)
                     .label("its objects are not watched")
                     .help(format!(

@@ -92,7 +92,7 @@ fn misread(file: usize, facts: &Facts<'_>, renames: &Renames, edits: &Edits) -> 
         .filter_map(|name| {
             let (state, former) = renames.reused(name.item.as_ref()?)?;
             let message = format!(
-                "this referred to the former `{state}`, which is gone; `{state}` is now the former `{former}`"
+                "this referred to the former `{state}`, which was removed; `{state}` is now the former `{former}`"
             );
             Some(Finding::new(&NAME_LEFT, moved(name.at.span, edits), message))
         })
@@ -206,13 +206,11 @@ fn left(
             let where_ = match token.filter(|(_, to, _)| to + file.offset > start) {
                 None => "a comment",
                 Some((_, _, Piece::Text)) => "a string literal",
-                Some((_, _, Piece::Code)) if uncertain.contains(&start) => {
-                    "code that cannot be followed here"
-                }
+                Some((_, _, Piece::Code)) if uncertain.contains(&start) => "code that krator cannot resolve",
                 // The identifier resolves to a different item with the same name.
                 Some((_, _, Piece::Code)) => continue,
             };
-            let message = format!("`{word}` is `{now}` now, and was left in {where_}");
+            let message = format!("`{word}` is now `{now}`, but was left in {where_}");
             findings.push(Finding::new(&NAME_LEFT, moved(span, edits), message));
         }
     }
@@ -269,7 +267,7 @@ fn mentions(text: &str, words: &BTreeMap<String, String>) -> Vec<Finding> {
     };
     let findings = words.iter().filter_map(|(word, now)| {
         let message =
-            format!("`{word}` is `{now}` now, and was left in a file that is no module of this crate");
+            format!("`{word}` is now `{now}`, but was left in a file that is not a module of this crate");
         Some(Finding::new(&NAME_LEFT, first(word)?, message))
     });
     let mut findings: Vec<Finding> = findings.collect();
@@ -290,7 +288,7 @@ fn unread(file: &SourceFile<'_>, words: &BTreeMap<String, String>) -> Vec<Findin
         Finding::new(
             &NAME_LEFT,
             span,
-            "this file cannot be parsed, so nothing was renamed in it",
+            "cannot parse this file, so nothing was renamed in it",
         )
         .help("fix the syntax, then rename by hand")
     };

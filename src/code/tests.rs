@@ -75,7 +75,7 @@ fn webhooks_that_judge_the_object_alone_are_reported() {
         "match &review.object.metadata.name { Some(name) if name.contains(\"George\") => Verdict::deny(\"no\"), _ => Verdict::allow() }",
         "let is_calm = matches!(review.object.spec.mood, SpecMood::Calm); is_calm.then(|| Verdict::deny(\"\")).into_iter().collect()",
     ] {
-        assert_eq!(of_webhook(WEBHOOK, body), ["webhook-like-rule"], "{body}");
+        assert_eq!(of_webhook(WEBHOOK, body), ["rule-instead-of-webhook"], "{body}");
     }
 }
 
@@ -106,7 +106,7 @@ fn webhooks_that_may_see_more_are_not_reported() {
     }
     let deletions = "webhooks: {validate: {operations: [delete], failurePolicy: Ignore}}";
     assert!(of_webhook(deletions, &format!("{tall} Verdict::allow()")).is_empty());
-    let allowed = "webhooks: {validate: {}}\nallow: {webhook-like-rule: the message needs a table}";
+    let allowed = "webhooks: {validate: {}}\nallow: {rule-instead-of-webhook: the message needs a table}";
     assert!(of_webhook(allowed, &format!("{tall} Verdict::allow()")).is_empty());
 }
 

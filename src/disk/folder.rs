@@ -280,7 +280,7 @@ impl Folder {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
                 Ok(found) if found.is_symlink() => match fs::canonicalize(&whole) {
                     Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                        return Some(format!("{shown} is a symbolic link to nothing"));
+                        return Some(format!("{shown} is a broken symbolic link"));
                     }
                     Err(error) => return Some(format!("{shown} is a symbolic link: {error}")),
                     Ok(_) => {}

@@ -17,7 +17,7 @@ use crate::observed::{Lookup, items, text};
 pub(super) fn judge(site: &Site, facts: &Facts) -> Outcome {
     let name = webhook_service(&site.operator);
     let Some(now) = facts.server_time() else {
-        return Outcome::skipped("the server does not say what time it is");
+        return Outcome::skipped("the server sent no valid `Date` header");
     };
     // The leader makes the Secret anew, and cert-manager does it, too.
     let renew = || format!("kubectl delete secret/{name} -n {}", site.namespace);
@@ -26,9 +26,7 @@ pub(super) fn judge(site: &Site, facts: &Facts) -> Outcome {
         Lookup::Unknown(why) => return Outcome::unreadable("the Secret with the certificates", why),
         Lookup::Absent => {
             return Outcome::Failed(vec![Fault::run(
-                format!(
-                    "there is no Secret `{name}`, in which the operator or cert-manager keeps the certificates of the webhooks"
-                ),
+                format!("the Secret `{name}`, which holds the certificates of the webhooks, does not exist"),
                 format!("kubectl logs -n {} deployment/{}", site.namespace, site.operator),
             )]);
         }
@@ -44,8 +42,7 @@ pub(super) fn judge(site: &Site, facts: &Facts) -> Outcome {
         let authorities = certificates(bundle);
         let trouble = trusted(&chain, &authorities, &host, now).err();
         if let Some(trouble) = trouble {
-            let what =
-                format!("the API server does not trust the operator by the caBundle of {whose}: {trouble}");
+            let what = format!("the caBundle of {whose} does not verify the operator: {trouble}");
             faults.push(Fault::run(what, renew()));
         }
     }
@@ -134,7 +131,7 @@ fn trusted(
         None,
     );
     verified.map_err(|error| in_words(&error))?;
-    let name = ServerName::try_from(host).map_err(|_| format!("{host} is no name of a host"))?;
+    let name = ServerName::try_from(host).map_err(|_| format!("{host} is not a host name"))?;
     let is_for_host = certificate.verify_is_valid_for_subject_name(&name);
     is_for_host.map_err(|_| format!("the certificate of the operator is not for {host}"))
 }
@@ -148,7 +145,7 @@ fn in_words(error: &Error) -> String {
         Error::CertExpired { not_after, .. } => format!("has expired at {}", at(not_after)),
         Error::CertNotValidYet { not_before, .. } => format!("is not valid before {}", at(not_before)),
         Error::UnknownIssuer | Error::InvalidSignatureForPublicKey => {
-            "the certificate of the operator is of another authority".to_owned()
+            "the certificate of the operator was signed by another authority".to_owned()
         }
         other => format!("the certificate of the operator cannot be used: {other}"),
     }

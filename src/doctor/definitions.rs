@@ -80,7 +80,7 @@ pub(super) fn stored_versions(name: &str, stored: &Json) -> Outcome {
             Some(_) => return None,
         };
         let what = format!(
-            "objects of {name} may be stored in {version}, {trouble}: status.storedVersions of the definition names it"
+            "objects of {name} may be stored in {version}, {trouble}: it is in status.storedVersions of the definition"
         );
         Some(Fault::run(what, "krator migrate"))
     });
@@ -90,7 +90,7 @@ pub(super) fn stored_versions(name: &str, stored: &Json) -> Outcome {
 /// Whether somebody converts the objects.
 pub(super) fn conversion(site: &Site, stored: &Json, facts: &Facts) -> Outcome {
     let config = &stored["spec"]["conversion"]["webhook"]["clientConfig"];
-    let who = "the API server converts objects to another version by a webhook, and no request in that version succeeds:";
+    let who = "the API server converts objects with a webhook, and requests in another version fail:";
     let faults = unanswered(site, config, facts).into_iter();
     Outcome::of(
         faults

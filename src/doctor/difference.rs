@@ -12,7 +12,7 @@ pub(super) struct Difference {
     pub side: Side,
 }
 
-/// What differs there.
+/// The kind of difference.
 #[derive(Debug, PartialEq)]
 pub(super) enum Side {
     /// Only the generated one has something there.
@@ -44,7 +44,7 @@ fn remove(value: &mut Json, pointer: &str, key: &str) {
     }
 }
 
-/// What an API server leaves out when it stores a definition. A default is kept unless it is null.
+/// Removes values that an API server omits when it stores a definition. A default is kept unless it is null.
 fn is_nothing(key: &str, value: &Json) -> bool {
     match value {
         Json::Null => true,
@@ -147,8 +147,8 @@ pub(super) fn in_words(differences: &[Difference], is_former: bool) -> String {
             format!("  {path}: {generated} in krator.yaml, {stored} in the cluster")
         }
         _ if is_older || is_newer => format!("  {path}"),
-        Side::Generated => format!("  {path}, which the cluster lacks"),
-        Side::Stored => format!("  {path}, which krator.yaml lacks"),
+        Side::Generated => format!("  {path}, missing in the cluster"),
+        Side::Stored => format!("  {path}, missing in krator.yaml"),
     };
     let mut lines: Vec<String> = differences.iter().take(MOST).map(line).collect();
     if differences.len() > MOST {

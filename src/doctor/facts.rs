@@ -26,7 +26,7 @@ impl Site {
     /// The command that installs one manifest of the crate.
     pub(super) fn apply(&self, manifest: &str) -> String {
         let generate = if self.is_ahead { "krator gen && " } else { "" };
-        // Somebody else may have changed what is applied; that is why it is applied again.
+        // Another client may own the fields that have to be restored, so the apply is forced.
         format!("{generate}kubectl apply --server-side --force-conflicts -f {manifest}")
     }
 
@@ -37,7 +37,7 @@ impl Site {
     }
 }
 
-/// What was found in a cluster, and on this machine.
+/// The facts of a cluster, and of this machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Facts {
     /// Why cargo does not run, if it does not.
@@ -61,7 +61,7 @@ pub(crate) struct Facts {
     pub lease: Lookup,
     /// The Lease as it was a moment later, if a single look could not tell.
     pub lease_later: Option<Json>,
-    /// What pods answer at `/readyz`, by their names.
+    /// The responses of pods at `/readyz`, by their names.
     pub readiness: BTreeMap<String, Probe>,
     /// The configurations of webhooks, by their kinds.
     pub configurations: Vec<(&'static str, Lookup)>,
@@ -105,7 +105,7 @@ pub(crate) struct Right {
     pub verb: String,
 }
 
-/// What a pod answers at `/readyz`.
+/// The response of a pod at `/readyz`.
 #[derive(Debug, Clone)]
 pub(crate) enum Probe {
     Ready,
@@ -113,11 +113,11 @@ pub(crate) enum Probe {
     Unready(String),
     /// The API server does not reach the pod.
     Unreachable(String),
-    /// Whoever looks has no right to.
+    /// The user has no right to read it.
     Unknown(String),
 }
 
-/// What is behind a Service.
+/// The endpoints of a Service.
 #[derive(Debug, Clone)]
 pub(crate) struct Endpoints {
     pub service: Lookup,

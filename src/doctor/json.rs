@@ -8,14 +8,14 @@ use super::{Check, Diagnosis, Fault, Outcome, Remedy};
 /// A question about an operator, with its answer.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CheckReport<'a> {
-    /// What it is about, such as `lease`.
+    /// Its subject, such as `lease`.
     check: &'a str,
     /// The answer.
     result: CheckResult,
     /// Why it was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'a str>,
-    /// What is wrong, where it has failed.
+    /// The faults, if it has failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     faults: Vec<FaultReport<'a>>,
 }
@@ -28,19 +28,19 @@ enum CheckResult {
     Ok,
     /// Something is wrong.
     Failed,
-    /// Nobody can tell.
+    /// The result is unknown.
     Skipped,
 }
 
 /// Something that is wrong. It has one of `run` and `do`.
 #[derive(Debug, Serialize, JsonSchema)]
 struct FaultReport<'a> {
-    /// What is wrong.
+    /// The fault.
     what: &'a str,
     /// A command that mends it, or says more.
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<&'a str>,
-    /// What to do about it, in words.
+    /// The remedy, in words.
     #[serde(rename = "do", skip_serializing_if = "Option::is_none")]
     advice: Option<&'a str>,
 }

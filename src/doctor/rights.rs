@@ -79,7 +79,9 @@ pub(super) fn judge(site: &Site, facts: &Facts) -> Outcome {
             match allowed {
                 Ok(true) => {}
                 Ok(false) => missing.push(right),
-                Err(why) => return Outcome::Skipped(format!("nobody says what the operator may do: {why}")),
+                Err(why) => {
+                    return Outcome::Skipped(format!("cannot determine the rights of the operator: {why}"));
+                }
             }
         }
         if !missing.is_empty() {
@@ -109,16 +111,16 @@ fn why(site: &Site, grant: &Grant, missing: &[&Right]) -> String {
     };
     match (&grant.binding, &grant.role) {
         (Lookup::Absent, _) => format!(
-            "the {kind}Binding `{operator}`{place} is gone, so that the operator has none of the rights of the {kind}"
+            "the {kind}Binding `{operator}`{place} does not exist, so the operator has none of the rights of the {kind}"
         ),
         (Lookup::There(binding), _) if !is_bound(binding) => format!(
             "the {kind}Binding `{}`{place} does not bind the {kind} to the ServiceAccount `{operator}` of the namespace `{}`",
             name(binding),
             site.namespace
         ),
-        (_, Lookup::Absent) => format!("the {kind} `{operator}`{place} is gone"),
+        (_, Lookup::Absent) => format!("the {kind} `{operator}`{place} does not exist"),
         _ => format!(
-            "the {kind} `{operator}`{place} is of an older krator.yaml, or somebody has changed it: it lacks {}",
+            "the {kind} `{operator}`{place} is outdated or was edited: it lacks {}",
             in_words(missing)
         ),
     }

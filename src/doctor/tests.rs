@@ -217,7 +217,7 @@ const FAULTS: &[(Plant, &[&str], &str, &str)] = &[
     (
         |case| case.forbid("shops/status", "patch"),
         &["rights"],
-        "the ClusterRole `shop` is of an older krator.yaml, or somebody has changed it: it lacks patch shops.example.com/status",
+        "the ClusterRole `shop` is outdated or was edited: it lacks patch shops.example.com/status",
         "-f deploy/rbac.yaml",
     ),
     (
@@ -234,7 +234,7 @@ const FAULTS: &[(Plant, &[&str], &str, &str)] = &[
     (
         |case| case.forbid("leases", "update"),
         &["rights"],
-        "the Role `shop` in the namespace `shop` is of an older krator.yaml, or somebody has changed it: it lacks update leases.coordination.k8s.io shop",
+        "the Role `shop` in the namespace `shop` is outdated or was edited: it lacks update leases.coordination.k8s.io shop",
         "-f deploy/rbac.yaml",
     ),
     (
@@ -259,7 +259,7 @@ const FAULTS: &[(Plant, &[&str], &str, &str)] = &[
             case.facts.lease_later = case.facts.lease.object().cloned();
         },
         &["lease"],
-        "nobody renews the Lease `shop`: shop-1_0123456789abcdef has done it last, 1h ago",
+        "the Lease `shop` is not renewed: shop-1_0123456789abcdef renewed it last, 1h ago",
         "kubectl logs -n shop deployment/shop",
     ),
     (
@@ -317,7 +317,7 @@ const FAULTS: &[(Plant, &[&str], &str, &str)] = &[
             );
         },
         &["conversion of shops.example.com", "crd shops.example.com"],
-        "no request in that version succeeds: there is no Service `gone` in the namespace `shop`",
+        "requests in another version fail: there is no Service `gone` in the namespace `shop`",
         "-f deploy/webhooks.yaml",
     ),
     (
@@ -326,7 +326,7 @@ const FAULTS: &[(Plant, &[&str], &str, &str)] = &[
             object(&mut endpoints.slices)[0]["endpoints"][0]["conditions"]["ready"] = false.into();
         },
         &["webhooks", "conversion of shops.example.com"],
-        "the webhook validate.shops.example.com is not answered: no pod is ready behind the Service `shop-webhook`",
+        "the webhook validate.shops.example.com cannot be called: the Service `shop-webhook`",
         "kubectl get pods -n shop",
     ),
     (
@@ -344,7 +344,7 @@ const FAULTS: &[(Plant, &[&str], &str, &str)] = &[
             object(&mut case.facts.secret)["data"]["tls.crt"] = leaf.into();
         },
         &["certificates"],
-        "the certificate of the operator is of another authority",
+        "the certificate of the operator was signed by another authority",
         "kubectl delete secret/shop-webhook -n shop",
     ),
     (
@@ -354,7 +354,7 @@ const FAULTS: &[(Plant, &[&str], &str, &str)] = &[
             configuration["webhooks"][0]["clientConfig"]["caBundle"] = bundle.into();
         },
         &["certificates"],
-        "by the caBundle of the ValidatingWebhookConfiguration: the certificate in it has expired at 2026-01-01T00:00:00Z",
+        "the caBundle of the ValidatingWebhookConfiguration does not verify the operator: the certificate in it has expired at 2026-01-01T00:00:00Z",
         "kubectl delete secret/shop-webhook -n shop",
     ),
     (

@@ -16,7 +16,7 @@ pub(super) fn judge(site: &Site, facts: &Facts) -> Outcome {
             Lookup::Unknown(why) => return Outcome::unreadable(&format!("the {kind}"), why),
             Lookup::Absent => {
                 let what = format!(
-                    "there is no {kind} `{}`, so the API server asks nobody",
+                    "there is no {kind} `{}`, so the API server calls no webhook",
                     site.operator
                 );
                 faults.push(Fault::run(what, site.apply(MANIFEST)));
@@ -26,7 +26,7 @@ pub(super) fn judge(site: &Site, facts: &Facts) -> Outcome {
         for webhook in items(configuration, "/webhooks") {
             let name = text(webhook, "/name");
             for fault in unanswered(site, &webhook["clientConfig"], facts) {
-                let what = format!("the webhook {name} is not answered: {}", fault.what);
+                let what = format!("the webhook {name} cannot be called: {}", fault.what);
                 faults.push(Fault { what, ..fault });
             }
         }
@@ -53,13 +53,12 @@ pub(super) fn unanswered(site: &Site, config: &Json, facts: &Facts) -> Vec<Fault
         } else if matches!(slices, Lookup::There(_) | Lookup::Absent)
             && !slices.objects().iter().any(has_ready)
         {
-            let what = format!("no pod is ready behind the Service `{name}` in the namespace `{namespace}`");
+            let what = format!("the Service `{name}` in the namespace `{namespace}` has no ready pods");
             faults.push(Fault::run(what, format!("kubectl get pods -n {namespace}")));
         }
     }
     if text(config, "/caBundle").is_empty() {
-        let what =
-            "it has no caBundle, which the leader of the operator writes when it starts, or cert-manager";
+        let what = "it has no caBundle; the leader of the operator, or cert-manager, writes it";
         faults.push(Fault::run(
             what,
             format!(

@@ -24,7 +24,10 @@ pub(super) fn deployment(site: &Site, facts: &Facts) -> Outcome {
     let wanted = deployment["spec"]["replicas"].as_u64().unwrap_or(1);
     if wanted == 0 {
         let command = format!("kubectl scale deployment/{operator} -n {namespace} --replicas=1");
-        return Outcome::Failed(vec![Fault::run("the Deployment is scaled to no pod", command)]);
+        return Outcome::Failed(vec![Fault::run(
+            "the Deployment is scaled to 0 replicas",
+            command,
+        )]);
     }
     let describe = format!("kubectl describe deployment/{operator} -n {namespace}");
     let (generation, observed) = (
@@ -34,7 +37,7 @@ pub(super) fn deployment(site: &Site, facts: &Facts) -> Outcome {
     let mut faults = Vec::new();
     if observed.as_u64() < generation.as_u64() {
         faults.push(Fault::run(
-            "no controller has seen the last change of the Deployment",
+            "the last change of the Deployment has not been observed by a controller",
             &describe,
         ));
     }
@@ -48,7 +51,7 @@ pub(super) fn deployment(site: &Site, facts: &Facts) -> Outcome {
         let message =
             condition(deployment, "Progressing").map_or("", |condition| text(condition, "/message"));
         faults.push(Fault::run(
-            format!("the rollout of the Deployment hangs: {message}"),
+            format!("the rollout of the Deployment is stuck: {message}"),
             describe,
         ));
     }
@@ -69,7 +72,7 @@ pub(super) fn elsewhere(site: &Site, facts: &Facts) -> Option<Fault> {
             "the Deployment `{operator}` is in the namespace `{other}`, and the manifests are for `{namespace}`"
         ),
         format!(
-            "if it belongs there, look there: krator doctor --namespace {other}; otherwise: {} && kubectl delete deployment/{operator} -n {other}",
+            "if it belongs there, run krator doctor --namespace {other}; otherwise run {} && kubectl delete deployment/{operator} -n {other}",
             site.install()
         ),
     ))
@@ -139,7 +142,7 @@ pub(super) fn lease(site: &Site, facts: &Facts) -> Outcome {
     } = site;
     let logs = format!("kubectl logs -n {namespace} deployment/{operator}");
     let Some(now) = facts.server_time() else {
-        return Outcome::skipped("the server does not say what time it is");
+        return Outcome::skipped("the server sent no valid `Date` header");
     };
     let held = match &facts.lease {
         Lookup::Unknown(why) => return Outcome::unreadable("the Lease", why),
@@ -158,18 +161,18 @@ pub(super) fn lease(site: &Site, facts: &Facts) -> Outcome {
             }
             return Outcome::Failed(vec![Fault::advise(
                 format!(
-                    "another operator holds the Lease `{operator}`: {holder}, which is no pod of the Deployment, acts, and the pods stand by"
+                    "another operator holds the Lease `{operator}`: {holder}, which is not a pod of the Deployment; the pods stand by"
                 ),
                 format!(
-                    "end that process, or give this operator another name; kubectl get lease {operator} -n {namespace} -o yaml shows since when it holds the Lease"
+                    "stop that process, or give this operator another name; kubectl get lease {operator} -n {namespace} -o yaml shows since when it holds the Lease"
                 ),
             )]);
         }
         Some(Leader::Nobody) => {
-            format!("nobody holds the Lease `{operator}`: its last holder has given it back")
+            format!("the Lease `{operator}` has no holder: its last holder has released it")
         }
         Some(Leader::Gone(holder, since)) => format!(
-            "nobody renews the Lease `{operator}`: {holder} has done it last, {} ago",
+            "the Lease `{operator}` is not renewed: {holder} renewed it last, {} ago",
             rounded(since)
         ),
         None => format!(
@@ -179,7 +182,7 @@ pub(super) fn lease(site: &Site, facts: &Facts) -> Outcome {
     match pods(facts) {
         Err(outcome) => outcome,
         Ok(pods) if !pods.iter().any(|pod| is_running(pod)) => {
-            Outcome::skipped("no pod of the operator runs")
+            Outcome::skipped("no pod of the operator is running")
         }
         Ok(_) => Outcome::Failed(vec![Fault::run(what, logs)]),
     }
@@ -216,7 +219,7 @@ pub(super) fn readiness(site: &Site, facts: &Facts) -> Outcome {
             let count = container["restartCount"].as_u64().unwrap_or(0);
             let command = format!("kubectl logs -n {namespace} {name} --previous");
             faults.push(Fault::run(
-                format!("the pod {name} has ended by itself {count} times"),
+                format!("the containers of the pod {name} have terminated {count} times"),
                 command,
             ));
             continue;
@@ -233,7 +236,7 @@ pub(super) fn readiness(site: &Site, facts: &Facts) -> Outcome {
             }
             Some(Probe::Unreachable(why)) => {
                 faults.push(Fault::run(
-                    format!("the pod {name} does not answer at /readyz: {why}"),
+                    format!("the pod {name} does not respond at /readyz: {why}"),
                     logs(),
                 ));
             }
@@ -242,7 +245,7 @@ pub(super) fn readiness(site: &Site, facts: &Facts) -> Outcome {
                 let phase = text(pod, "/status/phase");
                 let describe = format!("kubectl describe pod/{name} -n {namespace}");
                 faults.push(Fault::run(
-                    format!("the pod {name} does not run: it is {phase}"),
+                    format!("the pod {name} is not running: it is {phase}"),
                     describe,
                 ));
             }

@@ -8,7 +8,7 @@ use super::{Lookup, text};
 const NAMESPACE: &str = "kube-system";
 const NAME: &str = "krator-dev";
 
-/// What an API server of `krator dev` says of itself.
+/// The mark by which an API server of `krator dev` identifies itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Development {
     /// The process of `krator dev`.
@@ -23,7 +23,7 @@ impl Development {
         format!("/api/v1/namespaces/{NAMESPACE}/configmaps/{NAME}")
     }
 
-    /// What the mark says; `None` for any other API server.
+    /// Reads the mark; `None` for any other API server.
     pub(crate) fn of(found: &Lookup) -> Option<Self> {
         let mark = found.object()?;
         Some(Development {
@@ -42,7 +42,7 @@ impl Development {
         })
     }
 
-    /// Who acts, or should.
+    /// The process that runs the operator, or should.
     pub(crate) fn actor(&self) -> String {
         format!("`krator dev` (process {})", self.process)
     }

@@ -1,4 +1,4 @@
-//! Who leads, by a Lease. Its times are those of its holder's clock, so they are compared with the API server's first, and where
+//! Finds the leader by a Lease. Its times are those of its holder's clock, so they are compared with the API server's first, and where
 //! they do not fit, a second look says whether somebody renews it.
 
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub(crate) const SECOND_LOOK: Duration = Duration::from_secs(7);
 pub(crate) enum Leader {
     /// This one, which renews the Lease.
     Is(String),
-    /// Nobody: the last one has released the Lease.
+    /// No process: the last leader has released the Lease.
     Nobody,
     /// This one held the Lease last, and has not renewed it for so long.
     Gone(String, Duration),

@@ -37,7 +37,7 @@ pub(super) enum UnusableManifest {
     #[error(transparent)]
     NotToml(#[from] toml_edit::TomlError),
     /// It is empty, or describes something else than a package.
-    #[error("there is no `[package]`")]
+    #[error("`[package]` is missing")]
     NoPackage,
 }
 

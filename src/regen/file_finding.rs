@@ -33,7 +33,7 @@ fn at(path: &str, text: &str, finding: Finding) -> FileFinding {
 pub(super) fn edited(path: &str, text: &str, wanted: Option<&str>) -> FileFinding {
     let place = first_difference(text, wanted.unwrap_or_default());
     let finding = Finding::new(&EDITED_FILE, place, format!("`{path}` was edited by hand"))
-        .label("krator would write over this")
+        .label("krator would overwrite this")
         .help("move the edit into a file of yours; `krator gen --force` then overwrites this one");
     let wanted = wanted.map(|wanted| with_line_ends_of(text, wanted));
     FileFinding {
@@ -99,8 +99,8 @@ pub(super) fn unlisted<'p>(
     manifests
         .filter(|name| !is_listed(name))
         .map(|name| {
-            let message = format!("`{path}` does not list `{name}`, so nobody applies it");
-            let help = format!("add `- {name}` under `resources`, or let `krator gen --merge` do that; or delete `deploy/{name}`");
+            let message = format!("`{path}` does not list `{name}`, so it is not applied");
+            let help = format!("add `- {name}` under `resources`, or run `krator gen --merge` to add it; or delete `deploy/{name}`");
             at(path, text, Finding::new(&UNLISTED_MANIFEST, Span { start, end }, message).help(help))
         })
         .collect()

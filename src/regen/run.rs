@@ -94,7 +94,7 @@ impl<'a> Run<'a> {
             FileState::Absent => self.write(path, &file.contents, FileAction::Created),
             FileState::Unreadable(why) => self.unreadable.add(path, why),
             FileState::Text(text) if normalized(text) == file.contents => {}
-            // Whoever formats a file keeps it so.
+            // The format of an edited file is kept.
             FileState::Text(text) if path.ends_with(".rs") && is_formatted(text, &file.contents) => {}
             FileState::Text(text) => match self.former.files.get(path) {
                 Some(entry) if self.is_written(entry, path, text) => {

@@ -18,7 +18,7 @@ pub(crate) const VENDOR: &str = "vendor/krator-runtime";
 const PLACEHOLDER: &str = "generated-operator";
 /// The package of the runtime.
 const RUNTIME: &str = "krator-runtime";
-/// What the runtime depends on, and contains where it is vendored.
+/// The dependencies of the runtime, and the packages that the vendored one contains.
 const MACHINE: &str = "krator-machine";
 /// The lock file that generated crates are tested with.
 const LOCK: &str = include_str!("../../templates/Cargo.lock");
@@ -324,7 +324,7 @@ mod tests {
             assert!(!source::LIBRARY.contains(left_out), "{left_out}");
         }
         assert!(!source::LIBRARY.contains("\n\n\n"), "two blank lines");
-        // Whoever reads an example has the runtime, and not what it is made of.
+        // Examples depend on the runtime, not on its parts.
         let mut examples = source::LIBRARY
             .lines()
             .filter(|line| line.trim_start().starts_with("///"));

@@ -1,4 +1,4 @@
-//! What runs the operator in a cluster, as values: its namespace, its Deployment, and what stands beside that.
+//! The objects that run the operator in a cluster, as values: its namespace, its Deployment, and the objects beside it.
 
 mod extras;
 
@@ -17,7 +17,7 @@ pub(super) const FIRST_VERSION: &str = "0.1.0";
 /// The port of the metrics, unless somebody says otherwise.
 pub(super) const METRICS_PORT: u16 = 8443;
 
-/// What whoever installs an operator may set. Each value is one of the description, or stands for one in a chart.
+/// The values that can be set at installation. Each is a value of the description, or its placeholder in a chart.
 pub(super) struct Settings {
     pub replicas: Json,
     pub image: Json,
@@ -35,7 +35,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Those of the description. It has one replica if the pods elect no leader, whatever the description says.
+    /// The values of the description. Without leader election there is always one replica.
     pub fn of(description: &Description) -> Self {
         let deploy = &description.deploy;
         let replicas = match deploy.leader_election.value {
@@ -121,7 +121,7 @@ pub(super) fn deployment(description: &Description, settings: &Settings) -> Json
             json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}),
         ),
         false => (
-            "One replica, and none beside it during a rollout: two operators would both act on every object.",
+            "One replica, and no second one during a rollout: two operators would both handle every object.",
             json!({"type": "Recreate"}),
         ),
     };
@@ -164,7 +164,7 @@ fn pod(description: &Description, settings: &Settings) -> Json {
     if is_mounted(description) {
         let mut volume = Map::new();
         volume.insert("name".to_owned(), "certificates".into());
-        let what = "It is of the type kubernetes.io/tls, as cert-manager makes it.";
+        let what = "A Secret of the type kubernetes.io/tls, as cert-manager creates it.";
         let secret = json!({"secretName": crate::crd::webhook_service(description.operator.as_str())});
         comment(&mut volume, "secret", what, secret);
         pod.insert("volumes".to_owned(), json!([volume]));
@@ -198,7 +198,7 @@ fn container(description: &Description, settings: &Settings) -> Json {
     put(&mut container, "env", &settings.env);
     container.insert("ports".to_owned(), ports.into());
     if description.has_webhooks() {
-        let why = "The API server learns a moment late that a pod ends, and asks it until then.";
+        let why = "The API server keeps sending requests until it has observed that the pod terminates.";
         comment(
             &mut container,
             "lifecycle",
@@ -212,7 +212,7 @@ fn container(description: &Description, settings: &Settings) -> Json {
     }
     let probe = |path: &str| json!({"httpGet": {"path": path, "port": "health"}});
     let (alive, ready) = (
-        "Fails when the operator no longer looks after a kind.",
+        "Fails when the event loop of a kind is stuck.",
         "Fails until every kind is listed. The body of the answer says what is missing.",
     );
     comment(&mut container, "livenessProbe", alive, probe("/livez"));

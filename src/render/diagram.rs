@@ -34,7 +34,7 @@ pub fn ascii(description: &Description) -> String {
     ascii_with(description, &Notes::default())
 }
 
-/// What diagrams say beside states, in plain text.
+/// The notes of diagrams beside states, in plain text.
 #[derive(Debug, Default)]
 pub(crate) struct Notes(BTreeMap<(KindId, StateId), String>);
 

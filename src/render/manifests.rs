@@ -27,15 +27,15 @@ const HEADER: &str =
 struct Part {
     /// The name of the file that has them.
     file: &'static str,
-    /// What the objects are for, as the label `app.kubernetes.io/component` has it.
+    /// The purpose of the objects, as in the label `app.kubernetes.io/component`.
     component: &'static str,
     /// Where not every cluster has or wants them, the component of kustomize that they are.
     optional: Option<&'static str>,
     /// The key that asks for them.
     extra: Option<Extra>,
-    /// Who owns the file of kustomize.
+    /// The owner of the file of kustomize.
     owner: Ownership,
-    /// What the file of its owner says first.
+    /// The first comment of the file.
     intro: String,
     objects: Vec<Json>,
 }
@@ -97,7 +97,7 @@ fn parts(description: &Description, former: &FormerMoves, settings: &Settings) -
         Part {
             intro: format!(
                 "# For Prometheus: metrics over TLS under /metrics. Reading them needs the ClusterRole {operator}-metrics-reader.\n\
-                 # For people: a page with the objects in each state under /, and its data under /state. They need {operator}-state-reader.\n"
+                 # For people: a page with the objects in each state under /, and its data under /state. Both need {operator}-state-reader.\n"
             ),
             ..part(
                 "metrics-service",
@@ -111,7 +111,7 @@ fn parts(description: &Description, former: &FormerMoves, settings: &Settings) -
             optional: Some("network-policy"),
             extra: Some(Extra::NetworkPolicy),
             intro:
-                "# Who may reach the operator. Label the namespace of Prometheus with `metrics: enabled`.\n"
+                "# Limits the access to the operator. Label the namespace of Prometheus with `metrics: enabled`.\n"
                     .to_owned(),
             ..part(
                 "network-policy",

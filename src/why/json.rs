@@ -23,7 +23,7 @@ pub(crate) struct WhyReport<'a> {
     since: Option<String>,
     /// The message in its status.
     message: &'a str,
-    /// What it waits for: never empty.
+    /// The reasons for its wait; never empty.
     waits: Vec<WaitReport<'a>>,
     /// The last error of its handler.
     error: Option<ErrorReport<'a>>,
@@ -47,9 +47,9 @@ struct WaitReport<'a> {
 /// The last error of a handler.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ErrorReport<'a> {
-    /// How often it has failed in a row, unless it is not tried again.
+    /// How often it has failed in a row, unless it is not retried.
     attempts: Option<u64>,
-    /// What it said.
+    /// Its message.
     message: &'a str,
 }
 
@@ -75,7 +75,7 @@ struct EventReport<'a> {
     transition: bool,
     /// Its reason.
     reason: &'a str,
-    /// What it says.
+    /// Its message.
     note: &'a str,
     /// How often it has happened.
     count: u64,

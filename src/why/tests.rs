@@ -163,7 +163,7 @@ const WAYS: &[(&str, Change, &[Expected])] = &[
         &[
             (
                 "timeout",
-                "Eat may last 10m, and leads to Lost then",
+                "Eat may last 10m; then the object goes to Lost",
                 Some("2026-06-01T12:05:00Z"),
             ),
             ("handler", "the handler of Eat to end", None),
@@ -179,7 +179,7 @@ const WAYS: &[(&str, Change, &[Expected])] = &[
             ("timeout", "Eat may last 10m", Some("2026-06-01T12:05:00Z")),
             (
                 "retry",
-                "has failed 3 times in a row and is tried again 8s after the last failure, 3 more times at most, and goes to Lost then",
+                "has failed 3 times in a row and is retried 8s after the last failure, 3 more times at most, and goes to Lost then",
                 Some("2026-06-01T12:00:06Z"),
             ),
         ],
@@ -199,7 +199,7 @@ const WAYS: &[(&str, Change, &[Expected])] = &[
         |facts| facts.owned = vec![There(deployment(1))],
         &[(
             "nothing",
-            "it is as its spec asks, and stays in Rest until its spec changes",
+            "it is as its spec requests, and stays in Rest until its spec changes",
             None,
         )],
     ),
@@ -225,7 +225,7 @@ const WAYS: &[(&str, Change, &[Expected])] = &[
         },
         &[(
             "exhausted",
-            "it stays in Lost until its spec changes, which leads to Eat",
+            "it stays in Lost until its spec changes, when it goes to Eat",
             None,
         )],
     ),
@@ -236,7 +236,7 @@ const WAYS: &[(&str, Change, &[Expected])] = &[
             ("timeout", "Eat may last 10m", Some("2026-06-01T12:05:00Z")),
             (
                 "notWritten",
-                "nobody has written the handler of Eat: src/moose/states/eat.rs",
+                "the handler of Eat is not written: src/moose/states/eat.rs",
                 None,
             ),
         ],
@@ -251,10 +251,10 @@ const WAYS: &[(&str, Change, &[Expected])] = &[
         &[
             (
                 "finalizers",
-                "others hold it by their finalizers: vet.example.com/checked",
+                "other finalizers hold it: vet.example.com/checked",
                 None,
             ),
-            ("deletionPath", "when its deletion path has ended", None),
+            ("deletionPath", "until the end of its deletion path", None),
             ("handler", "the handler of Leave to end", None),
         ],
     ),
@@ -269,16 +269,16 @@ const WAYS: &[(&str, Change, &[Expected])] = &[
         &[
             (
                 "childrenDeletion",
-                "deleted after its children, which the garbage collector deletes: Deployment barn",
+                "the garbage collector deletes its children first: Deployment barn",
                 None,
             ),
-            ("end", "the operator to end it", None),
+            ("end", "the operator, which is about to end it", None),
         ],
     ),
     (
         "Swim",
         |facts| stalled(facts, "UnknownState"),
-        &[("unknownState", "krator.yaml does not know the state Swim", None)],
+        &[("unknownState", "krator.yaml has no state Swim", None)],
     ),
     (
         "Roam",
@@ -291,7 +291,7 @@ const WAYS: &[(&str, Change, &[Expected])] = &[
         &[
             (
                 "request",
-                "because the annotation zoo.example.com/requestedAt asks for it",
+                "because of the annotation zoo.example.com/requestedAt",
                 None,
             ),
             ("timer", "every 30s", None),
@@ -304,7 +304,7 @@ const WAYS: &[(&str, Change, &[Expected])] = &[
         &[
             (
                 "specChange",
-                "has not dealt with the last change of the spec yet, generation 2",
+                "has not processed generation 2 of the spec yet",
                 None,
             ),
             ("nothing", "it is as its spec asks", None),
@@ -316,7 +316,7 @@ const WAYS: &[(&str, Change, &[Expected])] = &[
         &[
             (
                 "leader",
-                "no pod of the operator zoo acts: zoo-1_1 has renewed its Lease last, 5m ago",
+                "no pod of the operator zoo is active: zoo-1_1 renewed its Lease last, 5m ago",
                 None,
             ),
             ("timer", "every 30s", None),
@@ -413,8 +413,8 @@ fn an_explanation_has_the_state_the_error_the_children_and_the_last_events() {
            no grass\n\
          \n\
          it waits for\n  \
-           Eat may last 10m, and leads to Lost then (due 2026-06-01T12:05:00Z, in 5m)\n  \
-           its handler has failed once and is tried again 2s after the last failure, 5 more times at most, and goes to Lost then \
+           Eat may last 10m; then the object goes to Lost (due 2026-06-01T12:05:00Z, in 5m)\n  \
+           its handler has failed once and is retried 2s after the last failure, 5 more times at most, and goes to Lost then \
            (due 2026-06-01T12:00:00Z, 0s ago)\n\
          \n\
          last error (attempt 1)\n  \

@@ -1,4 +1,4 @@
-//! What an object waits for, by the graph of its kind.
+//! Determines what an object waits for, by the graph of its kind.
 
 mod gate;
 mod rest;
@@ -21,7 +21,7 @@ use crate::render::rust::handlers::handler_file;
 /// Collects what an object waits for.
 struct Waits<'a> {
     kind: &'a Kind,
-    /// What an operator goes by.
+    /// The facts that an operator decides by.
     graph: &'a Graph<'a>,
     /// The values of the fields that the graph refers to.
     field_values: Vec<Option<FieldValue>>,
@@ -52,7 +52,8 @@ impl Waits<'_> {
             Some(development) if development.acts => {}
             Some(development) => {
                 let who = development.actor();
-                let text = format!("{who} runs no operator at the moment; what it has printed last says why");
+                let text =
+                    format!("{who} is not running an operator at the moment; its last output says why");
                 self.add("leader", text, None);
             }
             None if description.deploy.leader_election.value => self.leader(description),
@@ -76,23 +77,23 @@ impl Waits<'_> {
         let operator = description.operator.as_str();
         let why = match &self.facts.lease {
             Lookup::Unknown(_) => return,
-            Lookup::Absent => "none has ever held its Lease".to_owned(),
+            Lookup::Absent => "its Lease has never been held".to_owned(),
             Lookup::There(lease) => match leader(lease, self.facts.lease_later.as_ref(), self.facts.now) {
                 Leader::Is(_) => return,
-                Leader::Nobody => "nobody holds its Lease".to_owned(),
+                Leader::Nobody => "its Lease has no holder".to_owned(),
                 Leader::Gone(holder, since) => {
-                    format!("{holder} has renewed its Lease last, {} ago", rounded(since))
+                    format!("{holder} renewed its Lease last, {} ago", rounded(since))
                 }
             },
         };
         self.add(
             "leader",
-            format!("no pod of the operator {operator} acts: {why}; `krator doctor` says more"),
+            format!("no pod of the operator {operator} is active: {why}; `krator doctor` shows more"),
             None,
         );
     }
 
-    /// What holds an object that is deleted, beside its deletion path.
+    /// What holds an object that is being deleted, in addition to its deletion path.
     fn deletion(&mut self) {
         let metadata = &self.facts.object["metadata"];
         if metadata["deletionTimestamp"].is_null() {
@@ -117,7 +118,7 @@ impl Waits<'_> {
             };
             self.add(
                 "childrenDeletion",
-                format!("it is deleted after its children, which the garbage collector deletes: {which}"),
+                format!("it is being deleted; the garbage collector deletes its children first: {which}"),
                 None,
             );
         }
@@ -128,7 +129,7 @@ impl Waits<'_> {
         let others: Vec<&str> = others.copied().collect();
         if !others.is_empty() {
             let text = format!(
-                "it is deleted, and others hold it by their finalizers: {}",
+                "it is being deleted, and other finalizers hold it: {}",
                 others.join(", ")
             );
             self.add("finalizers", text, None);
@@ -142,14 +143,14 @@ impl Waits<'_> {
             let is_on_path = state.is_some_and(|state| self.kind.state(state).on_deletion_path);
             let text = match (is_on_path, self.kind.machine.deletion) {
                 (true, _) => format!(
-                    "it is deleted when its deletion path has ended; the finalizer {ours} holds it until then"
+                    "it is being deleted; the finalizer {ours} holds it until the end of its deletion path"
                 ),
                 (false, Some(entry)) => format!(
-                    "it is deleted, and the operator has not led it to {} yet; the finalizer {ours} holds it until its deletion path has ended",
+                    "it is being deleted, but the operator has not moved it to {} yet; the finalizer {ours} holds it until the end of its deletion path",
                     self.name(entry.value)
                 ),
                 (false, None) => format!(
-                    "it is deleted when the operator has taken off the finalizer {ours}, of a former description"
+                    "it is being deleted; the finalizer {ours} of a former description holds it until the operator removes that"
                 ),
             };
             self.add("deletionPath", text, None);
@@ -170,7 +171,7 @@ impl Waits<'_> {
             return self.add(
                 "pause",
                 format!(
-                    "the annotation {group}/paused is set, and no handler runs until it is gone: kubectl annotate {} {}{namespace} {group}/paused-",
+                    "the annotation {group}/paused is set, and no handler runs until it is removed: kubectl annotate {} {}{namespace} {group}/paused-",
                     resource.plural.value, self.why.name
                 ),
                 None,
@@ -186,7 +187,7 @@ impl Waits<'_> {
         };
         let Some(id) = self.stored_state(stored) else {
             let text = format!(
-                "krator.yaml does not know the state {stored}, so an operator of it leaves the object alone until one runs that knows it, or until it is deleted"
+                "krator.yaml has no state {stored}, so no handler runs until an operator that has the state is deployed, or until the object is deleted"
             );
             return self.add("unknownState", text, None);
         };
@@ -202,14 +203,13 @@ impl Waits<'_> {
         let handled = object["status"]["lastHandledRequest"].as_str();
         if stalled.is_some_and(|(reason, _)| reason == "NotWritten") {
             let text = format!(
-                "nobody has written the handler of {stored}: {}",
+                "the handler of {stored} is not written: {}",
                 handler_file(self.kind, state)
             );
             return self.add("notWritten", text, None);
         }
         if requested.is_some() && requested != handled {
-            let text =
-                format!("its handler is to run because the annotation {group}/requestedAt asks for it");
+            let text = format!("its handler will run because of the annotation {group}/requestedAt");
             self.add("request", text, None);
         }
         if object["status"]["attempts"]
@@ -226,9 +226,7 @@ impl Waits<'_> {
             && observed < generation
             && state.kind.value != StateKind::Working
         {
-            let text = format!(
-                "the operator has not dealt with the last change of the spec yet, generation {generation}"
-            );
+            let text = format!("the operator has not processed generation {generation} of the spec yet");
             self.add("specChange", text, None);
         }
         self.rest(state);
@@ -242,7 +240,7 @@ impl Waits<'_> {
             .map(|(id, _)| id)
     }
 
-    /// What an operator goes by in a state.
+    /// The facts that an operator decides by in a state.
     fn policy(&self, state: &State) -> Option<&Policy<'_>> {
         let number = self.graph.find(state.name.as_str())?;
         Some(self.graph.state(number))
@@ -284,7 +282,7 @@ impl Waits<'_> {
         let to = to.name;
         let text = match when {
             When::After(after) => format!(
-                "{} may last {}, and leads to {to} then",
+                "{} may last {}; then the object goes to {to}",
                 state.name.value,
                 format_duration(after)
             ),
@@ -292,7 +290,7 @@ impl Waits<'_> {
                 format!("a schedule leads from {} to {to}", state.name.value)
             }
             When::At(_) => format!(
-                "{} may last until a time that the object names, and leads to {to} then",
+                "{} may last until a time in the object; then the object goes to {to}",
                 state.name.value
             ),
         };
@@ -314,7 +312,7 @@ impl Waits<'_> {
             .policy(state)
             .filter(|policy| policy.effects != Effects::Once);
         let Some(retry) = policy.map(|policy| policy.retry) else {
-            return self.add("retry", "its handler has failed and is tried again", None);
+            return self.add("retry", "its handler has failed and is retried", None);
         };
         // Without the jitter, which shortens it by up to a tenth.
         let delay = retry.delay(attempts, 0);
@@ -336,7 +334,7 @@ impl Waits<'_> {
             format!("{attempts} times in a row")
         };
         let text = format!(
-            "its handler has failed {count} and is tried again {} after the last failure, {limit}",
+            "its handler has failed {count} and is retried {} after the last failure, {limit}",
             format_duration(delay)
         );
         self.add("retry", text, due);

@@ -209,7 +209,7 @@ impl kube::Resource for Certificate {
     }
 }
 
-/// Opaque (`other.example.com/v1`). krator does not know its schema, so only its metadata is typed.
+/// Opaque (`other.example.com/v1`). Its schema is unknown to krator, so only its metadata is typed.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Opaque {
     /// Name, namespace, labels and other metadata.

@@ -165,7 +165,7 @@ async fn the_server_of_krator_dev_needs_no_deployment_and_no_lease() {
     let said = text(&doctor.stdout);
     assert_eq!(doctor.status.code(), Some(1), "{said}");
     assert!(
-        said.contains("`krator dev` (process 4711) runs no operator at the moment"),
+        said.contains("`krator dev` (process 4711) is not running an operator at the moment"),
         "{said}"
     );
 }

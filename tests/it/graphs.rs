@@ -73,9 +73,9 @@ fn rules_over_graphs_agree_with_a_naive_reference() {
             context()
         );
         assert_eq!(
-            states("choke-point"),
+            states("unavoidable-state"),
             reference.choke_points(),
-            "choke-point {}",
+            "unavoidable-state {}",
             context()
         );
         assert_eq!(

@@ -205,7 +205,7 @@ fn what_only_breaks_clients_can_be_allowed_alone() {
     let refused = edited.krator(&["gen"]);
     let said = text(refused.stderr);
     assert!(
-        said.contains("nothing was written: 0 break stored objects, 1 breaks clients; if no client matters, apply it with `krator gen --allow-breaking=clients`"),
+        said.contains("nothing was written: 0 break stored objects, 1 breaks clients; to accept the effect on clients, run `krator gen --allow-breaking=clients`"),
         "{said}"
     );
     let both = first.replace("Scaling", "Growing") + "webhooks: {validate: {}}\n";

@@ -68,7 +68,7 @@ const WRONG: &[(&str, &str)] = &[
     ("check --frob", "unexpected argument '--frob'"),
     ("check missing", "cannot read `missing`: No such file"),
     ("check moose.yaml missing", "cannot read `missing`: No such file"),
-    ("check dir", "`dir` is a folder without a krator.yaml"),
+    ("check dir", "the folder `dir` has no krator.yaml"),
     ("check dangling", "cannot read `dangling`: No such file"),
     ("check loop", "cannot read `loop`: Too many levels"),
     (
@@ -78,14 +78,14 @@ const WRONG: &[(&str, &str)] = &[
     ("check", "there is no krator.yaml"),
     (
         "check bad/krator.yaml",
-        "`bad/krator.yaml` is a folder without a krator.yaml",
+        "the folder `bad/krator.yaml` has no krator.yaml",
     ),
     ("check --format=frob moose.yaml", "invalid value 'frob'"),
     ("gen", "`krator gen` works in the folder of an operator"),
     ("dev", "`krator dev` works in the folder of an operator"),
     ("gen frob", "unrecognized subcommand 'frob'"),
     ("gen crd missing", "cannot read `missing`"),
-    ("gen sample dir", "`dir` is a folder without a krator.yaml"),
+    ("gen sample dir", "the folder `dir` has no krator.yaml"),
     ("gen rbac dangling", "cannot read `dangling`"),
     (
         "gen crd moose.yaml moose.yaml",
@@ -109,9 +109,9 @@ const WRONG: &[(&str, &str)] = &[
     ),
     ("diff moose.yaml", "required arguments were not provided"),
     ("diff moose.yaml missing", "cannot read `missing`"),
-    ("diff dir moose.yaml", "`dir` is a folder without a krator.yaml"),
+    ("diff dir moose.yaml", "the folder `dir` has no krator.yaml"),
     ("diff - -", "only one of the descriptions can come from stdin"),
-    ("check --fix -", "`--fix` changes files, and `-` is none"),
+    ("check --fix -", "`--fix` cannot change standard input (`-`)"),
     ("check --fix missing", "cannot read `missing`: No such file"),
     ("explain frob", "there is no rule or key `frob`"),
     ("schema frob", "invalid value 'frob'"),
@@ -120,14 +120,17 @@ const WRONG: &[(&str, &str)] = &[
     ("man", "required arguments were not provided"),
     ("man moose.yaml", "cannot write man pages to `moose.yaml`"),
     ("lsp --frob", "unexpected argument '--frob'"),
-    ("lsp", "the editor did not begin a session"),
+    ("lsp", "the editor did not start a session"),
     ("new", "begin with an example: `krator new --list`"),
-    ("new dir", "`dir` is a folder without a krator.yaml"),
-    ("new bad", "`bad` is a folder without a krator.yaml"),
-    ("new made", "the description of a crate already: `krator gen`"),
+    ("new dir", "the folder `dir` has no krator.yaml"),
+    ("new bad", "the folder `bad` has no krator.yaml"),
+    (
+        "new made",
+        "already the description of a crate: update that with `krator gen`",
+    ),
     (
         "new --example frob",
-        "there is no example `frob`; known: memcached",
+        "unknown example `frob`; the examples are memcached",
     ),
     ("new moose.yaml --example moose", "cannot be used with"),
     ("new --list --example moose", "cannot be used with"),
@@ -151,7 +154,7 @@ const WRONG: &[(&str, &str)] = &[
     ),
     (
         "init --kind Website --group web.example.com --states Live,Live",
-        "--states: `Live` is there twice",
+        "--states: `Live` is repeated",
     ),
     (
         "init --kind Website --group web.example.com --output moose.yaml",
@@ -195,9 +198,9 @@ const WRONG: &[(&str, &str)] = &[
     ("new moose.yaml --out dangling", "`dangling` is not a folder"),
     (
         "new moose.yaml --out dir",
-        "`dir` is not empty: name a folder that is not there yet",
+        "`dir` is not empty: name a new folder",
     ),
-    ("new moose.yaml --out made", "holds a crate that krator made"),
+    ("new moose.yaml --out made", "already has a crate of krator"),
     ("new moose.yaml --out .", "`.` is not empty"),
     ("new moose.yaml --runtime frob", "invalid value 'frob'"),
     ("new moose.yaml --runtime path=", "invalid value 'path='"),
@@ -332,7 +335,7 @@ fn a_folder_stands_for_its_description() {
     // Beside the crate there is a description, too, but nothing to run.
     let output = run(&started, &["dev"], "");
     let told = String::from_utf8(output.stderr).expect("text");
-    assert!(told.contains("`.` is not the folder of a crate"), "{told}");
+    assert!(told.contains("`.` is not the folder of a krator crate"), "{told}");
 }
 
 /// After an edit, `krator check` says that the crate is behind, and finds nothing in files that are not there yet.

@@ -1,4 +1,4 @@
-//! Who else decides about writes: webhooks and policies, after `pkg/admission/plugin` of `k8s.io/apiserver`.
+//! Admission of writes: webhooks and policies, after `pkg/admission/plugin` of `k8s.io/apiserver`.
 //!
 //! A request has the state alone, and webhooks must not be waited for meanwhile. Where one is to be asked, the request
 //! therefore ends before it has changed anything, the webhook is called, and the request begins anew with the response at hand. If

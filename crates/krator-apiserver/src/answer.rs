@@ -37,7 +37,7 @@ pub(crate) fn one<'a>(kind: &Kind, object: &'a Json, form: &MediaType, include: 
         MediaType::Objects => kind.to_served(object),
         MediaType::Metadata { version, .. } => Cow::Owned(metadata_of(kind, object, version)),
         MediaType::Table(version) => {
-            // What a dry run has made has no version.
+            // The result of a dry run has no version.
             let metadata = of_texts([("resourceVersion", meta(object, "resourceVersion"))]).into();
             Cow::Owned(table(
                 kind,

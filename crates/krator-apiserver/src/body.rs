@@ -109,7 +109,7 @@ fn yaml(body: &[u8]) -> Result<(Json, Vec<String>), Unreadable> {
     }
 }
 
-/// What is said of a body whose aliases would make too much of it.
+/// The error for a body whose aliases expand to too many values.
 const EXCESSIVE: &str = "document contains excessive aliasing";
 
 /// The path of a value. It is written out only for a field that is there twice.

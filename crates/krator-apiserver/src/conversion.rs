@@ -27,7 +27,7 @@ pub(crate) struct Converter {
 struct Webhook {
     /// How the definition says that it is called.
     client: Json,
-    /// What stands for a Service.
+    /// A stand-in for a Service.
     convert: Option<Arc<Convert>>,
 }
 
@@ -130,7 +130,7 @@ fn ask(client: &Json, object: &Json, to: &str) -> Result<Json, String> {
     }
 }
 
-/// What a real server says of a Service that nobody stands for.
+/// The error of a real server for a Service without endpoints.
 fn unreachable(client: &Json) -> String {
     let text = |path: &[&str]| at(client, path).as_str().unwrap_or_default();
     let name = text(&["service", "name"]);

@@ -30,7 +30,7 @@ pub(crate) struct Validation {
     pub text: String,
 }
 
-/// What match conditions say.
+/// The result of match conditions.
 pub(crate) enum Conditions {
     Hold,
     DoNotHold,
@@ -82,7 +82,7 @@ impl Compiled {
         Ok(compiled)
     }
 
-    /// What the match conditions say. One that does not hold decides, whatever others say.
+    /// Evaluates the match conditions. A false one decides, whatever the others are.
     pub fn conditions(&self, scope: &Scope<'_>) -> Result<Conditions, Refusal> {
         let mut failed = Vec::new();
         for (text, condition) in &self.conditions {

@@ -17,7 +17,7 @@ pub struct FieldSet {
     children: BTreeMap<PathElement, FieldSet>,
 }
 
-/// What becomes of the fields below one that a difference takes away.
+/// The treatment of fields below one that a difference removes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Below {
     Stays,

@@ -196,7 +196,7 @@ fn settle(state: &mut State, kind: &Kind, object: &Arc<Json>) {
 fn read_again(state: &mut State, definition: &Definition) {
     let of = id(&definition.group, &definition.names.plural);
     let kind = state.kinds.any(&of).cloned();
-    // Nobody reads the objects of a resource that is not served.
+    // The objects of a resource that is not served are not read.
     let Some(versions) = kind.as_ref().and_then(|kind| kind.versions()) else {
         return;
     };

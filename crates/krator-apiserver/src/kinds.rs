@@ -296,7 +296,7 @@ impl Kind {
 #[derive(Default)]
 pub(crate) struct Kinds {
     all: BTreeMap<(String, String, String), Arc<Kind>>,
-    /// What stands for the conversion webhooks of definitions.
+    /// The stand-in for the conversion webhooks of definitions.
     pub convert: Option<Arc<Convert>>,
 }
 

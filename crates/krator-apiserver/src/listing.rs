@@ -23,7 +23,7 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// What the parameters of a request select.
+    /// The selection by the parameters of a request.
     ///
     /// # Errors
     ///

@@ -159,11 +159,11 @@ pub(crate) fn check_stream(headers: &HeaderMap) -> Result<(), Refusal> {
     }
 }
 
-/// What the client likes best among the forms that there are: the second part of its name, and the form.
+/// The media type that the client prefers among the available ones: its subtype, and the type.
 fn liked(headers: &HeaderMap) -> Option<(&str, MediaType)> {
     let accept = header_text(headers, header::ACCEPT.as_str());
     let mut clauses: Vec<Clause<'_>> = accept.split(',').filter_map(Clause::read).collect();
-    // Those that name a form come before those with a star, and of both those that are liked more.
+    // Exact types come before wildcards, and among each, higher quality comes first.
     let rank = |clause: &Clause<'_>| (clause.form.0 == "*", clause.form.1 == "*");
     clauses.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| rank(a).cmp(&rank(b))));
     clauses

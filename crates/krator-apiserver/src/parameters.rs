@@ -50,7 +50,7 @@ pub(crate) enum Unknown {
     Strict,
 }
 
-/// What the parameters of a write say.
+/// The parameters of a write.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WriteParameters {
     pub dry_run: bool,
@@ -109,7 +109,7 @@ impl WriteParameters {
     }
 }
 
-/// What the parameters of a list or of a watch say.
+/// The parameters of a list or of a watch.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ListParameters {
     pub labels: LabelSelector,
@@ -242,7 +242,7 @@ fn is_exact(query: &Query, limit: Option<i64>) -> bool {
 ///
 /// # Errors
 ///
-/// What is wrong with a text that is none.
+/// The error for an invalid text.
 pub(crate) fn version_number(text: &str) -> Result<Option<u64>, String> {
     if text.is_empty() {
         return Ok(None);

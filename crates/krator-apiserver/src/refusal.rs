@@ -247,7 +247,7 @@ impl Refusal {
         Self::new(413, "RequestEntityTooLarge", About::default(), message)
     }
 
-    /// What the request waits for does not come in time.
+    /// The request has timed out.
     pub fn timeout(why: &str, cause: Cause) -> Self {
         Self {
             causes: vec![cause],

@@ -135,7 +135,7 @@ fn metadata_errors(kind: &Kind, object: &Json) -> Vec<FieldError> {
             .map(|problem| {
                 let value = problem.path.find(object).cloned();
                 FieldError {
-                    // What is not there is an empty text for the API server.
+                    // The API server treats an absent value as an empty text.
                     value: value.or_else(|| Some("".into())),
                     ..FieldError::from(problem)
                 }

@@ -103,7 +103,7 @@ impl Server {
 async fn accept(listener: TcpListener, acceptor: TlsAcceptor, server: Server) {
     let mut connections = tokio::task::JoinSet::new();
     loop {
-        // One that could not be accepted is gone; the next may be fine.
+        // A failed connection is lost; the next one may succeed.
         let Ok((stream, _)) = listener.accept().await else {
             continue;
         };

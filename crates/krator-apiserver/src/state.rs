@@ -26,7 +26,7 @@ pub(crate) struct State {
     pub users: Users,
     /// Whether roles decide who may do what; otherwise everybody may do everything.
     pub rbac: bool,
-    /// What the request that has the state asks of webhooks.
+    /// The webhook calls of the request that holds the state.
     pub session: Session,
     /// The expressions of configurations of admission, each with the version of the object that has them.
     pub compiled: BTreeMap<String, (String, Arc<Compiled>)>,

@@ -107,7 +107,7 @@ impl Default for Store {
 /// Changes that are no longer remembered.
 pub(crate) struct Forgotten;
 
-/// What has changed since a version, for a watch.
+/// The changes since a version, for a watch.
 pub(crate) struct WatchUpdate {
     pub changes: Result<Vec<Arc<Change>>, Forgotten>,
     pub version: u64,

@@ -46,7 +46,7 @@ impl User {
         Self::new("admin", &[MASTERS])
     }
 
-    /// Somebody who has not said who it is.
+    /// The anonymous user.
     pub fn anonymous() -> Self {
         Self {
             name: ANONYMOUS.to_owned(),

@@ -151,7 +151,7 @@ impl Watch {
         }
     }
 
-    /// What is sent of an event, if anything.
+    /// The event as it is sent, if at all.
     ///
     /// # Errors
     ///

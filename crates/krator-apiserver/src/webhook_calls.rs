@@ -1,4 +1,4 @@
-//! What a request asks of webhooks, and what they have answered so far.
+//! The webhook calls of a request, and the responses so far.
 
 use crate::world::World;
 use serde_json::Value as Json;
@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, time::Duration};
 /// A call of a webhook.
 #[derive(Debug, Clone)]
 pub(crate) struct WebhookCall {
-    /// What makes it the same call as another one.
+    /// The identity of the call.
     pub key: String,
     /// The `AdmissionRequest`, without a uid.
     pub request: Json,
@@ -20,11 +20,11 @@ pub(crate) struct WebhookCall {
 /// The `AdmissionResponse`, or why there is none.
 pub(crate) type WebhookResponse = Result<Json, String>;
 
-/// What one request keeps from one attempt to the next.
+/// The data that a request keeps between attempts.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
     answers: BTreeMap<String, WebhookResponse>,
-    /// What has to be asked before the next attempt.
+    /// The calls that have to be made before the next attempt.
     wanted: Vec<WebhookCall>,
     warnings: Vec<String>,
     /// The uid of the new object, so that all attempts ask about the same one.

@@ -1,4 +1,4 @@
-//! What a server has from outside of it: the time, and chance.
+//! The external inputs of a server: the time, and randomness.
 
 use jiff::Timestamp;
 use std::sync::atomic::{AtomicU64, Ordering};

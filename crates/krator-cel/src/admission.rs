@@ -70,7 +70,7 @@ pub struct Environment {
 #[derive(Debug)]
 pub struct Expression(Program);
 
-/// What expressions are about.
+/// The subject of expressions.
 pub struct Request<'a> {
     /// The new object; `null` for deletions.
     pub object: &'a Json,
@@ -82,7 +82,7 @@ pub struct Request<'a> {
     pub namespace: &'a Json,
     /// Answers who may do what.
     pub decide: Arc<Decide>,
-    /// What the request itself asks for, without a verb.
+    /// The resource of the request itself, without a verb.
     pub asked: AccessCheck,
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// What an expression asks the authorizer.
+/// A check that an expression requests from the authorizer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AccessCheck {
     /// The namespace and the name of the service account that it is about, unless it is about the sender of the request.

@@ -12,7 +12,7 @@ use crate::syntax::tokens::is_reserved;
 use crate::syntax::tree::{Literal, Loop, Node, NodeKind};
 use crate::types::{Bindings, Type};
 
-/// What an expression may use besides the functions and constants that the API server declares for all: its variables with
+/// The environment of an expression besides the functions and constants that the API server declares for all: its variables with
 /// their types, and the fields of objects. It is empty at first.
 #[derive(Debug, Clone, Default)]
 pub struct TypeEnvironment {

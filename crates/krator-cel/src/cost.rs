@@ -1,4 +1,4 @@
-//! What expressions cost at most, by the estimate of the API server.
+//! The maximum cost of expressions, by the estimate of the API server.
 
 mod call_cost;
 mod coster;

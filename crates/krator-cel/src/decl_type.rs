@@ -32,7 +32,7 @@ pub struct DeclField {
     pub declared: DeclType,
 }
 
-/// What the values of a type consist of.
+/// The structure of the values of a type.
 #[derive(Debug, Clone)]
 pub enum Shape {
     /// A scalar: a bool, a number, a string, `bytes`, a time or a duration. [`Type::Dyn`] is either an integer or a string.

@@ -53,7 +53,7 @@ impl std::error::Error for Failure {}
 /// A value, or why there is none.
 pub(crate) type Fallible<T> = Result<T, Failure>;
 
-/// What the API server says of an expression whose evaluation costs too much: the text of a [`Failure::Error`].
+/// The error of the API server for an expression whose evaluation costs too much: the text of a [`Failure::Error`].
 pub const COST_LIMIT_EXCEEDED: &str = "operation cancelled: actual cost limit exceeded";
 
 fn too_costly<T>() -> Fallible<T> {

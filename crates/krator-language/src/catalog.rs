@@ -1,8 +1,9 @@
-//! What a rule is: a name, a severity, a summary and an explanation; and, as data, the rules that are no check of their own but
+//! The parts of a rule: a name, a severity, a summary and an explanation; and, as data, the rules that are no check of their own but
 //! are reported while a description is read or compared. `krator explain` prints them with those of `crate::rules`.
 
 mod code;
 mod edits;
+pub mod former_names;
 pub mod keys;
 mod language;
 mod regen;

@@ -80,7 +80,7 @@ pub struct Change {
     pub proposal: Option<Proposal>,
     /// The consequences for stored objects.
     pub stored: Stored,
-    /// The way in which the change breaks clients: valid requests are refused or mean something else, or what they read is gone.
+    /// The way in which the change breaks clients: valid requests are refused or mean something else, or it is missing in responses.
     pub clients: Option<&'static str>,
     /// A remedy for the author.
     pub help: Option<String>,

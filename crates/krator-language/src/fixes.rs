@@ -1,7 +1,7 @@
 //! Fixes of findings, applied to the text of a description.
 
 use crate::Checked;
-use crate::catalog::{Severity, VERSION_SKIPPED};
+use crate::catalog::{FORMER_NAME, Severity, VERSION_SKIPPED};
 use crate::checked::check_with;
 use crate::finding::{self, Finding, Fix, Source, Span};
 use crate::model::Extra;
@@ -117,6 +117,15 @@ pub fn asking_for(source: &Source, files: &Files, extras: &BTreeSet<Extra>) -> O
     let checked = check_with(source.name(), text.as_bytes(), files);
     let asks = extras.is_subset(&checked.description.as_ref()?.deploy.extras);
     asks.then_some(text)
+}
+
+/// The text of a description in which the present names of the language replace former ones. `None` if it has none.
+pub fn with_present_names(checked: &Checked) -> Option<String> {
+    let mut findings = checked.findings.clone();
+    findings.retain(|finding| finding.rule == &FORMER_NAME);
+    let fixes = certain(&findings).into_iter();
+    let edits: Vec<_> = fixes.map(|fix| (fix.span, fix.replacement.clone())).collect();
+    (!edits.is_empty()).then(|| replaced(checked.source.text(), &edits))
 }
 
 /// A text whose `deploy` has this key with the value `true`.

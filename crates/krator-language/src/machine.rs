@@ -89,7 +89,7 @@ impl<'k> Numbers<'k> {
     }
 }
 
-/// What the policy of a state refers to and the model has in another form.
+/// Data that the policy of a state refers to and that the model has in another form.
 struct Owned<'k> {
     names: Vec<&'k str>,
     next: Vec<rt::StateId>,

@@ -130,9 +130,9 @@ pub struct Kind {
     pub watches: Vec<Watch>,
     /// Further rights.
     pub access: Vec<Access>,
-    /// What the API server asks before it stores an object.
+    /// The webhooks that the API server calls before it stores an object.
     pub webhooks: Webhooks,
-    /// What the API server refuses by policies.
+    /// The requests that policies deny.
     pub admission: Admission,
     /// Older versions, the newest of them first.
     pub versions: Vec<Version>,

@@ -97,7 +97,7 @@ pub(crate) fn moves(kind: &Kind) -> Moves {
     Moves::of(kind, &StateGraph::of(kind))
 }
 
-/// What the policies of a manifest remember.
+/// The data that the policies of a manifest preserve.
 fn remembered(manifest: &str) -> FormerMoves {
     let documents = serde_yaml::Deserializer::from_str(manifest);
     let documents = documents.filter_map(|document| Json::deserialize(document).ok());

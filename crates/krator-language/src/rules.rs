@@ -8,7 +8,7 @@ mod allow;
 mod assumed_scope;
 mod boolean_in_spec;
 mod broad_access;
-mod choke_point;
+mod unavoidable_state;
 mod cluster_wide_access;
 mod conflicting_rename;
 mod conversion_invalid;
@@ -43,7 +43,7 @@ mod no_exit;
 mod no_path_to_final;
 mod no_timeout;
 mod once_asks_twice;
-mod outlives_nothing;
+mod deletion_without_path;
 mod oversized_policy;
 mod phase_in_status;
 mod property_violated;
@@ -57,7 +57,7 @@ mod spec_change_ignored;
 mod stale_condition;
 mod timeout_interrupts_once;
 mod unbounded_loop;
-mod unelected_replicas;
+mod replicas_without_leader;
 mod unjudged_rule;
 mod unreachable_state;
 mod unreached_change;
@@ -89,7 +89,7 @@ static CHECKS: &[Check] = &[
     assumed_scope::CHECK,
     boolean_in_spec::CHECK,
     broad_access::CHECK,
-    choke_point::CHECK,
+    unavoidable_state::CHECK,
     cluster_wide_access::CHECK,
     conflicting_rename::CHECK,
     conversion_invalid::CHECK,
@@ -124,7 +124,7 @@ static CHECKS: &[Check] = &[
     no_path_to_final::CHECK,
     no_timeout::CHECK,
     once_asks_twice::CHECK,
-    outlives_nothing::CHECK,
+    deletion_without_path::CHECK,
     oversized_policy::CHECK,
     phase_in_status::CHECK,
     property_violated::CHECK,
@@ -136,7 +136,7 @@ static CHECKS: &[Check] = &[
     stale_condition::CHECK,
     timeout_interrupts_once::CHECK,
     unbounded_loop::CHECK,
-    unelected_replicas::CHECK,
+    replicas_without_leader::CHECK,
     unjudged_rule::CHECK,
     unreachable_state::CHECK,
     unreached_change::CHECK,
@@ -156,7 +156,7 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
 
 /// The rule of a name.
 pub fn named(name: &str) -> Option<&'static Rule> {
-    // Those that are in both lists are the same.
+    // Findings in both lists are the same.
     let mut rules = catalog::without_check().chain(checked());
     rules.find(|rule| rule.name == name)
 }

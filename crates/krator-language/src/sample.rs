@@ -64,7 +64,7 @@ fn sample_name(resource: &Resource) -> String {
     let Some(name) = &resource.name else {
         return usual;
     };
-    // None of them is made before it is tried: a generated crate asks for the name several times.
+    // They are created lazily, because a generated crate needs the name several times.
     let asked = |least| pattern::string_matching(&name.pattern, least).to_ascii_lowercase();
     let around = ["-", ""].into_iter().flat_map(|join| {
         let asked = asked(0);

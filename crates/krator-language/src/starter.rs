@@ -70,7 +70,7 @@ spec:
 columns:
   - {{name: Size, path: .spec.size}}
 
-# The kinds whose objects your handlers create. A change of such an object wakes its owner.
+# The kinds whose objects your handlers create. A change of such an object triggers its owner.
 # owns: [apps/v1.Deployment, core/v1.Service]
 
 {graph}"

@@ -106,7 +106,7 @@ pub fn customs<'a>(description: &'a Description, kind: &'a Kind) -> impl Iterato
     (0..kind.versions.len()).flat_map(move |at| customs_of(description, kind, at))
 }
 
-/// Those between a version and the next newer one.
+/// The changes between a version and the next newer one.
 fn customs_of<'a>(
     description: &'a Description,
     kind: &'a Kind,

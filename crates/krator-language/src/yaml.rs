@@ -39,7 +39,7 @@ pub(crate) fn document(value: &Json) -> String {
     out
 }
 
-/// What the key of a comment begins with. Values that users write, such as defaults, may have any key that people can see.
+/// The prefix of the key of a comment. Values that users write, such as defaults, may have any key that people can see.
 const COMMENT: &str = "\u{0}#";
 
 /// Adds a field with a comment before it, which [`commented`] writes and [`bare`] takes out. The field is not the first one of

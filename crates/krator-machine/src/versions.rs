@@ -58,7 +58,7 @@ pub struct Older {
     /// The version.
     #[serde(flatten)]
     pub shape: Shape,
-    /// What makes an object of the next newer version of one of this version, in this order.
+    /// The changes that lead from this version to the next newer one, in this order.
     pub changes: Vec<Change>,
 }
 
@@ -126,6 +126,11 @@ pub fn converted<From: DeserializeOwned, To: Serialize>(
 
 /// The annotation for what a version cannot hold, of kinds of a group.
 pub fn annotation(group: &str) -> String {
+    format!("{group}/conversion-data")
+}
+
+/// The former name of [`annotation`], which is read for one release.
+pub fn former_annotation(group: &str) -> String {
     format!("{group}/held")
 }
 
@@ -354,7 +359,8 @@ impl Versions {
     pub fn take_annotation(&self, object: &mut Value) -> Option<String> {
         let metadata = object.get_mut("metadata")?.as_object_mut()?;
         let annotations = metadata.get_mut("annotations")?.as_object_mut()?;
-        let taken = annotations.remove(&self.annotation());
+        let former = annotations.remove(&former_annotation(&self.group));
+        let taken = annotations.remove(&self.annotation()).or(former);
         if annotations.is_empty() {
             metadata.remove("annotations");
         }

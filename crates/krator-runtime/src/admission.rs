@@ -61,7 +61,7 @@ pub struct Review<'a, K: Reviewed> {
     pub old: Option<K>,
     /// The operation: create, update or delete.
     pub operation: Operation,
-    /// Who makes the request.
+    /// The user who makes the request.
     pub user: &'a UserInfo,
     /// Whether nothing is stored, whatever the verdict.
     pub dry_run: bool,

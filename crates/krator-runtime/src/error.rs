@@ -35,7 +35,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// assert_eq!(parse_weight("0").unwrap_err().class(), Class::Transient);
 /// ```
 pub struct Error {
-    /// What was being done, with a colon after each part of it.
+    /// The context of the error, with a colon after each part.
     context: String,
     source: Boxed,
     class: Option<Class>,

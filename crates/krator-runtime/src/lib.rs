@@ -125,7 +125,7 @@ pub use krator_machine::{
 };
 #[cfg(feature = "kube")]
 pub use kube::api::PropagationPolicy;
-// What the machine decides, under the names that it has there.
+// The decisions of the machine, under the names that they have there.
 #[cfg(feature = "kube")]
 use krator_machine::text;
 use krator_machine::{conditions, engine, field_value, graph, spec_digest, status};

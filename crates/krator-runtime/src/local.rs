@@ -173,7 +173,8 @@ impl<M: Machine> Local<M> {
     ///
     /// On a paused clock, if the object does not go; see [`run_until`](Self::run_until).
     pub async fn run(&mut self) {
-        self.run_to(|_| false, || "still existed at the end".to_owned()).await;
+        self.run_to(|_| false, || "still existed at the end".to_owned())
+            .await;
     }
 
     /// Runs the machine until nothing is due now, or the object is gone. It does not wait for polls and timeouts.

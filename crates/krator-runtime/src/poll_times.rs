@@ -106,15 +106,16 @@ impl Slow {
     /// Warns of it, unless that was done a while ago. In a debug build every handler may be slow, on a busy machine above all, and
     /// there it is no warning.
     pub(crate) fn report(self, kind: &str, state: &str, took: Duration) {
-        const MESSAGE: &str =
-            "a handler blocked the event loop; the handlers of this state now run on other threads";
         if self != Self::Warn {
             return;
         }
         let took_ms = took.as_millis();
+        let message = format!(
+            "the handler of {state} blocked the event loop for {took_ms} ms; it now runs on another thread"
+        );
         match cfg!(debug_assertions) {
-            true => tracing::debug!(kind, state, took_ms, "{MESSAGE}"),
-            false => tracing::warn!(kind, state, took_ms, "{MESSAGE}"),
+            true => tracing::debug!(kind, state, took_ms, "{message}"),
+            false => tracing::warn!(kind, state, took_ms, "{message}"),
         }
     }
 }
@@ -287,7 +288,7 @@ mod tests {
                 time::sleep(Duration::from_millis(1)).await;
                 let second = block(2 * SLOW);
                 tokio::spawn(async move {
-                    // What a handler starts is where all others are.
+                    // Tasks that a handler spawns run on the common thread.
                     (first, second, thread::current().id())
                 })
                 .await

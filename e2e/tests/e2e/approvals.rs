@@ -163,18 +163,15 @@ fn approvals_are_of_those_who_may() {
     let first = ledger.asks(&[]);
     let shown = ledger.krator("jane", &["approve"]).expect("jane may look");
     let namespace = &ledger.namespace;
-    let says = format!("Ledger/main in the namespace {namespace} waits for an approval since ");
+    let says = format!("Ledger/main in the namespace {namespace} has waited since ");
     assert!(shown.starts_with(&says), "{shown}");
     let says = format!(
-        ", to go from Running to Upgrading.\n\nIts spec, generation 1:\n\n  version: '17'\n\nTo approve that: \
+        " for an approval to go from Running to Upgrading.\n\nIts spec, generation 1:\n\n  version: '17'\n\nTo approve that: \
          krator approve Ledger/main --namespace {namespace} --id {first}\n"
     );
     assert!(shown.ends_with(&says), "{shown}");
     let why = ledger.krator("jane", &["why"]).expect("jane may look");
-    assert!(
-        why.contains("somebody has to approve it, as `krator approve` shows"),
-        "{why}"
-    );
+    assert!(why.contains("approve it with `krator approve`"), "{why}");
 
     // A new policy takes some time.
     let by_bob = format!("{first} by bob");
@@ -191,7 +188,7 @@ fn approvals_are_of_those_who_may() {
         ledger.is_refused(ledger.annotate("jane", wrong), form);
     }
     let other = ledger.krator("jane", &["approve", "--id", "0123456789abcdef"]);
-    ledger.is_refused(other, "asks for something else now");
+    ledger.is_refused(other, "this is not the current ask");
     let both = json!({
         "metadata": {"annotations": {"approvals.example.com/approve": format!("{first} by jane")}},
         "spec": {"version": "666"},
@@ -220,7 +217,7 @@ fn approvals_are_of_those_who_may() {
     ledger.apply("19");
     let third = ledger.asks(&[&first, &second]);
     let former = ledger.krator("jane", &["approve", "--id", &second]);
-    ledger.is_refused(former, "asks for something else now");
+    ledger.is_refused(former, "this is not the current ask");
     ledger.is_refused(ledger.annotate("jane", &format!("{first} by jane")), form);
 
     // While no operator runs, an approval is withdrawn by whoever may edit, given again, and survives an apply that does not name it.
@@ -233,7 +230,7 @@ fn approvals_are_of_those_who_may() {
     ledger.apply("19");
     let shown = ledger.krator("jane", &["approve"]).expect("jane may look");
     assert!(
-        shown.ends_with(&format!("\nIt is approved: {third} by jane\n")),
+        shown.ends_with(&format!("\nIt is approved by {third} by jane.\n")),
         "{shown}"
     );
     let _operator = start();

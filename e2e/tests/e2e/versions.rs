@@ -62,7 +62,7 @@ versions:
 
 const VERSIONS: [&str; 3] = ["v1", "v1beta1", "v1alpha1"];
 /// The annotation for what a version cannot hold.
-const HELD: &str = "shops.example.com/held";
+const HELD: &str = "shops.example.com/conversion-data";
 
 /// The name of the definition.
 const DEFINITION: &str = "shops.shops.example.com";

@@ -88,7 +88,7 @@ fn what_an_operator_does_with_an_object_is_told() {
     let due = krator(&["why", "-n", &namespace, "elk/hungry"]);
     let retry = due
         .lines()
-        .find(|line| line.contains("tried again 30s after the last failure, 9 more times"));
+        .find(|line| line.contains("retried 30s after the last failure, 9 more times"));
     assert!(
         retry.is_some_and(|line| line.contains(", in 2") || line.contains(", in 30s)")),
         "{due}"
@@ -122,6 +122,6 @@ fn what_an_operator_does_with_an_object_is_told() {
     assert!(
         gone["waits"][0]["text"]
             .as_str()
-            .is_some_and(|text| text.contains("no pod of the operator keeper acts"))
+            .is_some_and(|text| text.contains("no pod of the operator keeper is active"))
     );
 }

@@ -83,7 +83,7 @@ impl Response {
         serde_json::from_str(&self.body).unwrap_or_default()
     }
 
-    /// What an answer says that is no success: the message of a `Status`, or the text.
+    /// The error in a response: the message of a `Status`, or the text.
     pub fn message(&self) -> String {
         let json = self.json();
         let message = json["message"].as_str().unwrap_or(self.body.trim());
@@ -265,7 +265,7 @@ async fn answer(client: Client, request: Request) -> anyhow::Result<Response> {
         .uri(&request.path)
         .header(http::header::CONTENT_TYPE, content)
         .body(Body::from(body))
-        .with_context(|| format!("`{}` is no path", printable(&request.path)))?;
+        .with_context(|| format!("`{}` is not a path", printable(&request.path)))?;
     let answer = client.send(request).await?;
     let code = answer.status().as_u16();
     let date = answer

@@ -10,7 +10,7 @@ use crate::observed::development::Development;
 use crate::observed::{Lookup, text};
 use crate::why::Facts;
 
-/// What a cluster says about an object, whose operator runs in the namespace `home`.
+/// The facts of a cluster about an object, whose operator runs in the namespace `home`.
 ///
 /// # Errors
 ///
@@ -20,7 +20,7 @@ pub fn examine(named: &Named<'_>, description: &Description, home: &str) -> anyh
     let answer = named.read()?;
     let now = answer
         .time
-        .context("the API server does not say what time it is")?;
+        .context("the API server sent no valid `Date` header")?;
     let object = answer.json();
     // Events about objects without a namespace are in `default`.
     let events = resource_path("", "v1", "events", Some(namespace.unwrap_or("default")));

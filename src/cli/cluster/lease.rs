@@ -28,7 +28,7 @@ pub fn look_at_lease(cluster: &Cluster, namespace: &str, operator: &str) -> (Loo
     (first, later.and_then(|later| later.object().cloned()))
 }
 
-/// Who acts as an operator in a cluster, by its Lease. `None` also if that cannot be known.
+/// The active process of an operator in a cluster, by its Lease. `None` also if that cannot be determined.
 ///
 /// # Errors
 ///

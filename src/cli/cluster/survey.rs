@@ -19,12 +19,12 @@ const REVIEWS: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 /// The port of the probes, and where they are asked.
 const PROBES: u64 = 8081;
 
-/// What a cluster says about the operator of a description.
+/// The facts of a cluster about the operator of a description.
 pub fn survey(connection: &Connection, description: &Description, site: &Site) -> Facts {
     let reached = Cluster::connect(connection).and_then(|cluster| {
         let answer = cluster.ask(Request::get("/version"))?;
         let time = answer.time;
-        let time = time.ok_or_else(|| anyhow::anyhow!("its answer does not say what time it is"))?;
+        let time = time.ok_or_else(|| anyhow::anyhow!("its response has no valid `Date` header"))?;
         Ok((cluster, time))
     });
     let (cluster, time) = match reached {
@@ -139,7 +139,7 @@ fn selector(deployment: &Json) -> String {
     pairs.collect::<Vec<_>>().join("%2C")
 }
 
-/// What pods answer at `/readyz`, through the API server: those that run.
+/// The responses of running pods at `/readyz`, through the API server.
 fn probes(cluster: &Cluster, namespace: &str, pods: &[Json]) -> BTreeMap<String, Probe> {
     let is_running = |pod: &&Json| text(pod, "/status/phase") == "Running";
     let running: Vec<&Json> = pods.iter().filter(is_running).collect();
@@ -180,7 +180,7 @@ fn port(pod: &Json) -> u64 {
     ports.into_iter().next().unwrap_or(PROBES)
 }
 
-/// What is behind the Services that the API server calls.
+/// The endpoints of the Services that the API server calls.
 fn endpoints(cluster: &Cluster, facts: &Facts) -> BTreeMap<(String, String), Endpoints> {
     let webhooks = facts
         .configurations

@@ -81,7 +81,7 @@ impl Target {
 }
 
 impl Named<'_> {
-    /// What the API server answers that has it.
+    /// The object as the API server returns it.
     ///
     /// # Errors
     ///

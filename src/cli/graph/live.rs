@@ -30,7 +30,7 @@ pub fn population(args: &Live, description: &Description) -> anyhow::Result<Opti
         .context("the cluster does not answer")?;
     let now = answer
         .time
-        .context("the API server does not say what time it is")?;
+        .context("the API server sent no valid `Date` header")?;
     let objects = description.kinds.iter().map(|kind| {
         let resource = &kind.resource;
         let namespace = args

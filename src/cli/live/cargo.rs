@@ -36,9 +36,7 @@ impl Cargo {
         let host = about.lines().find_map(|line| line.strip_prefix("host: "));
         Ok(Self {
             folder: folder.to_owned(),
-            host: host
-                .context("`cargo -vV` does not say what it builds for")?
-                .to_owned(),
+            host: host.context("`cargo -vV` printed no host target")?.to_owned(),
         })
     }
 
@@ -52,8 +50,8 @@ impl Cargo {
         let mut cargo = Running::start(&mut self.command(&fetch))?;
         if !cargo.0.wait().await.context("cannot wait for cargo")?.success() {
             bail!(
-                "cargo cannot get the crates that the operator is built from; if this machine is offline, run \
-                 `cargo fetch` in `{}` while it is online",
+                "cargo cannot download the dependencies of the operator; if this machine is offline, run `cargo fetch` \
+                 in `{}` when it is online",
                 self.folder.display()
             );
         }
@@ -72,7 +70,11 @@ impl Cargo {
         let mut program = None;
         if let Some(messages) = cargo.0.stdout.take() {
             let mut lines = BufReader::new(messages).lines();
-            while let Some(line) = lines.next_line().await.context("cannot read what cargo says")? {
+            while let Some(line) = lines
+                .next_line()
+                .await
+                .context("cannot read the output of cargo")?
+            {
                 program = program_of(&line).or(program);
             }
         }
@@ -82,7 +84,7 @@ impl Cargo {
         }
         program
             .map(Some)
-            .context("the crate has no program: `src/main.rs` is missing")
+            .context("the crate has no binary: `src/main.rs` is missing")
     }
 
     /// Whether the crate has a feature for development. Crates of earlier versions do not.

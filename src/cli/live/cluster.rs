@@ -141,7 +141,7 @@ pub fn objects(manifest: &Path) -> anyhow::Result<Vec<Json>> {
     let text = fs::read_to_string(manifest).with_context(|| format!("cannot read `{name}`"))?;
     let documents = serde_yaml::Deserializer::from_str(&text).map(Json::deserialize);
     let objects: Result<Vec<Json>, _> = documents.collect();
-    let objects = objects.with_context(|| format!("`{name}` is no manifest"))?;
+    let objects = objects.with_context(|| format!("`{name}` is not a manifest"))?;
     Ok(objects.into_iter().filter(|object| !object.is_null()).collect())
 }
 
@@ -154,7 +154,7 @@ pub struct Embedded {
     snapshot: Option<PathBuf>,
     /// Whether it began without objects.
     is_new: bool,
-    /// What it knows about conversions.
+    /// The conversions that it can do.
     versions: SharedVersions,
 }
 
@@ -197,7 +197,7 @@ impl Embedded {
         };
         let saved: Snapshot = saved.with_context(|| {
             let path = path.display();
-            format!("cannot read the objects of the last session in `{path}`; `--fresh` begins with none")
+            format!("cannot read the objects of the last session in `{path}`; `--fresh` starts without them")
         })?;
         Ok(Self {
             snapshot: Some(path),
@@ -217,7 +217,7 @@ impl Embedded {
                 .any(|versions| versions.are_of(object, to) && versions.have_functions());
             match has_functions {
                 // They are in the operator, and nothing else may be stored in place of what they give.
-                true => Err("the operator whose functions convert it does not run".to_owned()),
+                true => Err("the operator that converts it is not running".to_owned()),
                 false => versions::convert(&known, object, to, &|_, _, value| Ok(value)),
             }
         };
@@ -228,7 +228,7 @@ impl Embedded {
             .await
             .context("cannot serve on this machine")?;
         let kubeconfig = std::path::absolute(folder)
-            .context("cannot find out the current folder")?
+            .context("cannot determine the current folder")?
             .join("kubeconfig");
         write_private(&kubeconfig, serving.kubeconfig().as_bytes())?;
         Ok(Self {
@@ -321,7 +321,7 @@ fn write_private(path: &Path, contents: &[u8]) -> anyhow::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let write = || {
         fs::create_dir_all(folder)?;
-        // Nobody else may read a temporary file.
+        // Other users may not read a temporary file.
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         file.write_all(contents)?;
         file.persist(path)?;

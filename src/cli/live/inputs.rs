@@ -117,7 +117,7 @@ impl Inputs {
     fn read(&mut self) -> BTreeMap<PathBuf, (Input, u64)> {
         let mut found = BTreeMap::new();
         let mut take = |path: PathBuf, input: Input| {
-            // One that cannot be read is as if absent: the verb that needs it says why.
+            // An unreadable file counts as absent: the verb that needs it reports the reason.
             if path.is_file()
                 && let Ok(bytes) = fs::read(&path)
             {

@@ -35,7 +35,7 @@ pub struct Start<'a> {
     pub log: Option<File>,
 }
 
-/// What a shell does that ends an operator: it waits for the end of its input, which the kernel closes when this process
+/// The script of a shell that stops an operator: it waits for the end of its input, which the kernel closes when this process
 /// ends.
 #[cfg(unix)]
 const GUARD: &str = r#"read -r _; kill -9 "$1""#;
@@ -148,19 +148,21 @@ pub fn process_id(process: &Child) -> Option<rustix::process::Pid> {
 #[cfg(unix)]
 fn guard(operator: &Child) -> anyhow::Result<Child> {
     // An operator that has ended already has no id, and 0 would be everybody.
-    let id = operator.id().context("the operator has ended at once")?;
+    let id = operator
+        .id()
+        .context("the operator exited right after its start")?;
     let mut shell = Command::new("sh");
     shell
         .args(["-c", GUARD, "krator-guard", &id.to_string()])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        // What ends the whole group, such as Ctrl-C, is not to end this shell first.
+        // Signals to the whole group, such as Ctrl-C, must not end this shell first.
         .process_group(0)
         .kill_on_drop(true);
     shell
         .spawn()
-        .context("cannot run `sh`, which ends the operator with this command")
+        .context("cannot run `sh`, which stops the operator together with this command")
 }
 
 /// Whether the operator that serves its probes at an address says that it is ready.

@@ -67,7 +67,7 @@ pub async fn open(cluster: &Embedded, folder: &Path, address: SocketAddr) -> any
     let mut versions = cluster.server().versions();
     let trusted = async { while !is_trusted(cluster) && versions.changed().await.is_ok() {} };
     let trusted = tokio::time::timeout(TRUST, trusted).await;
-    trusted.context("the operator does not say which certificates of its webhooks to trust; its log says why")
+    trusted.context("the operator did not publish the caBundle of its webhooks; see its log")
 }
 
 fn is_trusted(cluster: &Embedded) -> bool {

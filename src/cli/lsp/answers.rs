@@ -167,7 +167,7 @@ pub(super) fn actions(documents: &Documents, params: &CodeActionParams) -> Value
             .map(|fix| (fix.span, fix.replacement.clone()))
             .collect();
         actions.push(CodeAction {
-            title: "Apply all fixes that are certain".to_owned(),
+            title: "Apply all safe fixes".to_owned(),
             kind: Some(CodeActionKind::SourceFixAll),
             edit: Some(document.edit(&edits)),
             ..Default::default()

@@ -23,7 +23,7 @@ impl<'ast> Visit<'ast> for Waits {
     fn visit_expr_await(&mut self, _: &'ast syn::ExprAwait) {
         self.0 = true;
     }
-    // What it makes may be awaited elsewhere.
+    // Its result may be awaited elsewhere.
     fn visit_expr_async(&mut self, _: &'ast syn::ExprAsync) {
         self.0 = true;
     }

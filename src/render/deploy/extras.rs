@@ -1,4 +1,4 @@
-//! What stands beside the Deployment.
+//! The objects beside the Deployment.
 
 use serde_json::{Value as Json, json};
 
@@ -34,7 +34,7 @@ pub(in crate::render) fn metrics_name(description: &Description) -> String {
     format!("{}-metrics", description.operator.as_str())
 }
 
-/// Who may reach the operator: namespaces with a label for the metrics, and everybody for the webhooks, because the API server has
+/// The allowed clients of the operator: namespaces with a label for the metrics, and everybody for the webhooks, because the API server has
 /// no label. Probes come from the node and are never held up.
 pub(in crate::render) fn network_policy(description: &Description) -> Json {
     let mut ingress = vec![json!({

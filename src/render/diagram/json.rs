@@ -57,9 +57,9 @@ struct EdgeReport<'a> {
     from: &'a str,
     /// The state that it leads to.
     to: &'a str,
-    /// What takes it.
+    /// The cause of the edge.
     by: EdgeKind,
-    /// What a diagram says beside it, if anything.
+    /// The note of a diagram beside it, if any.
     label: Option<String>,
 }
 

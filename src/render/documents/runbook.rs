@@ -71,7 +71,7 @@ fn of_kind(kind: &Kind, alerts: &[Alert]) -> Json {
     })
 }
 
-/// What the state says about an object.
+/// The meaning of the state for an object.
 fn means(state: &State) -> &'static str {
     match (state.kind.value, state.on_deletion_path) {
         (StateKind::Final, true) => "The end of the deletion: the object goes when this is done.",
@@ -80,15 +80,15 @@ fn means(state: &State) -> &'static str {
             "The object is being deleted. It stays until a final state has ended, because of its finalizer."
         }
         (StateKind::Working, _) => "The operator is at work, and the object is not ready.",
-        (StateKind::Ready, _) => "The object is as its spec asks.",
-        (StateKind::Failed, _) => "The operator cannot go on without a change from outside.",
+        (StateKind::Ready, _) => "The object is as its spec requests.",
+        (StateKind::Failed, _) => "The operator cannot continue without a change from outside.",
     }
 }
 
-/// What makes the handler run while an object is in the state.
+/// The triggers of the handler while an object is in the state.
 fn waits(kind: &Kind, state: &State) -> String {
     let Some(wait) = &state.wait else {
-        return "Nothing: its handler runs to its end, and again after an error.".to_owned();
+        return "Nothing: its handler runs to its end, and is retried after an error.".to_owned();
     };
     let mut for_what = Vec::new();
     if let Some(poll) = &wait.poll {
@@ -139,7 +139,7 @@ fn ways(kind: &Kind, graph: &StateGraph, state: StateId) -> Vec<Json> {
             },
             EdgeKind::Timeout => format!("{} in the state.", sentence(label)),
             EdgeKind::Retry => format!("{}.", sentence(label)),
-            EdgeKind::Limit => format!("It would be {} otherwise.", label.unwrap_or_default()),
+            EdgeKind::Limit => format!("Without it, it is {}.", label.unwrap_or_default()),
             EdgeKind::Deletion | EdgeKind::OnDelete => "The object is deleted.".to_owned(),
             EdgeKind::SpecChange => format!("{}.", sentence(label)),
             EdgeKind::Resume => "The operator restarts while the handler may have been running.".to_owned(),
@@ -158,24 +158,26 @@ fn sentence(label: Option<String>) -> String {
     }
 }
 
-/// What to do about an object that stays in the state.
+/// Advice for an object that stays in the state.
 fn advice(kind: &Kind, graph: &StateGraph, id: StateId) -> Vec<String> {
     let state = kind.state(id);
     let mut advice = Vec::new();
     let leaves_by = |wanted: fn(&Step) -> bool| graph.leaving(id).any(|step| wanted(&step));
     match state.kind.value {
-        StateKind::Ready => {
-            advice.push("Nothing needs to be done: this is where an object should be.".to_owned())
-        }
+        StateKind::Ready => advice.push("Nothing needs to be done: this is the desired state.".to_owned()),
         StateKind::Failed if leaves_by(|step| step.edge.kind == EdgeKind::SpecChange) => {
-            advice.push("Correct the spec and apply it: the change takes the object out of here.".to_owned());
+            advice.push("Correct the spec and apply it: the object then leaves this state.".to_owned());
         }
         StateKind::Failed if !state.next.is_empty() => {
-            advice
-                .push("Mend what its message says. The handler runs again and goes on by itself.".to_owned());
+            advice.push(
+                "Fix the cause in its message. The handler runs again and continues by itself.".to_owned(),
+            );
         }
         StateKind::Failed => {
-            advice.push("Nothing leads out but a deletion: delete the object, and create it again when the cause is mended.".to_owned());
+            advice.push(
+                "Only a deletion leads out: delete the object, and create it again when the cause is fixed."
+                    .to_owned(),
+            );
         }
         StateKind::Working | StateKind::Final => {}
     }
@@ -188,31 +190,31 @@ fn advice(kind: &Kind, graph: &StateGraph, id: StateId) -> Vec<String> {
                 format!(". After {times} retries the object goes to `{then}`.")
             }
             (RetryLimit::Times(times), None) => {
-                format!(". After {times} retries the object is released all the same.")
+                format!(". After {times} retries the object is released anyway.")
             }
             (RetryLimit::Unlimited, _) => ", without end.".to_owned(),
         };
         advice.push(format!(
-            "When the handler fails, the message of the object has the error. The handler is tried again after {}, and then at \
-             growing intervals of at most {}{ends}",
+            "When the handler fails, the message of the object has the error. The handler is retried after {}, and \
+             then at growing intervals of at most {}{ends}",
             format_duration(retry.initial.value),
             format_duration(retry.max.value),
         ));
     }
     if state.effects.value == Effects::Once {
         advice.push(
-            "Its handler runs at most once for each entry, so nobody can say whether what it does has happened. Find that out \
-             before you do it again."
+            "Its handler runs at most once for each entry, so it is unknown whether its effects have happened. Find \
+             that out before you repeat them."
                 .to_owned(),
         );
     }
     if state.kind.value == StateKind::Working && state.timeout.is_none() && state.may_stay() {
-        advice.push("It has no timeout: an object stays until what it waits for comes.".to_owned());
+        advice.push("It has no timeout: an object may wait here forever.".to_owned());
     }
     if state.on_deletion_path {
         advice.push(
-            "If what it cleans up is gone for good and the state cannot end, the last resort is to take the finalizer off. Nothing \
-             is cleaned up then:"
+            "If the state cannot end, because what it cleans up is gone for good, the last resort is to remove the \
+             finalizer, without any cleanup:"
                 .to_owned(),
         );
     }

@@ -52,7 +52,7 @@ fn of_kind(description: &Description, kind: &Kind) -> Json {
     })
 }
 
-/// What a change is, in a sentence.
+/// Describes a change in a sentence.
 fn told(change: &Change, version: &Version, next: &str) -> String {
     let place = |path: &[_]| code(&path_text(path));
     let value = |value: &Json| code(&value.to_string());

@@ -9,9 +9,9 @@ pub(in crate::render) struct Alert {
     pub name: String,
     /// The heading of the section of the runbook that it leads to.
     pub section: String,
-    /// What it is about, in a sentence.
+    /// The problem, in a sentence.
     pub summary: String,
-    /// What to do about it, in Markdown.
+    /// The advice, in Markdown.
     pub advice: String,
     /// The kind and the state that it is about, if it is about any.
     pub about: (Option<String>, Option<String>),

@@ -1,4 +1,4 @@
-//! What somebody should look at, as the metrics of an operator show it: for each kind and state, what the graph lets go wrong.
+//! Alerts on the metrics of an operator: for each kind and state, the problems that the graph allows.
 
 use crate::model::{Certificates, Description, Kind, Period, Places, RetryLimit, State, StateId, StateKind};
 use crate::names::pascal;
@@ -38,7 +38,7 @@ fn of_operator(description: &Description) -> Vec<Alert> {
         expression,
         hold,
     };
-    // What has no kind among its labels is told from other operators by the Service that Prometheus asks.
+    // Metrics without a kind in their labels are distinguished from other operators by the scraped Service.
     let job = format!("job=\"{}\"", metrics_name(description));
     let leads = match description.deploy.leader_election.value {
         true => format!("absent(leader_election_master_status{{name=\"{operator}\"}} == 1)"),
@@ -50,9 +50,9 @@ fn of_operator(description: &Description) -> Vec<Alert> {
         "2m",
         leads,
         (
-            "no pod looks after the objects",
-            "Nothing is lost: objects stay in their states, and whoever looks after them next goes on from there. See why no pod \
-             is ready. A pod that is ready and does not lead waits for a lease that somebody else holds.",
+            "no pod of the operator is active",
+            "Nothing is lost: objects stay in their states, and the next leader continues from there. See why no pod \
+             is ready. A ready pod that is not the leader waits for the lease of another process.",
         ),
     )];
     if description.has_webhooks() {
@@ -65,11 +65,11 @@ fn of_operator(description: &Description) -> Vec<Alert> {
             match description.deploy.certificates {
                 Certificates::Own => (
                     "the certificate of the webhooks expires within three days and is not renewed",
-                    "The leader renews it in a Secret. Its log says what it may not write; `krator doctor` says which right is gone.",
+                    "The leader renews it in a Secret. Its log shows which write fails; `krator doctor` shows which right is missing.",
                 ),
                 Certificates::Mounted => (
                     "the mounted certificate of the webhooks expires within three days",
-                    "Whoever has made it, such as cert-manager, has to renew it: look at the events of the Certificate.",
+                    "Its issuer, for example cert-manager, has to renew it: see the events of the Certificate.",
                 ),
             },
         ));
@@ -81,7 +81,7 @@ fn of_operator(description: &Description) -> Vec<Alert> {
                 "sum(increase(controller_runtime_webhook_requests_total{{{job},code=\"500\"}}[10m])) > 0"
             ),
             (
-                "webhooks have failed, so that the API server has refused requests, or let them pass unseen",
+                "webhooks have failed, so the API server has refused requests, or let them pass unchecked",
                 "The log of the operator has each failure.",
             ),
         ));
@@ -93,8 +93,8 @@ fn of_operator(description: &Description) -> Vec<Alert> {
                 "histogram_quantile(0.99, sum by (le) (rate(controller_runtime_webhook_latency_seconds_bucket{{{job}}}[5m]))) > 1"
             ),
             (
-                "of a hundred requests that webhooks are asked about, one waits for over a second",
-                "Whoever writes objects waits as long. See whether the pods get the CPU that they need, and what the webhooks ask others.",
+                "one percent of admission requests wait for over a second",
+                "Clients that write objects wait as long. See whether the pods get the CPU that they need, and which requests the webhooks make.",
             ),
         ));
     }
@@ -120,18 +120,18 @@ fn of_kind(kind: &Kind) -> Vec<Alert> {
             "5m",
             format!("sum(krator_parked_objects{{{labels}}}) > 0"),
             format!(
-                "objects of the kind {name} are in a state that the operator does not know, and nobody looks after them"
+                "objects of the kind {name} are in a state that is unknown to the operator, so no handler runs for them"
             ),
-            "A newer operator has stored that state, as before a rollback. Bring that version back, or delete the objects; they are \
-             not touched until then.",
+            "A newer operator has stored that state, as before a rollback. Deploy that version again, or delete the \
+             objects; they are not changed until then.",
         ),
         alert(
             "DefinitionIsOlder",
             "10m",
             format!("max(krator_crd_missing{{{labels}}}) > 0"),
             format!("the CustomResourceDefinition of {name} lacks what the operator writes"),
-            "The API server drops those fields. Apply the definition that belongs to this version of the operator; `krator doctor` \
-             says what differs.",
+            "The API server drops those fields. Apply the definition of this version of the operator; `krator doctor` \
+             shows the differences.",
         ),
     ];
     if !kind.webhooks.is_empty() {
@@ -142,8 +142,8 @@ fn of_kind(kind: &Kind) -> Vec<Alert> {
                 "sum(rate(krator_admission_requests_total{{kind=\"{name}\",allowed=\"false\"}}[10m])) \
                  / sum(rate(krator_admission_requests_total{{kind=\"{name}\"}}[10m])) > 0.5"
             ),
-            format!("the webhooks of {name} refuse more requests than they let pass"),
-            "Whoever writes the objects is told why. Often it is one client that tries again and again: the audit log names it.",
+            format!("the webhooks of {name} deny more requests than they allow"),
+            "The response tells the client why. Often a single client retries again and again: the audit log names it.",
         ));
     }
     if kind.has_functions() {
@@ -151,9 +151,9 @@ fn of_kind(kind: &Kind) -> Vec<Alert> {
             "ConversionsFail",
             "0s",
             format!("sum(increase(krator_conversion_failures_total{{{labels}}}[15m])) > 0"),
-            format!("functions between the versions of {name} have failed, and values stand in for what they did not give"),
-            "Events with the reason `ConversionFailed` name the objects and the fields. Nothing is lost: the former value is kept \
-             beside the object. Mend the function, then edit the field.",
+            format!("conversion functions between the versions of {name} have failed, and fallbacks replace their results"),
+            "Events with the reason `ConversionFailed` name the objects and the fields. Nothing is lost: the former \
+             value is kept in an annotation. Fix the function, then edit the field.",
         ));
     }
     alerts
@@ -173,10 +173,10 @@ fn of_limit(kind: &Kind, limit: &Places) -> Alert {
         name: format!("{name}{}Stalls", pascal(limit_name)),
         section: kind_section(kind),
         summary: format!(
-            "objects of the kind {name} wait for a place of the limit {limit_name}, and none has come in for an hour"
+            "objects of the kind {name} wait for a place in the limit {limit_name}, and none has been admitted for an hour"
         ),
         advice: format!(
-            "The places are taken by objects in these states: {}. Those that have failed keep theirs until somebody mends them.",
+            "The places are taken by objects in these states: {}. Objects that have failed keep theirs until somebody fixes them.",
             states.join(", ")
         ),
         about: (Some(name.to_owned()), None),
@@ -221,8 +221,8 @@ fn of_state(kind: &Kind, id: StateId, state: &State) -> Vec<Alert> {
                 "an object of the kind {name} is still in {at}, which it should have left after {}",
                 crate::model::format_duration(*after)
             ),
-            "The operator takes it out as soon as it can write: see [The operator](#the-operator). If it can, its log says what \
-             the API server refuses.",
+            "The operator moves it as soon as it can write: see [The operator](#the-operator). If it can, its log \
+             shows what the API server refuses.",
         ));
     }
     let is_limited = |retry: &crate::model::Retry| matches!(retry.limit.value, RetryLimit::Times(_));
@@ -231,9 +231,9 @@ fn of_state(kind: &Kind, id: StateId, state: &State) -> Vec<Alert> {
             "RetriesExhausted",
             "0s",
             format!("sum(increase(krator_retries_exhausted_total{{{labels}}}[15m])) > 0"),
-            format!("the handler of {at} has failed for an object of the kind {name} until no retry was left"),
-            "The message of the object has the last error. Mend its cause, then change the spec or do what leaves the state that \
-             the object is in now.",
+            format!("the handler of {at} has failed for an object of the kind {name}, and no retry is left"),
+            "The message of the object has the last error. Fix its cause, then change the spec, or use another way out \
+             of the present state of the object.",
         ));
     }
     if state.kind.value == StateKind::Failed {
@@ -242,7 +242,7 @@ fn of_state(kind: &Kind, id: StateId, state: &State) -> Vec<Alert> {
             "15m",
             format!("sum(krator_objects{{{labels}}}) > 0"),
             format!("objects of the kind {name} are in the failed state {at}"),
-            "The message of the object says why. Below is what leads out of the state.",
+            "The message of the object says why. The ways out of the state are below.",
         ));
     }
     alerts

@@ -17,7 +17,7 @@ use crate::yaml;
 /// Where the chart is in a crate.
 const CHART: &str = "deploy/chart";
 
-/// What becomes of a line that has nothing but a mark as its value.
+/// The replacement for a line that has only a mark as its value.
 enum Meaning {
     /// The value of the field is this expression.
     Value(String),
@@ -44,7 +44,7 @@ impl Marks {
         format!("{}{name}", self.0).into()
     }
 
-    /// What a mark means.
+    /// The meaning of a mark.
     fn meaning(name: &str, operator: &str) -> Option<Meaning> {
         let value = |text: &str| Meaning::Value(format!("{{{{ {text} }}}}"));
         Some(match name {
@@ -221,12 +221,12 @@ fn values(description: &Description, has: impl Fn(&str) -> bool) -> Json {
     let mut add = |key: &str, about: &str, value: Json| yaml::comment(&mut values, key, about, value);
     add(
         "crd",
-        "Whether the chart has the CustomResourceDefinitions, and whether they stay, with all objects, when it is uninstalled.",
+        "Whether the chart installs the CustomResourceDefinitions, and whether it keeps them, with all objects, when it is uninstalled.",
         json!({"enabled": true, "keep": true}),
     );
     add(
         "metrics",
-        "Metrics over TLS, for those who have the ClusterRole of their readers.",
+        "Metrics over TLS, for subjects with the ClusterRole of metrics readers.",
         json!({"enabled": true, "port": METRICS_PORT}),
     );
     for (file, key, about) in [
@@ -238,7 +238,7 @@ fn values(description: &Description, has: impl Fn(&str) -> bool) -> Json {
         (
             "network-policy",
             "networkPolicy",
-            "Whether only namespaces with the label `metrics: enabled` reach the metrics.",
+            "Whether only namespaces with the label `metrics: enabled` can reach the metrics.",
         ),
         ("certificates", "certManager", "For clusters with cert-manager."),
     ] {

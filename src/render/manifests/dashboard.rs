@@ -48,12 +48,12 @@ fn panels(description: &Description) -> Vec<Panel> {
                 ),
                 (
                     format!("sum(krator_parked_objects{{{labels}}})"),
-                    "in no state that is known",
+                    "in an unknown state",
                 ),
             ],
         );
         add(
-            format!("{name}: how long the oldest object is in its state"),
+            format!("{name}: age of the oldest object in each state"),
             "s",
             vec![(
                 format!(
@@ -85,7 +85,7 @@ fn panels(description: &Description) -> Vec<Panel> {
             ],
         );
         add(
-            format!("{name}: how long handlers run, of a hundred the slowest"),
+            format!("{name}: duration of handlers, 99th percentile"),
             "s",
             vec![(
                 format!(
@@ -123,7 +123,7 @@ fn panels(description: &Description) -> Vec<Panel> {
     );
     if description.has_webhooks() {
         add(
-            "How long webhooks take, of a hundred the slowest",
+            "Duration of webhooks, 99th percentile",
             "s",
             vec![(
                 format!(

@@ -1,4 +1,4 @@
-//! What Prometheus is told about an operator.
+//! The configuration of Prometheus for an operator.
 
 use serde_json::{Value as Json, json};
 

@@ -83,15 +83,15 @@ fn burns(kind: &Kind, objective: &Objective, severity: &'static str) -> Alert {
         name: format!("{resource}{}To{}{how}", from.name.as_str(), to.name.as_str()),
         section: state_section(kind, from),
         summary: format!(
-            "too many objects of the kind {resource} take longer than {} from {} to {}: at this rate the {allowed}% that may in a \
-             month are used up {when}",
+            "too many objects of the kind {resource} take longer than {} from {} to {}: at this rate, the {allowed}% \
+             allowed in a month are used up {when}",
             format_duration(within.value),
             from.name.as_str(),
             to.name.as_str(),
         ),
         advice: format!(
-            "See in which state between {} and {} objects stay: the dashboard shows how long the oldest one is in each. The section \
-             of that state says what it waits for.",
+            "See in which state between {} and {} objects stay: the dashboard shows the age of the oldest object in \
+             each. The section of that state says what it waits for.",
             from.name.as_str(),
             to.name.as_str()
         ),

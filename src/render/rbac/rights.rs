@@ -219,7 +219,7 @@ impl Permissions {
         );
         for (_, resource) in webhooks::configurations(description) {
             let target = RuleTarget::one("admissionregistration.k8s.io", resource, operator);
-            // Whoever may delete an object may give it an owner, as OpenShift demands.
+            // OpenShift requires the right to delete an object for setting its owner.
             let verbs = ["list", "watch", "patch", "delete"];
             self.add(description, RuleScope::Cluster, target, &verbs);
         }

@@ -46,7 +46,7 @@ pub(crate) fn states_module(kind: &Kind) -> String {
     modules.sort();
     let mut text = format!(
         "{HEADER}\n\n\
-         //! The states of `{}` objects, and where each of them leads. The handler of a state is in the file of the same\n\
+         //! The states of `{}` objects, and their transitions. The handler of a state is in the file of the same\n\
          //! name; [`prelude`](super::prelude) explains how to write it.\n\n",
         kind.resource.rust_name.value
     );
@@ -70,7 +70,7 @@ pub(crate) fn states_module(kind: &Kind) -> String {
         let exits = exits(kind, &graph, id);
         if !exits.is_empty() {
             text.push_str(&format!(
-                "///\n/// It leads to:\n///\n/// {}\n",
+                "///\n/// Transitions:\n///\n/// {}\n",
                 exits.join("\n/// ")
             ));
         }
@@ -130,7 +130,7 @@ pub fn handler(kind: &Kind, state: &State) -> String {
         _ if state.may_stay() => ("_cx", "Ok(Transition::stay())\n".to_owned()),
         _ => (
             "_cx",
-            "std::future::pending().await // the timeout ends it\n".to_owned(),
+            "std::future::pending().await // until the timeout\n".to_owned(),
         ),
     };
     let imports = import("super", &mut imports);
@@ -236,7 +236,7 @@ fn acts_of_others(kind: &Kind) -> Vec<String> {
     let watched: std::collections::BTreeSet<&str> = watched.collect();
     lines.extend(watched.into_iter().map(|watched| {
         let name = snake(watched);
-        format!("world.put(&{name})?; // it wakes this object if `watches` in krator.yaml says so")
+        format!("world.put(&{name})?; // it triggers this object if `watches` in krator.yaml selects it")
     }));
     lines
 }

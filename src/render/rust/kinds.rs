@@ -341,7 +341,7 @@ impl<'a> KindTypes<'a> {
 /// The type of a kind whose schema is unknown: it has metadata, and JSON for all other fields.
 fn opaque(name: &syn::Ident, kind: &ObjectKind) -> TokenStream {
     let doc = format!(
-        " {} (`{}`). krator does not know its schema, so only its metadata is typed.",
+        " {} (`{}`). Its schema is unknown to krator, so only its metadata is typed.",
         kind.kind.as_str(),
         kind.api_version()
     );

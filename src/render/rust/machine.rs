@@ -147,7 +147,7 @@ fn edges(kind: &Kind, state: &State, (to, by): (&Ident, &Ident)) -> TokenStream 
     let (label, note) = if is_final {
         (
             format!("`{name}` is final"),
-            format!("krator.yaml: `{name}` leads nowhere; answer with `Transition::done()`"),
+            format!("krator.yaml: `{name}` has no transitions; return `Transition::done()`"),
         )
     } else if now.is_empty() {
         (
@@ -186,7 +186,7 @@ fn edges(kind: &Kind, state: &State, (to, by): (&Ident, &Ident)) -> TokenStream 
         let message = format!("the state `{name}` may not stay");
         let label = format!("`{name}` has no `wait`");
         let way = if is_final {
-            "answer with `Transition::done()`".to_owned()
+            "return `Transition::done()`".to_owned()
         } else {
             format!(
                 "give `{name}` a `wait` and run `krator gen`, or go on to {}",

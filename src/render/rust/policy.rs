@@ -19,7 +19,7 @@ pub(super) struct Policies<'a> {
 }
 
 impl<'a> Policies<'a> {
-    /// Those of this graph, which is that of the kind.
+    /// The edges of this graph, which is that of the kind.
     pub(super) fn of(kind: &'a Kind, graph: &'a Graph<'a>) -> Self {
         let states = crate::machine::states(kind);
         Self { kind, states, graph }

@@ -26,7 +26,7 @@ pub fn prelude(kind: &Kind) -> String {
         )
     });
     let about = format!(
-        " What a handler of `{}` is given: see [`krator_runtime::Context`].",
+        " The context of a handler of `{}`: see [`krator_runtime::Context`].",
         kind.resource.rust_name.value
     );
     let items = quote! {
@@ -53,7 +53,7 @@ fn guide(kind: &Kind, memory: &Ident) -> String {
     let names = KindNames::of(kind);
     let (module, name) = (&names.module, &names.kind);
     let mut text = format!(
-        "What the handlers of `{name}` import: `use crate::{module}::prelude::*;`.
+        "The imports of the handlers of `{name}`: `use crate::{module}::prelude::*;`.
 
 # Writing a handler
 
@@ -152,8 +152,8 @@ const MESSAGE: &str = "Sets `.status.message` for the state that the object is i
 const EVENTS: &str =
     "Publishes an event about the object. The same event again during one entry of a state is one event.";
 const NAMES: &str = "The name of the object, its namespace, and the time by the clock of the API server.";
-const RUN: &str = "What is known about this run of the handler.";
-const ENTRY: &str = "An idempotency key: another one each time a state is entered.";
+const RUN: &str = "The causes and the attempts of this run of the handler.";
+const ENTRY: &str = "An idempotency key, which is new for each entry into a state.";
 const CHILDREN: &str = "Create or update, list and delete the objects that this one owns.";
-const READINESS: &str = "Whether one of these objects has become what its spec asks for, and why not.";
+const READINESS: &str = "Whether one of these objects is ready, and if not, why.";
 const API: &str = "Makes other requests for a kind in `owns`, `watches` or `access`.";

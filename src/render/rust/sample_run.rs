@@ -17,7 +17,7 @@ impl<'a> SampleRun<'a> {
     /// The states that the sample goes through, until it stays in one, comes back to one, or a time that a field holds
     /// decides where it goes.
     pub(super) fn path(&self, from: StateId, is_deleted: bool) -> Vec<&'a State> {
-        // Nobody approves anything in the tests of a new crate, and deletions do not wait for that.
+        // The tests of a new crate approve nothing, and deletions do not wait for approvals.
         let needs_approval = |to: &StateId| !is_deleted && self.kind.state(*to).needs_approval();
         let (mut path, mut at): (Vec<&State>, _) = (Vec::new(), Some(from));
         while let Some(state) = at.map(|at| self.kind.state(at)) {

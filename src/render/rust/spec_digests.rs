@@ -1,4 +1,4 @@
-//! What tells the machine that the spec has changed, beside the generation.
+//! The digests by which the machine detects changes of the spec, in addition to the generation.
 
 use std::collections::BTreeSet;
 

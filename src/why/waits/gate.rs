@@ -1,4 +1,4 @@
-//! What is in the way into another state: its window, an approval, and the objects that have the places of its limits.
+//! Obstacles before a state: its window, an approval, and the objects that have the places of its limits.
 
 use krator_machine::FieldValue;
 use krator_machine::engine::opens;
@@ -29,14 +29,14 @@ impl Waits<'_> {
         let limits = self.limits(id);
         let (says, due) = match opens(to, &self.field_values, self.facts.now) {
             Ok(due @ Some(_)) => (String::new(), due),
-            Ok(None) => (", which does not open in the next years".to_owned(), None),
-            Err(wrong) => (format!(", which is shut: {wrong}"), None),
+            Ok(None) => (", which does not open within the next years".to_owned(), None),
+            Err(wrong) => (format!(", which is closed: {wrong}"), None),
         };
         let id = ask.id.as_deref();
         let is_approved = id.is_some_and(|id| approval(self.kind, &self.facts.object, id).is_some());
         let (says, due) = match to.needs_approval && !is_approved {
             true => (
-                format!("{says}: somebody has to approve it, as `krator approve` shows"),
+                format!("{says}: approve it with `krator approve`"),
                 due.filter(|due| *due > self.facts.now),
             ),
             false => (says, due),
@@ -46,7 +46,7 @@ impl Waits<'_> {
             // Which objects go in first depends on all of them.
             false => (
                 format!(
-                    "{says}: {}; those that have been longest in their state go first",
+                    "{says}: {}; the objects that have been in their state longest go first",
                     limits.join(", and ")
                 ),
                 due.filter(|due| *due > self.facts.now),
@@ -66,7 +66,7 @@ impl Waits<'_> {
         let needed = self.graph.limits.iter().filter(|limit| limit.is_entered(at, to));
         needed
             .map(|limit| {
-                let says = format!("the limit {} lets {} in", limit.name, limit.at_most);
+                let says = format!("the limit {} allows {}", limit.name, limit.at_most);
                 match &self.holders(limit)[..] {
                     [] => says,
                     holders => format!("{says} (now {})", holders.join(", ")),

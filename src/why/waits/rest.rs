@@ -29,7 +29,7 @@ impl Waits<'_> {
                     When::At(time) if time > self.facts.now => {
                         self.add(
                             "timer",
-                            "its handler runs again at a time that the object names",
+                            "its handler runs again at a time in the object",
                             Some(time),
                         );
                     }
@@ -47,7 +47,7 @@ impl Waits<'_> {
                 let last = self.why.events.iter().find(|event| event.is_transition);
                 let (reason, cause) = match last.is_some_and(|last| last.reason == EXHAUSTED) {
                     true => ("exhausted", "its handler has failed too often"),
-                    false => ("failed", "it cannot go on by itself"),
+                    false => ("failed", "it needs a change from outside"),
                 };
                 let text = match goes_on(state) {
                     true => {
@@ -70,7 +70,7 @@ impl Waits<'_> {
                 self.add(
                     "nothing",
                     format!(
-                        "nothing: it is as its spec asks, and stays in {name} {}",
+                        "nothing: it is as its spec requests, and stays in {name} {}",
                         out_of(self.kind, state)
                     ),
                     None,
@@ -79,11 +79,11 @@ impl Waits<'_> {
             StateKind::Working if self.all.len() == before && !state.may_stay() => {
                 self.add(
                     "handler",
-                    format!("the handler of {name} to end, which runs or is about to"),
+                    format!("the handler of {name}, which is running or about to run"),
                     None,
                 );
             }
-            StateKind::Final => self.add("end", "the operator to end it", None),
+            StateKind::Final => self.add("end", "the operator, which is about to end it", None),
             StateKind::Working if self.all.len() == before => {
                 self.add(
                     "handler",
@@ -145,11 +145,11 @@ fn goes_on(state: &State) -> bool {
     !state.next.is_empty() && state.wait.as_ref().is_none_or(runs_again)
 }
 
-/// What leads out of a state in which an object rests.
+/// The ways out of a state in which an object rests.
 fn out_of(kind: &Kind, state: &State) -> String {
     match state.on_spec_change.value {
         OnSpecChange::Enter(to) => format!(
-            "until its spec changes, which leads to {}",
+            "until its spec changes, when it goes to {}",
             kind.state(to).name.value
         ),
         OnSpecChange::Wake if state.has_work() => {

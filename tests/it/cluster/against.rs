@@ -71,8 +71,8 @@ async fn an_edit_is_counted_against_the_cluster_and_the_doctor_names_what_it_mak
     assert_eq!(nobody.status.code(), Some(1));
     let said = text(&nobody.stdout);
     assert!(
-        said.contains("failed   cluster\n         there is no kubeconfig: cannot read `missing`: ")
-            && said.contains("do: name one that is there, with --kubeconfig or KUBECONFIG")
+        said.contains("failed   cluster\n         cannot load a kubeconfig: cannot read `missing`: ")
+            && said.contains("do: name an existing one with --kubeconfig or KUBECONFIG")
             && said.matches("missing").count() == 1,
         "{said}"
     );
@@ -89,7 +89,7 @@ async fn a_kind_that_the_cluster_serves_in_an_older_version_is_no_kind_that_is_m
     let zoo = Zoo::open().await;
     zoo.moose("a", "Rest", json!({}), json!({})).await;
     let path = zoo.krate.dir().join("krator.yaml");
-    fs::write(&path, with_version("stored: true, ")).expect("a folder of our own");
+    fs::write(&path, with_version("storage: true, ")).expect("a folder of our own");
     for args in [&["why", "moose/a"][..], &["graph", "--live"]] {
         let output = zoo.krator(args);
         let said = text(&output.stderr);
@@ -102,7 +102,10 @@ async fn a_kind_that_the_cluster_serves_in_an_older_version_is_no_kind_that_is_m
     let absent = DESCRIPTION.replace("plural: moose", "plural: elks");
     fs::write(&path, absent).expect("a folder of our own");
     let said = text(&zoo.krator(&["graph", "--live"]).stderr);
-    assert!(said.contains("the cluster has no elks.zoo.example.com"), "{said}");
+    assert!(
+        said.contains("the cluster does not have elks.zoo.example.com"),
+        "{said}"
+    );
     fs::write(&path, DESCRIPTION).expect("a folder of our own");
     let said = text(&zoo.krator(&["why", "moose/b"]).stderr);
     assert!(said.contains("there is no moose.zoo.example.com `b`"), "{said}");

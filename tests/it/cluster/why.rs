@@ -43,7 +43,7 @@ async fn twelve_objects_say_why_they_wait() {
             none(),
             none(),
             "timeout, handler",
-            "Eat may last 10m, and leads to Lost then",
+            "Eat may last 10m; then the object goes to Lost",
         ),
         (
             "failing",
@@ -75,7 +75,7 @@ async fn twelve_objects_say_why_they_wait() {
             none(),
             none(),
             "nothing",
-            "as its spec asks, and stays in Rest until it is deleted",
+            "as its spec requests, and stays in Rest until it is deleted",
         ),
         (
             "paused",
@@ -91,7 +91,7 @@ async fn twelve_objects_say_why_they_wait() {
             none(),
             none(),
             "exhausted",
-            "stays in Lost until its spec changes, which leads to Eat",
+            "stays in Lost until its spec changes, when it goes to Eat",
         ),
         (
             "stub",
@@ -115,7 +115,7 @@ async fn twelve_objects_say_why_they_wait() {
             none(),
             stalled("UnknownState"),
             "unknownState",
-            "does not know the state Swim",
+            "has no state Swim",
         ),
         (
             "asked",

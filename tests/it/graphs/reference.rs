@@ -142,7 +142,7 @@ impl<'m> Reference<'m> {
             .collect()
     }
 
-    /// The states that `choke-point` names: those without which no object would become ready.
+    /// The states that `unavoidable-state` names: those without which no object would become ready.
     pub fn choke_points(&self) -> BTreeSet<usize> {
         let is_ready_without = |missing: Option<usize>| {
             let counts = |kind: &str, from, to| {

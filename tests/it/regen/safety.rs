@@ -146,7 +146,7 @@ fn a_second_run_waits_and_says_so() {
     let mut printed = BufReader::new(second.stderr.take().expect("piped"));
     let mut line = String::new();
     printed.read_line(&mut line).expect("text");
-    assert_eq!(line, "note: waiting for another krator to finish its work here\n");
+    assert_eq!(line, "note: waiting for another krator process in this folder\n");
     assert!(second.try_wait().expect("our own child").is_none());
     drop(lock);
     assert!(second.wait().expect("our own child").success());
@@ -167,7 +167,7 @@ fn a_crate_of_a_newer_krator_is_refused() {
 fn a_folder_without_a_valid_record_is_refused() {
     let (_work, dir) = edited();
     fs::remove_dir_all(dir.join(".krator")).expect("our own");
-    assert_refused(&dir, &[], "is not the folder of a crate that krator made");
+    assert_refused(&dir, &[], "is not the folder of a krator crate");
     let (_work, dir) = edited();
     fs::write(dir.join(".krator/files"), "what is this\n").expect("writable");
     assert_refused(&dir, &[], "restore it from version control");

@@ -146,7 +146,7 @@ pub(crate) fn check(kind: &Kind, object: &Json) -> Result<(), Refusal> {
     }
 }
 
-/// What is wrong with a webhook besides its expressions.
+/// Errors of a webhook other than those of its expressions.
 fn errors(path: &str, webhook: &Json) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let url = text(at(webhook, &["clientConfig"]), "url");

@@ -91,7 +91,7 @@ fn selects_namespace(
 ) -> bool {
     let name = about.namespace();
     if name.is_empty() {
-        // What is in no namespace is never left out.
+        // Cluster-scoped objects always match.
         return true;
     }
     let is_written =

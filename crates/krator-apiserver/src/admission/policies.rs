@@ -16,7 +16,7 @@ use serde_json::Value as Json;
 /// The longest message that an expression may make.
 const LONGEST_MESSAGE: usize = 5 << 10;
 
-/// What a policy has against a write.
+/// The objections of a policy to a write.
 struct Denial {
     reason: String,
     message: String,
@@ -131,7 +131,7 @@ fn refusal(about: &Attributes<'_>, object: Option<&Json>, denial: &Denial, why: 
     }
 }
 
-/// What a policy has against a write.
+/// The objections of a policy to a write.
 fn evaluate(
     state: &mut State,
     about: &Attributes<'_>,
@@ -183,7 +183,7 @@ fn evaluate(
     Ok(denials)
 }
 
-/// What a validation says that does not hold.
+/// The message of a failed validation.
 fn message(validation: &Validation, written: &Json, scope: &Scope<'_>) -> Result<String, Refusal> {
     let made = match validation.message.as_ref().map(|message| message.evaluate(scope)) {
         Some(Evaluated::Text(made)) => made.trim().to_owned(),

@@ -1,4 +1,4 @@
-//! What webhooks and policies are told about a write, after `admission.Attributes` and `CreateAdmissionObjects`.
+//! The attributes of a write for webhooks and policies, after `admission.Attributes` and `CreateAdmissionObjects`.
 
 use super::GROUP;
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 };
 use serde_json::{Value as Json, json};
 
-/// What is done to an object.
+/// The operation on an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Create,
@@ -125,7 +125,7 @@ impl Attributes<'_> {
         let is_other = self.subresource != "scale" && matched.version != self.kind.version;
         let version = api_version(&self.kind.group, &matched.version);
         match self.kind.versions().filter(|_| is_other) {
-            // What the other version does not know is only left out when the object is stored.
+            // Fields that the other version lacks are pruned only when the object is stored.
             Some(versions) => versions.converter.convert(object, &version),
             None => Ok(object.clone()),
         }
@@ -148,7 +148,7 @@ impl Attributes<'_> {
     }
 }
 
-/// What makes two calls the same: all but what the server sets anew in each attempt.
+/// The identity of a call: everything except the values that the server sets again in each attempt.
 pub(super) fn key_of(request: &Json) -> String {
     let mut request = request.clone();
     if let Some(metadata) = request

@@ -21,7 +21,7 @@ struct Hook<'a> {
     matched: Matched,
 }
 
-/// What a webhook says about a write.
+/// The verdict of a webhook about a write.
 enum Verdict {
     /// It is allowed, with this patch if there is one.
     Allowed(Option<Json>),
@@ -47,7 +47,7 @@ pub(super) fn mutate(
             list(configuration, "webhooks").map(move |webhook| (configuration, webhook))
         })
         .collect();
-    // What each webhook has left, to see whether others have changed it since.
+    // The object after each webhook, to detect later changes by others.
     let mut left: Vec<Option<Json>> = vec![None; hooks.len()];
     for again in [false, true] {
         for (at, (configuration, webhook)) in hooks.iter().enumerate() {
@@ -85,7 +85,7 @@ pub(super) fn mutate(
     Ok(object)
 }
 
-/// What a patch makes of an object, with the defaults of its kind.
+/// Applies a patch to an object, and the defaults of its kind.
 fn patched(about: &Attributes<'_>, object: &Json, change: &Json, matched: &Matched) -> Result<Json, Refusal> {
     let shown = in_version(about, Some(object), matched)?;
     let mut made = patch::json_patch(&shown, change).map_err(|refusal| internal(&refusal.message))?;
@@ -237,7 +237,7 @@ fn denial(name: &str, given: &Json) -> Refusal {
     }
 }
 
-/// What is wrong with the answer of a webhook, after `VerifyAdmissionResponse`.
+/// The error in the response of a webhook, after `VerifyAdmissionResponse`.
 pub(super) fn verified(review: &Json, uid: &str, mutates: bool) -> WebhookResponse {
     let Some(response) = review.get("response").filter(|response| response.is_object()) else {
         return Err("webhook response was absent".to_owned());

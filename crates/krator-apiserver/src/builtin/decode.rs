@@ -288,7 +288,7 @@ mod tests {
             .expect("the real server accepts it");
         let versions = |object: &Json| object["versions"].to_string();
         assert_eq!(versions(&read["spec"]), versions(&record["spec"]));
-        // What is below `items` is unknown, too, but the original does not say so.
+        // Fields below `items` are unknown, too, but the original does not report them.
         assert_eq!(
             unknown,
             [r#"unknown field "spec.versions[0].schema.openAPIV3Schema.properties.spec.foo""#]

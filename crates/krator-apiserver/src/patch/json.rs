@@ -49,7 +49,7 @@ pub fn json_patch(live: &Json, patch: &Json) -> Result<Json, Refusal> {
             }
             other => other,
         };
-        // What is not there is null for a test.
+        // A test treats an absent value as null.
         let is_absent = match &operation {
             PatchOperation::Test(test) => test.value.is_null() && is_missing_field(&object, &test.path),
             _ => false,

@@ -5,7 +5,7 @@ use super::*;
 use crate::types::{Type, Types};
 use serde_json::json;
 
-/// What has changed from one object to another, as a merge patch that names removed fields.
+/// The difference between two objects, as a merge patch that names removed fields.
 fn changes(old: &Json, new: &Json) -> Json {
     let (Json::Object(old_map), Json::Object(new_map)) = (old, new) else {
         return new.clone();

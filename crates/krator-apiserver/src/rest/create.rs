@@ -101,7 +101,7 @@ pub(super) fn insert(
     let key = Key::of(&object);
     let about = options.attributes(kind, Operation::Create, key.clone());
     admission::validate(state, &about, Some(&object), None)?;
-    // What is no version is none.
+    // An invalid version counts as absent.
     let version = meta(&object, "resourceVersion").parse::<u64>().unwrap_or(0);
     if version > 0 && !options.dry_run {
         let why = "resourceVersion should not be set on objects to be created";

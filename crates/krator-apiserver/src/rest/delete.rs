@@ -39,7 +39,7 @@ pub(crate) struct DeleteOptions {
     pub orphans: Option<bool>,
     pub grace: Option<i64>,
     pub dry_run: bool,
-    /// Who asks for it. What the server deletes by itself, nobody else decides about.
+    /// The requester. Admission is skipped for deletions by the server itself.
     pub user: Option<Arc<User>>,
     /// The options as the client has sent them.
     pub sent: Json,

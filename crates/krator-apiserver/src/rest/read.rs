@@ -56,7 +56,7 @@ pub(crate) fn read(kind: &Kind, form: &str, sent: &[u8]) -> Result<(Json, Vec<St
     Ok((body, twice))
 }
 
-/// What is shown of a body that cannot be read.
+/// The part of an invalid body that is shown.
 fn summary(sent: &[u8]) -> String {
     let start = &sent[..sent.len().min(SHOWN)];
     let mut text = match start.first() {

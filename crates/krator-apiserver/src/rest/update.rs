@@ -58,7 +58,7 @@ pub(crate) fn update(
 ) -> Result<Written, Refusal> {
     let (mut edit, mut twice) = edit;
     if let Edit::Replace(sent) = edit {
-        // What is sent as a whole is read before it is known whether there is such an object.
+        // A whole object is decoded before the stored one is looked up.
         let sent_twice = std::mem::take(&mut twice);
         let mut object = decode(&mut state.session, kind, sent, sent_twice, options.unknown)?;
         expect_version(kind, &object)?;

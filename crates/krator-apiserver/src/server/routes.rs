@@ -25,7 +25,7 @@ pub(super) fn check(
     }
 }
 
-/// What may be done with the objects or with the part of them that a path names; `None` if there is no such part.
+/// The allowed methods for the objects, or for the subresource in the path; `None` if there is no such subresource.
 fn allowed<'a>(kind: &'a Kind, target: &Target) -> Option<&'a [String]> {
     if target.subresource.is_empty() {
         return Some(&kind.verbs);

@@ -145,7 +145,7 @@ impl<'a> List<'a> {
     fn natives(&self) -> Fallible<Vec<Element<'a>>> {
         match self {
             List::Typed { elements, of, .. } => {
-                // What Go reads of a text is a value of Go, and no longer what is stored.
+                // A text that Go has parsed is a value of Go, and not the stored one.
                 let native = |stored: &Element<'a>| match stored.read(of) {
                     Ok(value @ (Value::Timestamp(_) | Value::Duration(_) | Value::Bytes(_))) => {
                         element(value)

@@ -7,7 +7,7 @@ use super::value::{List, Value};
 use super::{Fallible, fail};
 use crate::syntax::tree::{Loop, Node, NodeKind};
 
-/// What a loop's variables are in one turn; each may have no value.
+/// The variables of a loop in one iteration; each may have no value.
 type LoopVariables<'a> = (Fallible<Value<'a>>, Option<Fallible<Value<'a>>>);
 
 impl<'a> Run<'_, 'a> {

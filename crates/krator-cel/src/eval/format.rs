@@ -29,7 +29,7 @@ pub(super) fn format<'a>(template: &str, values: &List<'a>) -> Fallible<Value<'a
     Ok(text.into())
 }
 
-/// What the API server says of a template for values of some types when it compiles an expression, if it does not take them.
+/// The compile error of the API server for a template that does not accept values of these types.
 pub(crate) fn check(template: &str, types: &[&Type]) -> Option<String> {
     let walked = walk(template, types.len(), |at, kind, _| {
         let of = types[at];

@@ -1,4 +1,4 @@
-//! What the functions of all libraries have in common.
+//! The common part of the functions of all libraries.
 
 use std::collections::BTreeMap;
 

@@ -14,10 +14,10 @@ use crate::syntax::parse::Parsed;
 use crate::syntax::tree::{Literal, Node, NodeKind};
 use crate::types::Type;
 
-/// What an expression may cost: the limit of the API server for a call. Costs are counted nearly as there.
+/// The cost limit of an expression: that of the API server for a call. Costs are counted nearly as there.
 const MOST_COST: u64 = 1_000_000;
 
-/// What a question to the authorizer costs, after `library/cost.go` of the API server.
+/// The cost of a check by the authorizer, after `library/cost.go` of the API server.
 const CHECK_COST: u64 = 350_000;
 
 /// An expression that is ready to be evaluated.

@@ -1,4 +1,4 @@
-//! What is within values: elements of lists, entries of maps and fields of objects.
+//! Access to parts of values: elements of lists, entries of maps and fields of objects.
 
 use serde_json::{Map as JsonMap, Value as Json};
 
@@ -115,7 +115,7 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// What is stored, if the expression has not made the map.
+    /// The stored value, if the expression has not created the map.
     pub(super) fn stored(&self) -> Option<&'a JsonMap<String, Json>> {
         match self {
             Map::Made(_) => None,

@@ -9,7 +9,7 @@ use crate::check::declarations::Declarations;
 use crate::syntax::tree::{Node, NodeKind};
 use crate::types::Type;
 
-/// What is selected from an operand.
+/// A selection from an operand.
 enum Step<'a> {
     Field(Value<'a>),
     Index(Value<'a>),

@@ -127,7 +127,7 @@ impl Timestamp {
         i64::try_from(self.total() - other.total()).ok()
     }
 
-    /// What clocks and calendars show at an offset from UTC, and a number to add to the year.
+    /// The local date and time at an offset from UTC, and a number to add to the year.
     fn shown(&self, offset: i64) -> Fallible<(DateTime, i64)> {
         /// After so many seconds, of 400 years, calendars repeat.
         const CYCLE: i64 = 146_097 * 86_400;

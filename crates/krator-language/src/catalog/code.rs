@@ -20,7 +20,7 @@ Good:
     Info NEEDLESS_CHECKPOINT "needless-checkpoint": "a state is saved although its handler only decides",
 "A state is written to `.status` before its handler runs, so that a restarted operator continues there. A handler that waits for
 nothing has nothing to continue: it can decide again. With `checkpoint: false` the object passes the state without a write, which is
-most of what an operator costs the API server. Nobody sees the state in `.status` then, unless its handler fails. It is reported
+most of what an operator costs the API server. The state then never appears in `.status`, unless its handler fails. It is reported
 only if no other key of the state needs the write.
 
 Bad:
@@ -43,7 +43,7 @@ Bad:
 Good:
 
     Eat: {next: [Sleep, Roam]}";
-    Warning UNNAMED_CLIENT "unnamed-client": "code creates a client for a kind that `owns`, `watches` and `access` do not name",
+    Warning UNNAMED_CLIENT "unnamed-client": "code creates a client for a kind without access in krator.yaml",
 "A client that is created by hand compiles, but the API server rejects requests that the generated RBAC rules do not
 permit. Name the kind in krator.yaml and use `cx.api`. krator cannot see permissions that are granted elsewhere.
 
@@ -56,8 +56,8 @@ Good:
     access: [{kind: core/v1.Pod, verbs: [list]}]
     // and in the handler
     let pods = cx.api::<Pod>();";
-    Warning WEBHOOK_LIKE_RULE "webhook-like-rule": "a webhook does what a rule of the schema could do",
-"A webhook is a process that the API server has to reach, trust and wait for: while nobody answers, requests fail or nothing
+    Warning RULE_INSTEAD_OF_WEBHOOK "rule-instead-of-webhook": "a webhook that a rule of the schema could replace",
+"A webhook is a process that the API server has to reach, trust and wait for: while no replica responds, requests fail or nothing
 is judged. A rule is part of the CRD and always there. This is reported of a handler only if all that it does is certain to
 be possible in CEL: it refuses, and sees nothing but `review.object` and `review.old` while it does.
 
@@ -88,7 +88,7 @@ Good:
 
     pub mod elk;
     pub mod moose;";
-    Warning OPERATOR_NOT_RUN "operator-not-run": "no code starts the operator of a kind",
+    Warning OPERATOR_NOT_RUN "operator-not-run": "the operator of a kind is not started",
 "`src/main.rs` is your file, and it starts the operators. The objects of a kind that was added to krator.yaml are not
 reconciled until its operator is started there.
 

@@ -8,7 +8,7 @@ rules! {
 runs until the object is deleted, or until an operator that knows the state is deployed again.
 
 Use `renamedFrom` if another state takes the place of the removed one: objects then continue there. Or keep the state
-with `legacy: true`: objects can then leave it, and no object enters it any more. If the state with `renamedFrom` existed
+with `legacy: true`: objects can then leave it, but no object enters it. If the state with `renamedFrom` existed
 before, it keeps its own handler as long as its definition is closer to its own former one than to that of the removed
 state. Otherwise it counts as the removed state under a new name, and its former self counts as removed.
 
@@ -23,7 +23,7 @@ Good:
     Eat: {renamedFrom: [Graze], next: [Roam]}";
 
     Error BREAKING_SCHEMA "breaking-schema": "a change of the schema or the resource breaks stored objects or clients",
-"An API server keeps stored objects that do not match its new schema, as long as nobody changes the parts that do not
+"An API server keeps stored objects that do not match its new schema, as long as the parts do not change that do not
 match. It rejects such objects when they are created again, for example from a backup or from manifests that are applied
 to another cluster. Fields that the new schema does not have are dropped when an object is next read, and the new
 operator may not be able to deserialize what is stored.

@@ -30,6 +30,17 @@ Good:
 
     Roam: {next: [Eat], wait: {poll: 2s}}
     Roam: {next: [{to: Eat, when: \"hungry, tired\"}]}";
+    Warning FORMER_NAME "former-name": "a former name of a key or a rule",
+"The name of the key or the rule has changed. A description with the former name is still read as if it had the present one.
+`krator gen` and `krator check --fix` replace the former names.
+
+Bad:
+
+    versions: {v1beta1: {stored: true}}
+
+Good:
+
+    versions: {v1beta1: {storage: true}}";
     Error WRONG_TYPE "wrong-type": "a value whose type does not fit its key",
 "Each key takes a string, an integer, a number, a boolean, a list or a mapping, and some keys only take certain words. A
 key without a value does not fit any of these types.
@@ -44,7 +55,7 @@ Good:
     Error MISSING_KEY "missing-key": "a required key is missing",
 "These keys are always required: `krator`; `resource` with `group`, `version` and `kind`; `spec`; `machine` with
 `initial`; and `states`. `then` is required if `retry` has a numeric `limit`, and `deletion` if the `onDelete` of a state
-names a state. Small mappings such as `timeout` have required keys of their own.
+names a state. Small mappings such as `timeout` have their own required keys.
 
 Bad:
 
@@ -95,8 +106,8 @@ Good:
 
     wait: {poll: 30s}
     timeout: {after: 24h, to: Lost}";
-    Error SCHEMA_FILE "schema-file": "a file of `schemas` that cannot be read, or does not define the kind",
-"`schemas` names a file for a kind of somebody else: its CustomResourceDefinition, as `kubectl get crd NAME -o yaml` prints
+    Error SCHEMA_FILE "schema-file": "a file in `schemas` that cannot be read, or does not define the kind",
+"`schemas` names a file for a kind of another API: its CustomResourceDefinition, as `kubectl get crd NAME -o yaml` prints
 it. The file is in the folder of the description, in a folder that krator does not write to, and at most 4 MiB large. Symbolic
 links are not followed, and a description that is read from stdin has no folder. The definition has to have the version that
 is named.
@@ -139,7 +150,7 @@ Good:
 
     spec: {weight: number}
     columns: [{name: Weight, path: .spec.weight}]";
-    Error UNKNOWN_STATE "unknown-state": "a state is named that does not exist",
+    Error UNKNOWN_STATE "unknown-state": "a reference to a state that does not exist",
 "Every state that is named anywhere has to be defined under `states`, in exactly the same spelling.
 
 Bad:
@@ -188,7 +199,7 @@ Good:
     access: [{kind: core/v1.Pod, verbs: [get, list]}]";
     Warning INEXACT_BOUND "inexact-bound": "a bound that the API server cannot hold exactly",
 "The API server reads `minimum`, `maximum` and `multipleOf` as numbers in double precision, which have 15 to 17 digits. A bound
-with more of them is rounded, and values next to it are accepted or refused against what the description says. A fraction such
+with more of them is rounded, and values next to it are accepted or refused contrary to the description. A fraction such
 as 0.01 has no exact double: as `multipleOf` it is divided by with an error that one API server forgives and another does not,
 so that 0.29 is a multiple of it to some of them only.
 
@@ -203,9 +214,9 @@ Good:
     spec:
       serial: {type: integer, maximum: 9007199254740992}
       cents: {type: integer, minimum: 0}";
-    Error INVALID_SCHEDULE "invalid-schedule": "a schedule or a time zone that is none",
+    Error INVALID_SCHEDULE "invalid-schedule": "an invalid schedule or time zone",
 "A schedule has the five fields of cron: minute, hour, day of the month, month and day of the week. The time zone has a name of
-IANA. What users write into a field of the object is not known here: where that is wrong, the gate of the object is shut, and its
+IANA. What users write into a field of the object is not known here: if that is invalid, the gate of the object stays closed, and its
 condition `Stalled` says why.
 
 Bad:

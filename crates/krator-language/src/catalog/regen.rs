@@ -15,7 +15,7 @@ Bad:
 Good:
 
     src/moose/states/roam.rs          edited: yours";
-    Error OCCUPIED_PATH "occupied-path": "one of your files is where krator has to generate a file",
+    Error OCCUPIED_PATH "occupied-path": "one of your files is in the place of a generated file",
 "The description now needs a file whose path is already taken; a kind `Elk` needs `src/elk/mod.rs`, for example. krator
 writes nothing until the path is free. Move your file, or let `krator gen --force` move it to `.krator/pruned/`.
 
@@ -26,7 +26,7 @@ Bad:
 Good:
 
     src/elk_counting.rs     yours";
-    Error MERGE_CONFLICT "merge-conflict": "krator has to change lines of a file that you changed, too",
+    Error MERGE_CONFLICT "merge-conflict": "krator's changes to a file conflict with yours",
 "Files such as `src/main.rs` are yours, and krator merges its changes into them, for example to start the operator of a
 second kind. If you changed the same lines, your version stays. Either make the change by hand, as the finding shows it,
 and confirm that with `krator gen --merge=mine`; or let `krator gen --merge=conflicts` write both versions into the file,
@@ -40,7 +40,7 @@ Good:
 
     krator_runtime::main(&ABOUT, |runtime| runtime.operator(configured()).operator(ElkOperator::default()))";
     Error CONFLICT_MARKERS "conflict-markers": "a merge has left conflict markers in a file",
-"Both sides of a merge, such as two branches of git, changed the same lines, and somebody has to decide. Edit the lines
+"Both sides of a merge, such as two branches of git, changed the same lines. Edit the lines
 between `<<<<<<<` and `>>>>>>>` until they are what you want, and delete the markers. Files that krator generates are no work: `krator gen` writes
 them anew from krator.yaml, conflict markers and all.
 

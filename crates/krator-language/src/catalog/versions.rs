@@ -3,7 +3,7 @@
 use super::rules;
 
 rules! {
-    Error CONVERSION_INVALID "conversion-invalid": "a change between versions that cannot be made",
+    Error CONVERSION_INVALID "conversion-invalid": "an invalid change between versions",
 "The `changes` of a version lead from it to the next newer one, in their order. krator makes of the newest schema how each older
 version looked, change by change, so a change has to fit the newer version: the field that it ends at is there, the values that
 it ends at are in the `enum`, and objects that are written in one version are valid in the other. So a required field that the
@@ -18,8 +18,8 @@ Good:
 
     spec: {replicas: integer}
     versions: {v1beta1: {changes: [{renamed: .spec.size, to: .spec.replicas}]}}";
-    Error LOSSY_CONVERSION "lossy-conversion": "a change whose values must not ride in an annotation",
-"What one version cannot hold of an object rides in an annotation while the object is read or stored in that version, so that
+    Error LOSSY_CONVERSION "lossy-conversion": "a change whose values must not be kept in an annotation",
+"Data that a version cannot hold is kept in an annotation while the object is read or stored in that version, so that
 nothing is lost. Anybody who may write the object can write the annotation. So what is `immutable`, `onceSet` or has a
 `transition` must be in all versions, and so must all of the status, which only the operator writes. The same goes for what
 tells the items of a list apart.
@@ -37,7 +37,7 @@ Good:
     Error VERSION_SKIPPED "version-skipped": "a former version is missing from `versions` where other versions need it",
 "Clients still ask for the version that krator generated last, and objects are stored in it. A new `version` takes its place
 only if the former one is written down in `versions`, with the `changes` that lead to the new one: the API server then converts
-stored objects, and both versions go on. In the same way, each older version is made of the next newer one, so none can go from
+stored objects, and both versions remain. Each older version is derived from the next newer one, so none can be removed from
 between two others.
 
 `krator diff` proposes the entry, and `krator check --fix` writes it. Read the changes that it has: a field that is gone and a
@@ -53,10 +53,10 @@ Bad:
 Good:
 
     resource: {group: animals.com, version: v1, kind: Herd}
-    versions: {v1beta1: {stored: true, changes: [{renamed: .spec.size, to: .spec.replicas}]}}
+    versions: {v1beta1: {storage: true, changes: [{renamed: .spec.size, to: .spec.replicas}]}}
     spec: {replicas: integer}";
 
-    Error STORED_VERSION_REMOVED "stored-version-removed": "a version is gone in which objects may be stored",
+    Error STORED_VERSION_REMOVED "stored-version-removed": "a version in which objects may be stored was removed",
 "An API server cannot read an object that is stored in a version that its CRD does not have, and refuses a CRD without a version
 that is in its `status.storedVersions`. Only the cluster knows in which versions objects are stored: each one of the former
 description may be among them.
@@ -75,10 +75,10 @@ Good:
 
     versions: {v1beta1: {served: false}}";
 
-    Warning STORED_AT_ONCE "stored-at-once": "a new version is the stored one in the release that first serves it",
+    Warning STORED_AT_ONCE "stored-at-once": "a new version is the storage version in the first release that serves it",
 "While a release is rolled out, and after it is rolled back, the former operator and the former CRD are in use, which do not
-know the new version. They cannot read an object that is stored in it. So the first release of a new version goes on to store
-objects in an older one, which has `stored: true`; the release after it leaves `stored` out.
+know the new version. They cannot read an object that is stored in it. So the first release of a new version still has to store
+objects in an older one, which has `storage: true`; the release after it leaves `storage` out.
 
 In this example, the former description had the version `v1beta1` only.
 
@@ -88,5 +88,5 @@ Bad:
 
 Good:
 
-    versions: {v1beta1: {stored: true}}";
+    versions: {v1beta1: {storage: true}}";
 }

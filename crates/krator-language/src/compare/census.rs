@@ -20,7 +20,7 @@ use crate::versions;
 /// How many names are shown of a group, unless all are asked for.
 const SOME: usize = 5;
 
-/// What is stored of a resource, or a page of that.
+/// The stored objects of a resource, or a page of them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Listed {
     /// The objects, in the version that was asked for.
@@ -127,7 +127,7 @@ pub struct Census {
     pub doubtful: usize,
     /// For each change, by its index in the comparison: the names of objects that it breaks, and that it may break.
     pub by_change: BTreeMap<usize, (Vec<String>, Vec<String>)>,
-    /// What becomes of them; `None` if the new description does not have the resource, or if it is not known what time it is.
+    /// Their fate; `None` if the new description does not have the resource, or if it is not known what time it is.
     pub next: Option<Next>,
 }
 
@@ -144,7 +144,7 @@ pub struct CensusReport<'a> {
     pub doubtful: usize,
     /// The objects by the change that breaks them.
     pub changes: Vec<BrokenObjects<'a>>,
-    /// What becomes of them; absent if the new description does not have the resource.
+    /// Their fate; absent if the new description does not have the resource.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<NextReport<'a>>,
 }
@@ -154,7 +154,7 @@ pub struct CensusReport<'a> {
 pub struct BrokenObjects<'a> {
     /// The kind of the change.
     pub change: ChangeKind,
-    /// What has changed, in one sentence.
+    /// The change, in one sentence.
     pub message: &'a str,
     /// The names of the objects that break, with their namespaces.
     pub breaking: &'a [String],

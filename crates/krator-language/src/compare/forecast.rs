@@ -1,4 +1,4 @@
-//! What becomes of a stored object when the operator of a description finds it, before a handler runs or without one. The engine of
+//! Forecasts what the operator of a description does with a stored object, before a handler runs or without one. The engine of
 //! the operator itself says so.
 
 use k8s_openapi::jiff::Timestamp;
@@ -14,7 +14,7 @@ use crate::machine::{Digests, field_values, spec_schema, with_graph};
 use crate::model::{Description, Kind};
 use crate::versions;
 
-/// What an operator does first with an object that it finds.
+/// The first action of an operator for a stored object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum First {
     /// Its handler runs in the state that is stored, or it rests there.
@@ -51,7 +51,7 @@ impl First {
     }
 }
 
-/// What an operator does with an object that it finds.
+/// The actions of an operator for a stored object.
 #[derive(Debug)]
 pub(super) struct Forecast {
     pub first: First,
@@ -86,14 +86,14 @@ pub(super) fn with_machine<T>(
     })
 }
 
-/// What the operator of a description does first with an object of a kind, as the API server has it. `now` is the time by the API
+/// Forecasts the first action of the operator of a description for an object of a kind, as the API server has it. `now` is the time by the API
 /// server's clock.
 pub fn first_step(description: &Description, kind: &Kind, object: &Json, now: Timestamp) -> First {
     with_machine(description, kind, |machine| machine.forecast(object, now).first)
 }
 
 impl Machine<'_> {
-    /// What the operator does with an object, as the API server has it in any version that the operator knows. `now` is the time by
+    /// Forecasts the actions of the operator for an object, as the API server has it in any version that the operator knows. `now` is the time by
     /// the API server's clock.
     pub fn forecast(&self, object: &Json, now: Timestamp) -> Forecast {
         let newest = format!(
@@ -195,7 +195,7 @@ fn present(time: Timestamp) -> Now {
     }
 }
 
-/// What an engine does until a handler runs, or until it rests.
+/// Runs an engine until a handler runs, or until it rests.
 fn first(engine: &mut Engine<'_>, now: Now) -> First {
     let decision = decide(engine, now);
     let moves = engine.take_moves();

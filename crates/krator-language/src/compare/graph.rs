@@ -24,11 +24,11 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
                 let (what, message) = match became {
                     Some(_) => (
                         ChangeKind::StateRenamed,
-                        format!("state `{name}` is called `{}` now", now.value),
+                        format!("state `{name}` was renamed to `{}`", now.value),
                     ),
                     None => (
                         ChangeKind::StateMerged,
-                        format!("state `{name}` is gone, and its objects go on in `{}`", now.value),
+                        format!("state `{name}` was removed, and its objects continue in `{}`", now.value),
                     ),
                 };
                 changes.changed(what, message, state.name.span, now.span);
@@ -58,7 +58,7 @@ fn state_path() -> SchemaPath {
 fn forgotten(pair: &Pair<'_>, id: StateId, now: StateId, changes: &mut FoundChanges<'_>) {
     let (state, now) = (&pair.old.state(id).name, &pair.new.state(now).name);
     let message = format!(
-        "state `{0}` is called `{1}` now, and `{1}` does not take the objects that are stored in `{0}`",
+        "state `{0}` was renamed to `{1}`, but stored objects in `{0}` do not continue in `{1}`",
         state.value, now.value
     );
     let change = changes.changed(ChangeKind::StateRemoved, message, state.span, now.span);
@@ -76,7 +76,7 @@ fn misread(pair: &Pair<'_>, id: StateId, now: StateId, changes: &mut FoundChange
     let (state, now) = (&pair.old.state(id).name, pair.new.state(now));
     let claim = now.renamed_from.iter().find(|former| former.value == state.value);
     let message = format!(
-        "state `{0}` is called `{1}` now, but objects that are stored in `{0}` go on in the new `{0}`",
+        "state `{0}` was renamed to `{1}`, but stored objects in `{0}` continue in the new `{0}`",
         state.value, now.name.value
     );
     let place = claim.map_or(now.name.span, |claim| claim.span);
@@ -84,7 +84,7 @@ fn misread(pair: &Pair<'_>, id: StateId, now: StateId, changes: &mut FoundChange
     change.path = Some(state_path());
     change.stored = Stored::Misread;
     change.affected = Affected::InState(state.to_string());
-    change.help = Some("rename in two releases, so that no name means two states at once".to_owned());
+    change.help = Some("rename in two releases, so that no name refers to two states".to_owned());
 }
 
 fn removed(pair: &Pair<'_>, id: StateId, changes: &mut FoundChanges<'_>) {
@@ -95,7 +95,7 @@ fn removed(pair: &Pair<'_>, id: StateId, changes: &mut FoundChanges<'_>) {
     let place = before.map_or(StateId(0), |(_, now)| now);
     let change = changes.gone(
         ChangeKind::StateRemoved,
-        format!("state `{name}` is gone, and objects may be in it"),
+        format!("state `{name}` was removed, and objects may be in it"),
         state.name.span,
         pair.new.state(place).name.span,
     );
@@ -104,16 +104,16 @@ fn removed(pair: &Pair<'_>, id: StateId, changes: &mut FoundChanges<'_>) {
     // A legacy state has no incoming edges and objects have been leaving it, so it may be removed.
     if state.legacy.is_some() {
         change.what = ChangeKind::LegacyStateRemoved;
-        change.message = format!("state `{name}`, which nothing entered any more, is gone");
+        change.message = format!("state `{name}`, which was `legacy`, was removed");
         change.help = Some(
-            "objects that have not left it stay as they are, and nothing moves them any more".to_owned(),
+            "objects that are still in it stay there, and nothing moves them".to_owned(),
         );
         return;
     }
     if let Some(taker) = pair.lineage.resumes(id) {
         let former = pair.lineage.states().find(|(_, now)| *now == taker);
         let former = former.map_or(name, |(then, _)| &pair.old.state(then).name.value);
-        change.message = format!("state `{name}` is gone: the former `{former}` is called `{name}` now");
+        change.message = format!("state `{name}` was removed: the former `{former}` is now called `{name}`");
         change.stored = Stored::Misread;
         change.help = Some(format!(
             "if `{name}` is still the former `{name}`, keep `{former}` with `legacy: true` and `next: [{name}]`; otherwise \
@@ -133,11 +133,11 @@ fn removed(pair: &Pair<'_>, id: StateId, changes: &mut FoundChanges<'_>) {
     change.may_be_renamed = !new.is_empty();
     change.help = Some(match new[..] {
         [state] => format!(
-            "if it is called `{}` now, say `renamedFrom: {name}` there; otherwise keep it with `legacy: true` and a way out",
+            "if it is now called `{}`, add `renamedFrom: {name}` there; otherwise keep it with `legacy: true` and a way out",
             state.name.value
         ),
         _ => format!(
-            "say `renamedFrom: {name}` in the state that takes its place, or keep it with `legacy: true` and a way out"
+            "add `renamedFrom: {name}` to the state that replaces it, or keep it with `legacy: true` and a way out"
         ),
     });
 }
@@ -158,13 +158,13 @@ fn machine(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
     match (&old.deletion, &new.deletion) {
         (Some(old), None) => {
             let message = format!(
-                "deleted objects disappear at once: the finalizer `{finalizer}` is removed, and nothing cleans up"
+                "deleted objects are removed at once: they lose the finalizer `{finalizer}`, and nothing cleans up"
             );
             changes.changed(ChangeKind::DeletionRemoved, message, old.span, new.span);
         }
         (None, Some(now)) => {
             let message = format!(
-                "deleted objects go by `{}`: stored ones get the finalizer `{finalizer}`",
+                "deleted objects pass through `{}`: stored objects get the finalizer `{finalizer}`",
                 name(now.value)
             );
             changes.changed(ChangeKind::DeletionAdded, message, old.span, now.span);

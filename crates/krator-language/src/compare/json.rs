@@ -10,7 +10,7 @@ use super::{Change, ChangeKind, Comparison, ServerOutcome, Stored, Texts};
 use crate::finding::Place;
 use crate::names::VersionName;
 
-/// What an edit of a description changes.
+/// The changes by an edit of a description.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ComparisonReport<'a> {
@@ -30,7 +30,7 @@ pub struct ComparisonReport<'a> {
 pub struct ChangeReport<'a> {
     /// Its kind, which never gets another name.
     pub change: ChangeKind,
-    /// What has changed, in one sentence.
+    /// The change, in one sentence.
     pub message: &'a str,
     /// The kind of the objects that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,7 +40,7 @@ pub struct ChangeReport<'a> {
     pub path: Option<String>,
     /// What it breaks.
     pub breaks: Broken,
-    /// What becomes of stored objects, if something does.
+    /// The effect on stored objects, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stored_objects: Option<StoredReport>,
     /// The description with the place: the former one where something is gone.
@@ -48,10 +48,10 @@ pub struct ChangeReport<'a> {
     /// The place in the description.
     #[serde(flatten)]
     pub place: Place,
-    /// What follows from it, a sentence each.
+    /// The consequences, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// What to do about it.
+    /// The remedy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<&'a str>,
     /// The versions of the API that it is about, if not all.
@@ -72,11 +72,11 @@ pub struct Broken {
     pub clients: bool,
 }
 
-/// What becomes of stored objects.
+/// The effect on stored objects.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", untagged)]
 pub enum StoredReport {
-    /// Those that do not fit the new schema.
+    /// The objects that do not match the new schema.
     Judged {
         /// If the object is created anew, for example restored or applied to another cluster.
         created_anew: ServerOutcome,

@@ -6,7 +6,7 @@ use super::ChangeKind;
 use super::pair::{FoundChanges, Pair};
 use crate::model::{Kind, Places};
 
-/// What an edit of `limits` means for stored objects.
+/// The effect of an edit of `limits` on stored objects.
 pub(super) fn changes(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
     let (old, new) = (&pair.old.limits, &pair.new.limits);
     let named = |limits: &'_ [Places], name: &str| limits.iter().position(|limit| limit.name.value == name);
@@ -14,7 +14,7 @@ pub(super) fn changes(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
         let name = &limit.name.value;
         let Some(former) = named(old, name).map(|at| &old[at]) else {
             let message = format!(
-                "the limit `{name}` lets {}; objects that are there already stay",
+                "the limit `{name}` allows {}; objects that are already there stay",
                 counted(pair.new, limit)
             );
             changes.added(ChangeKind::LimitsChanged, message, limit.span);
@@ -27,9 +27,9 @@ pub(super) fn changes(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
         let per = |limit: &Places| limit.per.as_ref().map(|path| path.to_string());
         if (states_before, former.at_most.value, per(former)) != (states_now, limit.at_most.value, per(limit))
         {
-            let mut message = format!("the limit `{name}` lets {now}; it let {before}");
+            let mut message = format!("the limit `{name}` allows {now}; it allowed {before}");
             if limit.at_most.value < former.at_most.value {
-                message += "; objects that are there already stay";
+                message += "; objects that are already there stay";
             }
             changes.changed(ChangeKind::LimitsChanged, message, former.span, limit.span);
         }
@@ -39,7 +39,7 @@ pub(super) fn changes(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
         .filter(|former| named(new, &former.name.value).is_none())
     {
         let message = format!(
-            "there is no limit `{}` any more: objects that wait for it go on at once; it let {}",
+            "the limit `{}` was removed: objects that wait for it continue at once; it allowed {}",
             former.name.value,
             counted(pair.old, former)
         );

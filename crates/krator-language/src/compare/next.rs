@@ -1,4 +1,4 @@
-//! What an edit does to the stored objects of a kind: how many an operator of the new description goes on with as one of the former
+//! The effect of an edit on the stored objects of a kind: how many an operator of the new description goes on with as one of the former
 //! description would, and what becomes of the others.
 
 use k8s_openapi::jiff::Timestamp;
@@ -13,7 +13,7 @@ use super::objects::{name, named};
 use crate::model::Kind;
 use crate::text::printable;
 
-/// What becomes of the objects of a kind.
+/// The forecast for the objects of a kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Next {
     /// The number of objects with which both operators do the same first.
@@ -101,7 +101,7 @@ impl Next {
             let entered = counted(names.len(), "has", "have");
             add(
                 format!(
-                    "{entered} entered {state} as often as its limit allows: the next entry leads to {then}"
+                    "{entered} entered {state} as often as its limit allows: the next entry goes to {then} instead"
                 ),
                 names,
             );
@@ -112,7 +112,7 @@ impl Next {
                 value => format!(" for `{}`", printable(value)),
             };
             out.push_str(&format!(
-                "    {objects} are in the states of the limit `{limit}`{of}, which allows {most}: nobody enters them until enough have left\n"
+                "    {objects} are in the states of the limit `{limit}`{of}, which allows {most}: none can enter until enough have left\n"
             ));
         }
         out
@@ -156,42 +156,42 @@ fn counted(count: usize, one: &str, more: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { more })
 }
 
-/// What an operator does first with an object, in words.
+/// The first action of an operator for an object, in words.
 fn sentence(first: &First) -> String {
     match first {
-        First::Stays => "stays there, which it would have left".to_owned(),
+        First::Stays => "stays there instead of leaving".to_owned(),
         First::Enters(entries) => {
             let through: Vec<&str> = entries.iter().map(|(to, _)| to.as_str()).collect();
             let why = entries.first().map_or("", |(_, cause)| why(*cause));
             format!("goes to {}, because {why}", through.join(" and on to "))
         }
         First::TimesOut(to) => {
-            format!("goes to {to} after one more run of its handler, because its time there is over")
+            format!("goes to {to} after one more run of its handler, because its timeout has expired")
         }
         First::Waits(of) => format!("waits for the gate of {of}"),
         First::Paused => "stays paused".to_owned(),
-        First::Parked => "is left alone, because no state has this name".to_owned(),
-        First::Unreadable => "is left alone, because its status cannot be read".to_owned(),
-        First::Released => "is let go, because nothing has to be done before its deletion".to_owned(),
+        First::Parked => "gets no handler run, because no state has this name".to_owned(),
+        First::Unreadable => "gets no handler run, because its status cannot be read".to_owned(),
+        First::Released => "loses its finalizer, because it has no deletion path".to_owned(),
     }
 }
 
 fn why(cause: Cause) -> &'static str {
     match cause {
         Cause::Created => "it is new",
-        Cause::TimedOut => "its time there is over",
+        Cause::TimedOut => "its timeout has expired",
         Cause::LimitReached => "the limit of the next state is used up",
         Cause::SpecChanged => "its spec has changed",
         Cause::Deleted => "it is being deleted",
-        Cause::Restarted => "that is where it goes on after a restart",
+        Cause::Restarted => "that is where it continues after a restart",
         // These need a handler that runs.
         Cause::Handler | Cause::RetriesExhausted | Cause::Interrupted | Cause::Failed | Cause::ByHand => {
-            "its handler says so"
+            "its handler chose that"
         }
     }
 }
 
-/// What becomes of the stored objects of a kind, as `krator diff --against cluster --format json` prints it.
+/// The forecast for the stored objects of a kind, as `krator diff --against cluster --format json` prints it.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NextReport<'a> {
@@ -210,7 +210,7 @@ pub struct NextReport<'a> {
 pub struct MovedObjects<'a> {
     /// The state that is stored; empty for objects that no operator has seen.
     state: &'a str,
-    /// What the operator does first.
+    /// The first action of the operator.
     first: FirstStep,
     /// The states that the object enters, or whose gate it waits for.
     through: Vec<&'a str>,
@@ -220,7 +220,7 @@ pub struct MovedObjects<'a> {
     objects: &'a [String],
 }
 
-/// What an operator does first with an object.
+/// The first action of an operator for an object.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "they are those of `First`")]

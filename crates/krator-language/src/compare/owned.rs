@@ -16,7 +16,7 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
     }
     for new in &pair.new.owns {
         if find(pair.old, new).is_none() {
-            let message = format!("`{}` is owned now", new.kind.value.reference());
+            let message = format!("`{}` is now owned", new.kind.value.reference());
             changes.added(ChangeKind::OwnedAdded, message, new.kind.span);
         }
     }
@@ -29,11 +29,11 @@ fn find<'k>(kind: &'k Kind, owned: &Owned) -> Option<&'k Owned> {
 }
 
 fn removed(pair: &Pair<'_>, old: &Owned, changes: &mut FoundChanges<'_>) {
-    let message = format!("`{}` is not owned any more", old.kind.value.reference());
+    let message = format!("`{}` is no longer owned", old.kind.value.reference());
     let stay = match old.deletion.value {
-        ChildDeletion::Owner => "objects of the kind that are there stay until their owner is deleted",
+        ChildDeletion::Owner => "existing objects of the kind stay until their owner is deleted",
         ChildDeletion::Last | ChildDeletion::Keep => {
-            "objects of the kind that are there stay, also when their owner is deleted"
+            "existing objects of the kind stay, even when their owner is deleted"
         }
     };
     let place = pair.new.resource.kind.span;
@@ -51,13 +51,13 @@ fn deletion_changed(old: &Owned, new: &Owned, changes: &mut FoundChanges<'_>) {
     let (before, now) = (old.deletion.value, new.deletion.value);
     let help = match (before, now) {
         (ChildDeletion::Owner, _) => {
-            "when the operator starts, a label takes the place of the owner reference of those that are there; until then the \
-             garbage collector deletes them"
+            "when the operator starts, it replaces the owner references of existing objects by a label; until then the \
+             garbage collector deletes them with their owner"
         }
         (_, ChildDeletion::Owner) => {
-            "when the operator starts, an owner reference takes the place of the label of those that are there"
+            "when the operator starts, it replaces the label of existing objects by an owner reference"
         }
-        _ => "it also holds for those that are there, from the start of the operator on",
+        _ => "it also applies to existing objects, once the operator has started",
     };
     let (old, new) = (old.deletion.span, new.deletion.span);
     let change = changes.changed(ChangeKind::OwnedDeletionChanged, message, old, new);

@@ -80,7 +80,7 @@ pub(super) fn of_state(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mu
             if new.may_stay() {
                 "may stay"
             } else {
-                "may not stay any more"
+                "may no longer stay"
             }
             .to_owned(),
             name.span,
@@ -88,7 +88,7 @@ pub(super) fn of_state(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mu
         (
             ChangeKind::WaitChanged,
             polled(old) != polled(new) && new.may_stay(),
-            poll.map_or("does not poll any more".to_owned(), |poll| {
+            poll.map_or("no longer polls".to_owned(), |poll| {
                 format!("runs again after {}", said(poll))
             }),
             poll.map_or(name.span, |poll| poll.span),
@@ -96,7 +96,7 @@ pub(super) fn of_state(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mu
         (
             ChangeKind::RetryChanged,
             old.retry.as_ref().map(tries) != retry.as_ref().map(tries),
-            retry.as_ref().map_or("is not tried again".to_owned(), |retry| {
+            retry.as_ref().map_or("is not retried".to_owned(), |retry| {
                 format!("is tried {}", tries(retry))
             }),
             retry.as_ref().map_or(name.span, |retry| retry.limit.span),

@@ -35,7 +35,7 @@ pub struct Proposal {
     guesses: Guesses,
 }
 
-/// What only the author knows about a version.
+/// The parts of a version that only the author can decide.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Guesses {
     /// The fields that are gone and may be one of several others now.
@@ -56,14 +56,14 @@ impl Proposal {
             .map(|(description, kind)| described(crd::object_schema(description, kind), kind));
         search.scope(&schemas[0], &schemas[1], &[]);
         let mut changes = search.changes;
-        // What is left of an object is removed before its last field is moved, and added after its first one.
+        // The rest of an object is removed before its last field is moved, and added after its first one.
         changes.sort_by_key(|change| {
             const ORDER: [&str; 6] = ["renamed", "removed", "moved", "values", "retyped", "added"];
             ORDER.iter().position(|kind| change.get(*kind).is_some())
         });
         let mut entry = Map::new();
         if pair.old.stored_version() == &pair.old.resource.version.value {
-            entry.insert("stored".to_owned(), true.into());
+            entry.insert("storage".to_owned(), true.into());
         }
         if !changes.is_empty() {
             entry.insert("changes".to_owned(), changes.into());

@@ -9,16 +9,16 @@ pub(super) fn meaning(change: &Change) -> Vec<String> {
         Stored::Keep => Vec::new(),
         Stored::May(verdict) => judged(change, verdict),
         Stored::Stranded => {
-            vec!["stored objects stay as they are, and nothing moves them any more".to_owned()]
+            vec!["stored objects stay in it, and nothing moves them".to_owned()]
         }
         Stored::Misread => {
             vec![
-                "objects have only the name of their state stored, and the operator takes it for the new one"
+                "objects store only the name of their state, and the operator mistakes it for the new one"
                     .to_owned(),
             ]
         }
         Stored::DefinitionRefused => {
-            vec!["the API server refuses the new CRD as long as it has the old one".to_owned()]
+            vec!["the API server refuses the new CRD as an update of the old one".to_owned()]
         }
     };
     lines.extend(change.clients.map(|meet| format!("clients: {meet}")));
@@ -29,36 +29,36 @@ fn judged(change: &Change, verdict: &Verdict) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(match verdict.anew {
         ServerOutcome::Kept | ServerOutcome::ApplyFails => None,
-        ServerOutcome::Lost => Some("created anew, an object loses the value".to_owned()),
-        ServerOutcome::Refused => Some("created anew, an object that does not fit is refused".to_owned()),
+        ServerOutcome::Lost => Some("when created again, an object loses the value".to_owned()),
+        ServerOutcome::Refused => Some("when created again, an object that does not match is refused".to_owned()),
     });
     let unchanged = &verdict.unchanged;
     lines.extend(match verdict.updated {
         // An object that is accepted when it is created is accepted when it is updated.
         ServerOutcome::Kept if verdict.anew == ServerOutcome::Kept => None,
         ServerOutcome::Kept => Some(format!(
-            "stored already, it can be written as long as `{unchanged}` stays as it is"
+            "a stored object can be written as long as `{unchanged}` does not change"
         )),
-        ServerOutcome::Lost => Some("stored already, it loses the value when it is next read".to_owned()),
+        ServerOutcome::Lost => Some("a stored object loses the value when it is next read".to_owned()),
         ServerOutcome::ApplyFails => Some(
-            "stored already, every server-side apply to it fails, the operator's to its status too"
+            "every server-side apply to a stored object fails, including the operator's to its status"
                 .to_owned(),
         ),
         // The API server evaluates CEL rules on every write, whichever field is written.
         ServerOutcome::Refused if change.what.is_cel_rule() => Some(
-            "stored already, any write of it may be refused, the operator's of its status too".to_owned(),
+            "any write of a stored object may be refused, including the operator's of its status".to_owned(),
         ),
-        ServerOutcome::Refused => Some("stored already, any change of it may be refused".to_owned()),
+        ServerOutcome::Refused => Some("any change of a stored object may be refused".to_owned()),
     });
     // An entry of `managedFields` stays in the version that its manager has used.
     if verdict.updated == ServerOutcome::Lost && !change.versions.is_empty() {
         lines.push(
-            "written in that version, every server-side apply to it fails, in each version and to its status too"
+            "every server-side apply to an object that was written in that version fails, in all versions and also to its status"
                 .to_owned(),
         );
     }
     if !verdict.is_readable {
-        lines.push("the operator cannot read an object that does not fit, and leaves it alone".to_owned());
+        lines.push("the operator cannot read an object that does not match, and runs no handler for it".to_owned());
     }
     lines
 }

@@ -14,7 +14,7 @@ pub(super) fn of_operator(old: &Description, new: &Description, pairs: &[Pair<'_
         let message = format!("the operator was `{}` and is `{}` now", before.value, now.value);
         let change = changes.changed(ChangeKind::OperatorRenamed, message, before.span, now.span);
         change.help = Some(format!(
-            "delete the Deployment `{}` before the new one starts: both would move the same objects",
+            "delete the Deployment `{}` before the new one starts: both would handle the same objects",
             before.value
         ));
     }
@@ -25,10 +25,10 @@ pub(super) fn of_operator(old: &Description, new: &Description, pairs: &[Pair<'_
         }
         let (name, place) = (&kind.resource.kind, new.kinds[0].resource.kind.span);
         let mut changes = FoundChanges::of(Some(kind));
-        let message = format!("the kind `{}` is gone", name.value);
+        let message = format!("the kind `{}` was removed", name.value);
         let change = changes.gone(ChangeKind::KindRemoved, message, name.span, place);
         change.stored = Stored::Stranded;
-        change.clients = Some("nothing acts on what they write any more");
+        change.clients = Some("nothing acts on their objects");
         change.help = Some(match kind.machine.deletion {
             Some(_) => "delete all its objects first: nothing else removes their finalizer".to_owned(),
             None => "delete its CRD when nobody needs its objects any more".to_owned(),
@@ -105,7 +105,7 @@ fn definition(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
         change.stored = Stored::Stranded;
         change.clients = Some("their requests go to a resource that no operator manages");
         change.help = Some(format!(
-            "move the objects while the old operator runs: it alone looks after those of `{before}`{finalizer}"
+            "move the objects while the old operator runs: only it manages objects of `{before}`{finalizer}"
         ));
     }
     // A new resource has a new CRD, with which nothing conflicts.
@@ -204,8 +204,8 @@ fn named(
             "singular" => new.singular.span,
             _ => new.kind.span,
         };
-        let change = changes.gone(what, format!("the {sort} `{name}` is gone"), *span, place);
-        change.clients = Some("requests that use it find nothing");
+        let change = changes.gone(what, format!("the {sort} `{name}` was removed"), *span, place);
+        change.clients = Some("requests that use it get no results");
     }
     for (name, span) in now.iter().filter(|(name, _)| !is_in(&old, name)) {
         changes.added(what, format!("the {sort} `{name}` is new"), *span);
@@ -240,21 +240,21 @@ fn webhooks(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
             (None, Some(new)) => {
                 let message = format!("the webhook `{name}` is new");
                 let change = changes.added(ChangeKind::WebhookAdded, message, new.span);
-                change.clients = Some("their requests wait for an answer of the operator");
+                change.clients = Some("their requests wait for a response of the operator");
                 change.help = Some(
-                    "roll the operator out before deploy/webhooks.yaml: an old one does not answer"
+                    "roll out the operator before deploy/webhooks.yaml: an older operator does not serve the webhook"
                         .to_owned(),
                 );
             }
             (Some(old), None) => {
-                let message = format!("the webhook `{name}` is gone");
+                let message = format!("the webhook `{name}` was removed");
                 let change = changes.gone(ChangeKind::WebhookRemoved, message, old.span, place);
                 change.help = Some(
-                    "delete its configuration before the new operator starts: it does not answer".to_owned(),
+                    "delete its configuration before the new operator starts, which does not serve the webhook".to_owned(),
                 );
             }
             (Some(old), Some(new)) if !old.asks_the_same(new) => {
-                let message = format!("the webhook `{name}` is asked about other requests");
+                let message = format!("the webhook `{name}` is called for other requests");
                 changes.changed(ChangeKind::WebhookChanged, message, old.span, new.span);
             }
             _ => {}
@@ -298,7 +298,7 @@ fn admission(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
             (Some(before), None) => {
                 changes.gone(
                     ChangeKind::PolicyRemoved,
-                    format!("{refused} are not refused any more"),
+                    format!("{refused} are no longer refused"),
                     before,
                     none,
                 );
@@ -314,7 +314,7 @@ fn admission(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
     note(
         old.transitions,
         new.transitions,
-        "moves of the stored state that are no edges",
+        "changes of the stored state along no edge",
         "those who write the state are refused, and so is an operator that is newer than the policy",
     );
     for id in &new.protect {
@@ -348,7 +348,7 @@ fn scale(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
     let (what, place) = (ChangeKind::ScaleChanged, pair.new.resource.kind.span);
     match (&pair.old.resource.scale, &pair.new.resource.scale) {
         (Some(old), None) => {
-            let change = changes.gone(what, "the scale subresource is gone", old.spec.span, place);
+            let change = changes.gone(what, "the scale subresource was removed", old.spec.span, place);
             change.clients = Some("autoscalers and `kubectl scale` no longer work");
         }
         (None, Some(new)) => _ = changes.added(what, "the scale subresource is new", new.spec.span),

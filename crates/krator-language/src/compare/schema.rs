@@ -61,7 +61,7 @@ fn compared(mut schema: Json) -> Json {
 /// The walk through both schemas, with the changes found so far.
 struct SchemaWalk {
     changes: SchemaChanges,
-    /// What the rules say that follow from keys of fields, by their expressions.
+    /// Descriptions of the rules that are derived from keys of fields, by their expressions.
     said: BTreeMap<String, String>,
 }
 
@@ -85,7 +85,7 @@ impl SchemaWalk {
             let message = format!("was {} and is {} now", type_name(old), type_name(new));
             self.changes
                 .safe(ChangeKind::TypeWidened, path, Part::Type, message)
-                .readers("what they read may be of a type that they do not know");
+                .readers("they may read a value of an unknown type");
         }
         if before.is_disjoint(&now) {
             return;
@@ -124,8 +124,8 @@ impl SchemaWalk {
             .refused(ChangeKind::TypeChanged, path, Part::Type, message, affected)
             .outcomes(ServerOutcome::Refused, updated)
             .unreadable()
-            .clients("requests with such a value are refused, and what they read has another type")
-            .readers("what they read has another type")
+            .clients("requests with such a value are refused, and they read a value of another type")
+            .readers("they read a value of another type")
             .help("add a field of another name and keep this one until nobody uses it, or give the kind a new `version`, with `changes` that convert it");
     }
 
@@ -185,8 +185,8 @@ impl SchemaWalk {
                 ChangeKind::AppliedAsWhole,
                 path,
                 Part::Key(key),
-                "is applied as a whole now",
+                "is now applied as a whole",
             )
-            .clients("those that apply parts of it remove the parts of others");
+            .clients("clients that apply parts of it remove the parts of others");
     }
 }

@@ -79,10 +79,10 @@ fn of_version(pair: &Pair<'_>, older: Option<&VersionName>) -> Vec<Change> {
         if let Some((from, to)) = renamed {
             change.help = Some(match older {
                 Some(name) => format!(
-                    "if it is called `{to}` now, say `{{renamed: {from}, to: {to}}}` in the `changes` of `{name}`"
+                    "if it is now called `{to}`, add `{{renamed: {from}, to: {to}}}` to the `changes` of `{name}`"
                 ),
                 None => format!(
-                    "if it is called `{to}` now, its values are lost all the same: only a new `version` keeps them, with the \
+                    "if it is now called `{to}`, its values are lost anyway: only a new `version` keeps them, with the \
                      former one in `versions` and `renamed` in its `changes`"
                 ),
             });
@@ -117,7 +117,7 @@ fn of_list(pair: &Pair<'_>) -> Vec<Change> {
             (
                 ChangeKind::VersionSkipped,
                 format!(
-                    "the version was `{name}` and is `{newest}` now, and `versions` lacks `{name}`",
+                    "the version changed from `{name}` to `{newest}`, and `versions` lacks `{name}`",
                     name = name.value,
                     newest = newest.value
                 ),
@@ -129,14 +129,14 @@ fn of_list(pair: &Pair<'_>) -> Vec<Change> {
         } else if is_between(old, new, name) {
             (
                 ChangeKind::VersionSkipped,
-                format!("the version `{}` is gone from between two others", name.value),
-                "keep it: older versions are made of it".to_owned(),
+                format!("the version `{}` between two others was removed", name.value),
+                "keep it: older versions are derived from it".to_owned(),
             )
         } else {
             (
                 ChangeKind::StoredVersionRemoved,
                 format!(
-                    "the version `{}` is gone, and objects may be stored in it",
+                    "the version `{}` was removed, and objects may be stored in it",
                     name.value
                 ),
                 format!(
@@ -144,7 +144,7 @@ fn of_list(pair: &Pair<'_>) -> Vec<Change> {
                      `status.storedVersions` of the CRD lacks it{}",
                     // The operator owns the `caBundle`, which an apply leaves behind.
                     if old.converts() && !new.converts() {
-                        "; then bring in the CRD, which has no conversion any more, by `kubectl replace`"
+                        "; then apply the CRD, which has no conversion, with `kubectl replace`"
                     } else {
                         ""
                     }
@@ -175,7 +175,7 @@ fn of_list(pair: &Pair<'_>) -> Vec<Change> {
         let former = older(old, name);
         match (former.is_none_or(|former| former.served), now.served) {
             (true, false) => {
-                let message = format!("the version `{}` is not served any more", name.value);
+                let message = format!("the version `{}` is no longer served", name.value);
                 let change = changes.changed(ChangeKind::VersionUnserved, message, before.span, name.span);
                 change.clients = Some("requests of the version are not found");
             }
@@ -194,20 +194,20 @@ fn of_list(pair: &Pair<'_>) -> Vec<Change> {
     if before != now && !(changes.found.iter()).any(|change| change.proposal.is_some()) {
         let span = place(new, now).span;
         if has(old, now) {
-            let message = format!("objects are stored as `{now}`, and were as `{before}`");
+            let message = format!("the storage version changed from `{before}` to `{now}`");
             let change = changes.changed(ChangeKind::StorageMoved, message, place(old, before).span, span);
             change.help = Some(
-                "objects that are stored already stay as they are until they are written again".to_owned(),
+                "stored objects stay as they are until they are written again".to_owned(),
             );
         } else {
-            let message = format!("the version `{now}` is new, and objects are stored in it at once");
+            let message = format!("the version `{now}` is new, and already the storage version");
             let change = changes.added(ChangeKind::StoredAtOnce, message, span);
             change.help = Some(match has(new, before) {
                 true => format!(
-                    "write `stored: true` in `{before}` for one release, so that the former operator can still read all objects"
+                    "write `storage: true` in `{before}` for one release, so that the former operator can still read all objects"
                 ),
                 false => {
-                    "let objects be stored in a version that the former operator can read, for one release"
+                    "for one release, keep a storage version that the former operator can read"
                         .to_owned()
                 }
             });

@@ -12,7 +12,7 @@ use crate::finding::{Span, Spanned};
 use crate::model::{Description, Field, FieldChange, FieldPath, Kind, PathRoot, Schema, Segment, Shape};
 use crate::text::shown;
 
-/// What the description says about changes of a field.
+/// The constraints of the description on changes of a field.
 pub(crate) struct FieldRule {
     /// The field, with `[*]` for items of lists and values of maps.
     pub field: FieldPath,
@@ -53,7 +53,7 @@ impl FieldRule {
     }
 }
 
-/// What the description of a kind says about changes of its fields.
+/// The constraints of the description on changes of the fields of a kind.
 pub(crate) fn field_rules(description: &Description, kind: &Kind) -> Vec<FieldRule> {
     let mut walk = Walk {
         description,

@@ -14,14 +14,14 @@ pub struct FindingReport<'a> {
     pub rule: &'a str,
     /// How bad it is.
     pub severity: Severity,
-    /// What is wrong, in one sentence.
+    /// The problem, in one sentence.
     pub message: &'a str,
     /// The file.
     pub file: &'a str,
     /// The place in the file.
     #[serde(flatten)]
     pub place: Place,
-    /// What to do about it.
+    /// The remedy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
     /// The states of a path through the graph that shows the problem.
@@ -39,7 +39,7 @@ pub struct StepReport<'a> {
     pub from: &'a str,
     /// The state that it enters.
     pub to: &'a str,
-    /// What takes the edge.
+    /// The cause of the edge.
     pub by: EdgeKind,
     /// The line at which the description names the target.
     pub line: usize,

@@ -14,7 +14,7 @@ pub struct PathStep {
     pub from: String,
     /// The state that it enters.
     pub to: String,
-    /// What takes the edge.
+    /// The cause of the edge.
     pub by: EdgeKind,
     /// The place at which the description names the target.
     pub span: Span,

@@ -38,7 +38,7 @@ pub fn spec_schema(description: &Description, kind: &Kind) -> Schema {
 }
 
 impl<'a> Digests<'a> {
-    /// Those of the fields that the states of a kind with this schema tell apart, and of the whole spec where a conversion may change
+    /// The digests of the fields that the states of a kind with this schema distinguish, and of the whole spec where a conversion may change
     /// it. `None` if the operator stores none.
     pub fn of(kind: &'a Kind, schema: &'a Schema) -> Option<Self> {
         if !kind.keeps_digests() {

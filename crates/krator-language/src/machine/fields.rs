@@ -16,7 +16,7 @@ pub(super) struct Field<'k> {
     holds: Holds,
 }
 
-/// What is read from a field.
+/// The value that is read from a field.
 #[derive(Debug, Clone, Copy)]
 enum Holds {
     /// A time, written so.

@@ -24,7 +24,7 @@ impl JsonPath {
         let mut segments = Some(Vec::new());
         let mut rest = text;
         while !rest.is_empty() {
-            let (step, after) = step(rest).ok_or("this is no JSON path of Kubernetes")?;
+            let (step, after) = step(rest).ok_or("this is not a JSON path of Kubernetes")?;
             match (step, &mut segments) {
                 (Step::Segment(segment), Some(segments)) => segments.push(segment),
                 (Step::Segment(_), None) => {}

@@ -146,9 +146,9 @@ impl State {
 pub enum StateKind {
     /// The operator is at work; the object is not ready yet.
     Working,
-    /// The object is as its spec asks.
+    /// The object is as its spec requests.
     Ready,
-    /// The operator cannot go on without a change from outside.
+    /// The operator cannot continue without a change from outside.
     Failed,
     /// The end of the machine: the object is removed.
     Final,

@@ -67,7 +67,7 @@ impl Scope {
         [("Namespaced", Scope::Namespaced), ("Cluster", Scope::Cluster)];
 }
 
-/// What the API server asks of the name of a new object.
+/// The constraint on the name of a new object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameRule {
     /// A regular expression that the name has to match.
@@ -102,12 +102,12 @@ pub struct Column {
     pub description: Option<Spanned<String>>,
 }
 
-/// What a printer column shows.
+/// The content of a printer column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ColumnPath {
     /// A field, which the schema has.
     Field(FieldPath),
-    /// What a JSON path finds that is no path of a field.
+    /// The result of a JSON path that is not the path of a field.
     Other(JsonPath),
 }
 
@@ -284,7 +284,7 @@ pub struct Grant {
     pub subresource: Option<ResourceName>,
 }
 
-/// What the API server refuses by policies.
+/// The requests that policies deny.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Admission {
     /// `status`: only who may `operate` on the resource writes the status.
@@ -378,13 +378,13 @@ pub struct Deploy {
     pub affinity: Option<Json>,
 }
 
-/// Who makes the certificates of webhooks.
+/// The issuer of the certificates of webhooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Certificates {
     /// The operator.
     #[default]
     Own,
-    /// Somebody who mounts them.
+    /// An external issuer, whose certificates are mounted.
     Mounted,
 }
 

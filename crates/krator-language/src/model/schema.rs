@@ -66,7 +66,7 @@ pub struct Schema {
     pub constraints: Constraints,
     /// `rustName`: the name of the field in Rust, where it does not follow from that in JSON. Means nothing where no field is.
     pub rust_name: Option<Spanned<RustFieldName>>,
-    /// What may become of the value of a field, at the key that says so.
+    /// The constraint on changes of a field, at its key.
     pub change: Option<Spanned<FieldChange>>,
     /// CEL rules.
     pub validations: Vec<Validation>,
@@ -141,7 +141,7 @@ pub struct Constraints {
     pub one_of: Vec<Spanned<Number>>,
 }
 
-/// What may become of the value of a field after it is there.
+/// The constraint on changes of a field after it is set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldChange {
     /// `immutable`: the field is as it was when the object was created.

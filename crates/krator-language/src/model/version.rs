@@ -13,13 +13,13 @@ use crate::names::VersionName;
 pub struct Version {
     /// Its name.
     pub name: Spanned<VersionName>,
-    /// What clients that use it are told, if it is deprecated.
+    /// The warning for clients that use it, if it is deprecated.
     pub deprecated: Option<Spanned<String>>,
     /// Whether clients may use it.
     pub served: bool,
     /// The key by which objects are stored in it.
     pub stored: Option<Span>,
-    /// What makes an object of the next newer version of one of this version, in this order.
+    /// The changes that lead from this version to the next newer one, in this order.
     pub changes: Vec<Spanned<Change>>,
     /// Rules of the next newer version about what has changed, which this version lacks.
     pub lost: Vec<Spanned<String>>,
@@ -99,7 +99,7 @@ impl Kind {
         self.admission != Admission::default() || self.needs_approvals() || self.converts()
     }
 
-    /// What an object may have to wait for that a handler or a timeout leads from one state to another: places of limits that do not
+    /// The obstacles for an object that a handler or a timeout leads from one state to another: places of limits that do not
     /// count it yet, and the window of the state.
     pub fn gates_between(&self, from: StateId, to: StateId) -> impl Iterator<Item = Span> {
         let limits = self.limits.iter();

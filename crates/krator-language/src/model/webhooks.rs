@@ -1,4 +1,4 @@
-//! What the API server asks the operator before it stores an object: `webhooks` in the description.
+//! The webhooks that the API server calls before it stores an object: `webhooks` in the description.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ pub struct Webhook {
     pub span: Span,
     /// The operations that the API server asks about; never empty.
     pub operations: Vec<Spanned<Operation>>,
-    /// What becomes of a request that nobody has judged.
+    /// The treatment of a request without a verdict.
     pub failure_policy: Spanned<FailurePolicy>,
     /// How long the API server waits, in whole seconds.
     pub timeout: Spanned<Duration>,
@@ -82,7 +82,7 @@ impl Operation {
     }
 }
 
-/// What becomes of a request that nobody has judged.
+/// The treatment of a request without a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailurePolicy {
     /// It is refused.

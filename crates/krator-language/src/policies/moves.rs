@@ -44,7 +44,7 @@ pub struct Moves(BTreeMap<String, BTreeSet<String>>);
 const UNKNOWN: &str = "*";
 
 impl Moves {
-    /// Those of a kind. A state that is left has its former names, too: objects are stored with them until they are next written.
+    /// The transitions of a kind. A state that is left has its former names, too: objects are stored with them until they are next written.
     pub fn of(kind: &Kind, graph: &StateGraph) -> Self {
         let named = |ids: BTreeSet<StateId>| -> BTreeSet<String> {
             ids.into_iter()
@@ -68,7 +68,7 @@ impl Moves {
         Self(moves)
     }
 
-    /// Those of both.
+    /// The union of both.
     pub fn or(mut self, other: &Self) -> Self {
         for (from, to) in &other.0 {
             self.0.entry(from.clone()).or_default().extend(to.iter().cloned());

@@ -8,7 +8,7 @@ use crate::model::{Kind, ObjectKind, Scope};
 pub(super) static RULE: Rule = Rule {
     name: "assumed-scope",
     severity: Severity::Warning,
-    summary: "nothing says whether objects of another kind live in namespaces",
+    summary: "the scope of another kind is not known",
     explanation: "The rights of the operator, the paths of its requests and the Rust type of the objects depend on whether a kind has namespaces.
 Kubernetes' own kinds and those with a file in `schemas` are known; any other kind is assumed to be like the resource that names
 it, and where that is wrong, its objects are not found. `scope` says it, at one of the places that name the kind.
@@ -33,11 +33,11 @@ pub(super) const CHECK: Check = Check {
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let resource = &subject.kind.resource;
     let assumed = match resource.scope.value {
-        Scope::Namespaced => "assumed to live in namespaces",
-        Scope::Cluster => "assumed to live in no namespace",
+        Scope::Namespaced => "assumed to be namespaced",
+        Scope::Cluster => "assumed to be cluster-scoped",
     };
     let hit = |other: &Spanned<ObjectKind>| {
-        let message = format!("nothing says whether the kind `{}` is namespaced", other.kind);
+        let message = format!("the scope of the kind `{}` is not known", other.kind);
         let finding = Finding::new(&RULE, other.span, message)
             .label(assumed)
             .related(resource.scope.span, "like this kind")

@@ -48,22 +48,22 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                 let finding = finding(message).related(claim, "claimed here too");
                 found.push(RuleHit::of(
                     id,
-                    finding.help("keep it in the state where its objects go on"),
+                    finding.help("keep it in the state where its objects continue"),
                 ));
             }
             let holder = subject
                 .kind
                 .state_named(former.as_str())
                 .map(|id| subject.kind.state(id));
-            // One that was renamed itself gave its name away: that is another rule's matter.
+            // A name whose state was itself renamed is reported by another rule.
             if let Some(holder) = holder.filter(|holder| holder.renamed_from.is_empty()) {
                 let message = format!(
                     "`{name}` cannot have been renamed from `{0}`, which is still a state",
                     former.value
                 );
                 let finding = finding(message)
-                    .related(holder.name.span, "its objects go on here")
-                    .help("remove it: `renamedFrom` takes the names of states that are gone");
+                    .related(holder.name.span, "its objects continue here")
+                    .help("remove it: `renamedFrom` lists names of removed states");
                 found.push(RuleHit::of(id, finding));
             }
         }

@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     summary: "deletion may interrupt a `once` handler",
     explanation: "Deletion interrupts a running handler unless the state has `onDelete: wait`. An interrupted `once` handler does not run
-again, so nobody knows how far it got. If deletion waits for the handler, the state needs a timeout as well: otherwise
+again, so it is unknown how far it got. If deletion waits for the handler, the state needs a timeout as well: otherwise
 a handler that hangs blocks the deletion.
 
 Bad:

@@ -76,7 +76,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         let mut finding = Finding::new(&RULE, state.name.span, message);
         finding = match (timeout, may_be_never) {
             (Some(after), Some(field)) => {
-                let never = format!("never, as long as nobody sets `{}`", field.path);
+                let never = format!("never, as long as `{}` is not set", field.path);
                 finding.related(after.span, never).help(match field.path.root {
                     PathRoot::Spec => "give the field a default other than 0",
                     _ => "let the time be fixed, or in a field of the spec with a default",
@@ -105,7 +105,7 @@ fn may_be_never(subject: &Subject<'_>, field: &MomentField) -> bool {
         PathRoot::Spec => {
             subject.kind.spec.optional || walk.below(&subject.kind.spec, &field.path.segments, None)
         }
-        // What handlers write may be missing, even the whole status.
+        // Fields that handlers write may be missing, even the whole status.
         PathRoot::Status | PathRoot::Metadata | PathRoot::Label(_) => true,
     }
 }

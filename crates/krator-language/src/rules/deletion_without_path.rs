@@ -6,7 +6,7 @@ use crate::finding::Finding;
 use crate::model::{ChildDeletion, Owned};
 
 pub(super) static RULE: Rule = Rule {
-    name: "outlives-nothing",
+    name: "deletion-without-path",
     severity: Severity::Error,
     summary: "`deletion: last` or `keep` without a deletion path",
     explanation: "Children with `deletion: last` are deleted when the deletion path of their owner has ended, and those with `keep` are

@@ -54,9 +54,9 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                     .label("nothing in this cycle takes time once the limits are reached")
                     .related(
                         limit.then.span,
-                        "past the limit, an object goes on from here at once",
+                        "past the limit, an object continues from here at once",
                     )
-                    .help("let `then` name a state in which objects rest, such as one of the kind `failed`"),
+                    .help("name a state in `then` in which objects rest, for example one of the kind `failed`"),
             };
             RuleHit {
                 finding,

@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     name: "invalid-objective",
     severity: Severity::Error,
     summary: "an objective of `slo` cannot be met, or is there twice",
-    explanation: "An objective says how soon an object that enters the state `from` is to enter the state `to`. So these are different states,
+    explanation: "An objective says how soon an object that enters the state `from` should enter the state `to`. So these are different states,
 and edges lead from one to the other; those of a deletion do not count, because it ends the measurement. Metrics know an
 objective by its states, so that two with the same ones cannot be told apart.
 

@@ -14,7 +14,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     summary: "objects with a place of one limit wait for another one, and the reverse",
     explanation: "An object keeps its place of a limit while it waits for a place of another one. If others wait the other way round, none of
-them ever goes on. Let one of the limits count the states of both, or give the state before the other one a timeout that leads out
+them ever continues. Let one of the limits count the states of both, or give the state before the other one a timeout that leads out
 without waiting.
 
 Bad:

@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     summary: "objects come into the states of a limit without waiting",
     explanation: "Only what a handler or a timeout decides can wait for a place. Objects that are created, restarted, deleted, whose spec
 changes, or whose handler fails too often enter their state at once: they are counted, and more of them than the limit says may be
-there. Let such an edge lead to a state outside, whose handler leads on.
+there. Let such an edge lead to a state outside of the limit, whose handler then enters it.
 
 Bad:
 

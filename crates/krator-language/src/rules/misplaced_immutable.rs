@@ -36,16 +36,16 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             let (why, help) = match rule.obstacle? {
                 Obstacle::Status => (
                     "is part of the status, which the operator writes: a refused write would stop it",
-                    "say it of a field of `.spec`",
+                    "move it to a field of `.spec`",
                 ),
                 Obstacle::Uncorrelated => (
                     "is in a list whose items have no identity, so that the API server knows no former value",
-                    "make the list a map by `x-kubernetes-list-type: map` and `x-kubernetes-list-map-keys`, or say it of \
+                    "make the list a map by `x-kubernetes-list-type: map` and `x-kubernetes-list-map-keys`, or move it to \
                      the list as a whole",
                 ),
                 Obstacle::Unwritable => (
                     "has a name on the way that rules in CEL cannot write",
-                    "say it of the object around, if that may not change either",
+                    "move it to the enclosing object, if that may not change either",
                 ),
                 Obstacle::Untyped => (
                     "may have fields of any name, which the rules of the API server do not compare",

@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     name: "once-asks-twice",
     severity: Severity::Error,
     summary: "a `once` handler leads to a state with a gate",
-    explanation: "An object that comes to a shut gate waits in its state, and its handler runs again when the gate opens. With `effects: once`
+    explanation: "An object before a closed gate waits in its state, and its handler runs again when the gate opens. With `effects: once`
 the handler cannot do that. Put a state between the two: its handler only leads on.
 
 Bad:

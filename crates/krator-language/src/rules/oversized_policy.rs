@@ -8,7 +8,7 @@ use crate::policies::{self, LONGEST_EXPRESSION, LONGEST_NAME};
 pub(super) static RULE: Rule = Rule {
     name: "oversized-policy",
     severity: Severity::Error,
-    summary: "a policy is larger than the API server takes",
+    summary: "a policy is larger than the API server accepts",
     explanation: "The name of a policy begins with what it is for and ends with the name of the CRD: at most 253 characters in all. The
 expressions of a policy have at most 100000 characters; `transitions` lists every state and what may follow it, which is
 enough for thousands of states with a few edges each.
@@ -48,13 +48,13 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         let length = policies::name(subject.kind, what).len();
         if let Some(span) = span.filter(|_| length > LONGEST_NAME) {
             let message = format!(
-                "the name of the policy has {length} characters, and the API server takes {LONGEST_NAME}"
+                "the name of the policy has {length} characters, and the API server accepts {LONGEST_NAME}"
             );
             found.push(hit(
                 span,
                 message,
-                "`<this>.<plural>.<group>` is its name",
-                "take a shorter group or plural",
+                "its name is `<this>.<plural>.<group>`",
+                "use a shorter group or plural",
             ));
         }
     }
@@ -62,7 +62,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         let length = policies::moves(subject.kind).list().chars().count();
         if length > LONGEST_EXPRESSION {
             let message = format!(
-                "the moves of the graph take {length} characters, and the API server compiles {LONGEST_EXPRESSION}"
+                "the transitions of the graph need {length} characters, and the API server accepts {LONGEST_EXPRESSION}"
             );
             found.push(hit(
                 span,

@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = Rule {
     name: "property-violated",
     severity: Severity::Error,
     summary: "a property of `properties` does not hold for the graph",
-    explanation: "`properties` state what must remain true when the graph is edited. All edges count that an object may take although nobody
+    explanation: "`properties` state what must remain true when the graph is edited. All edges count that an object may take although no user
 touches it: those of handlers and those of the runtime, `resume` after a restart included. Edges of `onSpecChange` count only
 for `canReach`, unless `specChanges` says otherwise. Those of a deletion, and with `\"*\"` the states that only deleted objects
 come to, count if the property names such a state. The finding shows a path that violates the property, with the key and

@@ -6,7 +6,7 @@ use crate::finding::Finding;
 use crate::model::Description;
 
 pub(super) static RULE: Rule = Rule {
-    name: "unelected-replicas",
+    name: "replicas-without-leader",
     severity: Severity::Error,
     summary: "`replicas` is over 1 with `leaderElection: false`",
     explanation: "Without leader election, every replica works on every object, so each handler runs several times at the same time.

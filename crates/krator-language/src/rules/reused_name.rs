@@ -13,7 +13,7 @@ handler to the state that it belongs to. But a stored object contains only the n
 started, an object that was in the former `B` is taken for one in the new `B`, and nothing can tell the two apart.
 
 Such an edit is therefore safe only while no object is stored in a state whose name is reused, as in a test cluster.
-Otherwise rename in two releases: first `B` to `D`, and then `A` to `B` when no object is stored in `B` any more. When all
+Otherwise rename in two releases: first `B` to `D`, and then `A` to `B` when no object is stored in `B`. When all
 stored objects have the new names, remove the former name, or `allow` this warning.
 
 In this example, the former description had the states `Roam` and `Graze`.
@@ -47,11 +47,11 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                 continue;
             };
             let message = format!(
-                "`{0}` is another state now: objects that are stored in `{0}` go on in that one, not in `{1}`",
+                "`{0}` is now another state: stored objects in `{0}` continue in that one, not in `{1}`",
                 former.value, state.name.value
             );
             let finding = Finding::new(&RULE, former.span, message)
-                .related(holder.name.span, "they go on here")
+                .related(holder.name.span, "they continue here")
                 .help(
                     "rename in two releases; once no object is stored in the former state, remove this name",
                 );

@@ -15,7 +15,7 @@ pub(super) static RULE: Rule = Rule {
     explanation: "A condition keeps its status until another state or a handler sets it. Here an object goes from a ready state to one that sets
 a condition, and comes back, and nothing that follows takes the condition back. So the same ready state shows one status
 before and another one ever after. Let the ready state set the condition, too. If a handler sets it there, or if the condition
-says that something has happened once and for all, `allow` the rule and give the reason.
+records that something has happened, `allow` the rule and give the reason.
 
 Bad:
 
@@ -79,7 +79,7 @@ fn stale(
     let is_unset = |id: StateId| setters[id.0].is_none();
     let ordinary = |step: Step| !step.edge.kind.is_deletion();
     let others = || kind.state_ids().map(|(id, _)| id).filter(|id| sets_another(*id));
-    // Nobody has to change the spec, so what follows from that takes nothing back.
+    // Changes of the spec need not happen, so edges after them do not reset the condition.
     let taken_back = graph.reaching(others(), |step| {
         ordinary(step) && step.edge.kind != EdgeKind::SpecChange
     });
@@ -114,8 +114,8 @@ fn stale(
             subject.name(end)
         );
         let finding = Finding::new(&RULE, setting.name.span, message)
-            .label("nothing that follows takes it back")
-            .related(subject.span(end), "an object can be here before with another status")
+            .label("no following state resets it")
+            .related(subject.span(end), "before, an object can be here with another status")
             .help(format!(
                 "let `{}` set it: `conditions: {{{name}: \"{opposite}\"}}`; if a handler does that, `allow` the rule",
                 subject.name(end)

@@ -1,4 +1,4 @@
-//! What the checks of one kind look at.
+//! The subject of the checks of one kind.
 
 use std::cell::OnceCell;
 

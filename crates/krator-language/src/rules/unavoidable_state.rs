@@ -7,7 +7,7 @@ use crate::graph::{EdgeKind, Step};
 use crate::model::{StateId, StateKind};
 
 pub(super) static RULE: Rule = Rule {
-    name: "choke-point",
+    name: "unavoidable-state",
     severity: Severity::Info,
     summary: "every path from `initial` to a `ready` state contains this state",
     explanation: "While this state's handler fails, no new object becomes ready. Such a state deserves tests, metrics and care.

@@ -9,7 +9,7 @@ use crate::finding::Finding;
 pub(super) static RULE: Rule = Rule {
     name: "unjudged-rule",
     severity: Severity::Warning,
-    summary: "a CEL rule that krator cannot read, and that only an API server judges",
+    summary: "a CEL rule that krator cannot evaluate",
     explanation: "krator evaluates every function that rules can call. A few forms of expressions it does not read: messages of protobuf, names
 that begin with a dot, and texts of more than 3,000 words and signs. Whether the sample keeps to such a rule is then not known,
 and `krator dev` and tests in memory do not take the CRD.
@@ -37,11 +37,11 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let (root, path) = subject.schema();
     let hit = |rule| {
         let message =
-            "krator cannot read this rule, so only an API server can tell whether objects keep to it";
+            "krator cannot read this rule, so only an API server can tell whether objects satisfy it";
         let finding = Finding::new(&RULE, subject.place(&rule), message);
         RuleHit::of_document(
             finding
-                .help("`krator dev` and tests in memory do not take such a rule: write it in another form"),
+                .help("`krator dev` and tests in memory refuse such a rule: write it in another form"),
         )
     };
     cel::unjudged(root, &path).into_iter().map(hit).collect()

@@ -33,7 +33,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             if let Some(earlier) = decided
                 && seen.insert(path.span.start)
             {
-                let message = format!("a change of `{}` is decided before", path.value);
+                let message = format!("a change of `{}` is decided by an earlier entry", path.value);
                 let label = if earlier.value == path.value {
                     "by the same path"
                 } else {

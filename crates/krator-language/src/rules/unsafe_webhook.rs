@@ -8,7 +8,7 @@ use crate::model::{FailurePolicy, Operation};
 pub(super) static RULE: Rule = Rule {
     name: "unsafe-webhook",
     severity: Severity::Error,
-    summary: "a webhook without which nothing could be deleted",
+    summary: "a webhook whose failure blocks all deletions",
     explanation: "With `failurePolicy: Fail`, which is the default, the API server refuses a request that no replica of the operator judges. For
 deletions that means that no object of the kind goes while the operator is down, and neither does its namespace. A webhook
 for deletions therefore has `failurePolicy: Ignore`: it refuses what it can, and never holds up a cluster. What must not be
@@ -32,9 +32,9 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     deletes
         .filter(|operation| operation.value == Operation::Delete)
         .map(|delete| {
-            let message = "while no replica of the operator answers, nothing could be deleted";
+            let message = "while no replica of the operator responds, nothing can be deleted";
             let finding = Finding::new(&RULE, delete.span, message)
-                .label("refused without an answer")
+                .label("requests fail without a response")
                 .help("add `failurePolicy: Ignore`, or leave `delete` out");
             RuleHit::of_document(finding)
         })

@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     summary: "a state without a checkpoint leads to a state with a gate",
     explanation:
-        "An object that comes to a shut gate waits in its state, which has to be stored for that. A state with
+        "An object before a closed gate waits in its state, which has to be stored for that. A state with
 `checkpoint: false` never is. For the same reason no limit of `limits` can count the objects in such a state.
 
 Bad:

@@ -8,7 +8,7 @@ use crate::text::shown;
 pub(super) static RULE: Rule = Rule {
     name: "version-lacks-rule",
     severity: Severity::Warning,
-    summary: "a rule that objects of an older version are not held to",
+    summary: "a rule that does not apply to objects of an older version",
     explanation: "A rule in CEL, and others that are about several fields, cannot be followed back through a change of one of these fields. The
 schema of the older version has no such rule, so a client that uses that version can store an object that breaks it. The API
 server then refuses the next change of that object in the newer version. If that is meant, say so with `allow`; a rule of the
@@ -37,9 +37,9 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let lost = versions.flat_map(|version| version.lost.iter().map(move |rule| (version, rule)));
     lost.map(|(version, rule)| {
         let name = &version.name.value;
-        let message = format!("objects of `{name}` are not held to {}", shown(&rule.value));
+        let message = format!("objects of `{name}` need not satisfy {}", shown(&rule.value));
         let finding = Finding::new(&RULE, rule.span, message);
-        let help = "it is about a field that has changed since, and is checked when somebody writes the object in the newer version";
+        let help = "it uses a field that has changed since, and is checked when the object is written in the newer version";
         RuleHit::of_document(finding.related(version.name.span, "this version").help(help))
     })
     .collect()

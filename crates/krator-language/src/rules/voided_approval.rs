@@ -8,9 +8,9 @@ pub(super) static RULE: Rule = Rule {
     name: "voided-approval",
     severity: Severity::Warning,
     summary: "an autoscaler changes the spec that was approved",
-    explanation: "An approval is for the spec that somebody looked at. Whatever scales the objects edits their spec, also between the
+    explanation: "An approval is for the spec that was reviewed. An autoscaler edits the spec of the objects, also between the
 approval and the entry of the state, and then the object waits for another approval. Let what is scaled be a kind of its own, or
-let a field of the spec say what is approved.
+use a field of the spec for what is approved.
 
 Bad:
 
@@ -35,14 +35,14 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         .filter_map(|(id, state)| {
             let approval = state.gate.as_ref()?.approval?;
             let message = format!(
-                "whatever scales the objects takes back the approvals for `{}`",
+                "an autoscaler of the objects voids the approvals for `{}`",
                 state.name.value
             );
             let finding = Finding::new(&RULE, approval, message).label("of the spec as it is");
             let finding = finding.related(scale.spec.span, "this part of it is changed by others");
             Some(RuleHit::of(
                 id,
-                finding.help("let a field of the spec say what is approved"),
+                finding.help("use a field of the spec for what is approved"),
             ))
         })
         .collect()

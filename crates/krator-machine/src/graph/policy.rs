@@ -13,19 +13,19 @@ pub struct Policy<'g> {
     pub name: &'g str,
     /// The names that it had before, which stored objects may still have.
     pub renamed_from: &'g [&'g str],
-    /// What `.status.phase` says; `None` if that is the name, or nothing.
+    /// The value of `.status.phase`; `None` if that is the name, or nothing.
     pub phase: Option<&'g str>,
-    /// What `.status.message` says as long as a handler says nothing else.
+    /// The value of `.status.message` until a handler sets another.
     pub message: &'g str,
-    /// What it means for people.
+    /// Its meaning for users.
     pub kind: StateKind,
     /// The states that its handler may choose.
     pub next: &'g [StateId],
-    /// What its handler waits for before it runs again.
+    /// The triggers of further runs of its handler.
     pub wait: Wait<'g>,
     /// When time leads from the state, and to which one.
     pub timeout: Option<(Timeout<'g>, StateId)>,
-    /// What follows on failures of its handler.
+    /// The reaction to failures of its handler.
     pub retry: Retry,
     /// How often objects enter it in a row at most, and the state that they enter then.
     pub limit: Option<(Times, StateId)>,
@@ -37,11 +37,11 @@ pub struct Policy<'g> {
     pub effects: Effects,
     /// The state that objects enter after an interrupted run, if the handler runs only once.
     pub resume: Option<StateId>,
-    /// What a change of the spec does.
+    /// The reaction to a change of the spec.
     pub on_spec_change: OnSpecChange,
-    /// What a change of some fields of the spec does.
+    /// The reaction to a change of some fields of the spec.
     pub on_spec_change_of: &'g [SpecChange<'g>],
-    /// What a deletion does.
+    /// The reaction to a deletion.
     pub on_delete: OnDelete,
     /// Whether deleted objects come here.
     pub deletion_path: bool,
@@ -91,7 +91,7 @@ pub struct Wait<'g> {
 /// A change that a state can wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watch {
-    /// Somebody else changes the labels, the annotations or the status of the object.
+    /// Another client changes the labels, the annotations or the status of the object.
     Itself,
     /// Any owned object changes.
     Owned,
@@ -261,7 +261,7 @@ impl<'g> Policy<'g> {
         self.during = Some(window);
         self
     }
-    /// Somebody approves that an object enters the state, by an annotation with the [id of the ask](crate::status::Ask::id). Who waits
+    /// Entries into the state have to be approved, by an annotation with the [id of the ask](crate::status::Ask::id). Who waits
     /// for that and who does not is as for a [window](Self::during).
     pub const fn needs_approval(mut self) -> Self {
         self.needs_approval = true;

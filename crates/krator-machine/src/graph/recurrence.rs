@@ -65,7 +65,7 @@ impl<'g> Recurrence<'g> {
     ///
     /// # Errors
     ///
-    /// What is wrong with the schedule or the time zone.
+    /// The error in the schedule or the time zone.
     pub fn read(&self, field_values: &[Option<FieldValue>]) -> Result<Option<Schedule>, String> {
         let Some(schedule) = self.schedule.read(field_values) else {
             return Ok(None);

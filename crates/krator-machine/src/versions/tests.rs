@@ -120,7 +120,7 @@ fn nothing_but_the_annotation_and_the_spec_changes() {
         let metadata = there["metadata"].as_object_mut().expect("it had some");
         if let Some(annotations) = metadata.remove("annotations") {
             let keys: Vec<&String> = annotations.as_object().expect("texts").keys().collect();
-            assert_eq!(keys, ["shops.example.com/held"]);
+            assert_eq!(keys, ["shops.example.com/conversion-data"]);
         }
         assert_eq!(there["metadata"], object["metadata"]);
         assert_eq!(there["status"], object["status"]);
@@ -208,8 +208,8 @@ fn every_object_has_an_answer() {
         json!({"apiVersion": "shops.example.com/v1", "spec": null, "metadata": null}),
         json!({"apiVersion": "shops.example.com/v1beta1", "spec": {"host": {"a": 1}, "rules": {"a": 1}, "timeout": "x"}}),
         json!({"apiVersion": "shops.example.com/v1", "spec": {"hosts": "a", "limits": [1], "rules": [1, null, {}]}}),
-        json!({"apiVersion": "shops.example.com/v1", "spec": [], "metadata": {"annotations": {"shops.example.com/held": 7}}}),
-        json!({"apiVersion": "shops.example.com/v1", "metadata": {"annotations": {"shops.example.com/held": "{\"v1beta1\": 7}"}}}),
+        json!({"apiVersion": "shops.example.com/v1", "spec": [], "metadata": {"annotations": {"shops.example.com/conversion-data": 7}}}),
+        json!({"apiVersion": "shops.example.com/v1", "metadata": {"annotations": {"shops.example.com/conversion-data": "{\"v1beta1\": 7}"}}}),
     ] {
         for version in ALL {
             let there = convert(&object, version);
@@ -259,7 +259,7 @@ fn what_is_too_long_to_ride_is_not_written_and_stays_readable() {
     for version in ["v1beta1", "v1alpha1"] {
         let read = try_convert(&stored, version).expect("it can be read");
         assert_eq!(
-            read["metadata"]["annotations"]["shops.example.com/held"],
+            read["metadata"]["annotations"]["shops.example.com/conversion-data"],
             INCOMPLETE
         );
         let refused = try_convert(&read, "v1").expect_err("the second host would be lost");
@@ -267,6 +267,22 @@ fn what_is_too_long_to_ride_is_not_written_and_stays_readable() {
     }
     let oldest = try_convert(&try_convert(&stored, "v1beta1").expect("one"), "v1alpha1").expect("two");
     assert!(try_convert(&oldest, "v1").is_err(), "the mark stays");
+}
+
+/// Stored objects have the annotation under its former name until they are written again.
+#[test]
+fn the_annotation_is_read_under_its_former_name() {
+    for (object, version) in everywhere() {
+        let back = |there: &Value| convert(there, &version_of(&object));
+        let there = convert(&object, version);
+        let mut former = there.clone();
+        let annotations = former.pointer_mut("/metadata/annotations");
+        if let Some(annotations) = annotations.and_then(Value::as_object_mut) {
+            let data = annotations.remove("shops.example.com/conversion-data");
+            annotations.insert("shops.example.com/held".to_owned(), data.expect("the only one"));
+        }
+        assert_eq!(back(&former), back(&there));
+    }
 }
 
 /// A function that refuses or panics leaves a fallback and an error, and no data is lost.

@@ -297,8 +297,9 @@ impl<M: Machine> Actor<'_, M> {
         );
         // The event is repeated with exponential distance, because events expire.
         if error.class() == Class::Refused && self.failures.is_power_of_two() {
-            let note =
-                format!("an admission policy denied a write of the operator: {error}; apply `deploy/` of its release");
+            let note = format!(
+                "an admission policy denied a write of the operator: {error}; apply `deploy/` of its release"
+            );
             world.publish(&self.manifest, Event::warning("WriteRefused", note));
         }
         Step::Wait(Some(now.elapsed + delay))

@@ -195,7 +195,7 @@ impl<M: Machine> Context<'_, M> {
     ///
     /// # Errors
     ///
-    /// Those of [`delete`](Self::delete).
+    /// As for [`delete`](Self::delete).
     ///
     /// ```
     #[doc = include_str!("../doc/moose.txt")]

@@ -112,7 +112,7 @@ enum LogFormat {
     Json,
 }
 
-/// What moving stored objects needs to know.
+/// The parameters of a migration of stored objects.
 #[derive(Args, Debug)]
 #[group(skip)]
 struct MigrateArgs {

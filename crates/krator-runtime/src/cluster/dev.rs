@@ -71,7 +71,7 @@ struct Fail {
     /// The object whose handler fails; without one, the first of any kind whose handler is run.
     #[serde(default)]
     object: Option<Target>,
-    /// Whether the failure is permanent, so that the handler is not tried again.
+    /// Whether the failure is permanent, so that the handler is not retried.
     #[serde(default)]
     permanent: bool,
     message: String,

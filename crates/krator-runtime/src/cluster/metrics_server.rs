@@ -72,8 +72,8 @@ impl MetricsServer {
         #[cfg(feature = "dev")]
         if !address.ip().is_loopback() {
             return Err(Error::from(format!(
-                "this operator was built for development (feature `dev`), so its page is served on the loopback interface \
-                 only, which `{}` is not",
+                "this operator was built for development (feature `dev`), so its page is served on loopback addresses \
+                 only, and `{}` is not one",
                 self.address
             )));
         }

@@ -74,7 +74,11 @@ pub(in crate::cluster) async fn migrate(client: &Client, kinds: Vec<Kind>, rate:
         let migration = Migration::new(client.clone(), kind, rate)?;
         let kind = migration.endpoint.kind().to_owned();
         match migration.run_always().await {
-            Ok(objects) => tracing::info!(kind, objects, "migrated all stored objects to the storage version"),
+            Ok(objects) => tracing::info!(
+                kind,
+                objects,
+                "migrated all stored objects to the storage version"
+            ),
             Err(error) => result = result.and(Err(error)),
         }
     }
@@ -124,7 +128,7 @@ struct Migration {
     rate: u32,
 }
 
-/// What the definition says of the versions in which objects are stored.
+/// The versions of stored objects, by the definition.
 struct Stored {
     /// The version in which objects are written.
     now: String,
@@ -162,7 +166,7 @@ impl Migration {
         loop {
             written += self.pass(&stored).await?;
             let now = self.stored().await?;
-            // Somebody may have chosen another version meanwhile.
+            // The storage version may have changed meanwhile.
             if now.generation == stored.generation && self.clear(&now).await? {
                 return Ok(written);
             }

@@ -138,7 +138,7 @@ impl Process {
         self.0.name.clone()
     }
 
-    /// What its clock shows.
+    /// The time of its clock.
     pub(super) fn time(&self) -> Timestamp {
         let (time, at) = self.0.clock;
         time + at.elapsed()
@@ -174,7 +174,7 @@ impl Process {
         }))
     }
 
-    /// What a service does in the process. A client calls its service in a task of its own, which belongs to no process.
+    /// Runs a service in the process. A client calls its service in a task of its own, which belongs to no process.
     pub(super) fn service<S>(&self, inner: S) -> Within<S> {
         Within {
             process: self.clone(),

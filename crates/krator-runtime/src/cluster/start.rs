@@ -256,7 +256,7 @@ impl Common {
         })
     }
 
-    /// What the server of webhooks has to do with.
+    /// The parts that the webhook server needs.
     fn admission(&self, config: Config, identity: String, namespace: String) -> Process {
         let (clock, metrics) = (Arc::clone(&self.clock), self.metrics.clone());
         Process {

@@ -154,7 +154,9 @@ impl InMemoryApi {
         let decoded = reported.into_iter().map(serde_json::from_value::<K>);
         let decoded: Vec<K> = match decoded.collect() {
             Ok(decoded) => decoded,
-            Err(error) => panic!("krator does not have the type of the status of a {kind}, so use `put`: {error}"),
+            Err(error) => {
+                panic!("krator does not have the type of the status of a {kind}, so use `put`: {error}")
+            }
         };
         assert!(
             !decoded.is_empty(),

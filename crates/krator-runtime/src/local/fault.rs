@@ -1,7 +1,7 @@
 //! Faults at the writes and requests of a machine in memory.
 use tokio::sync::Notify;
 
-/// What goes wrong at a write or a request.
+/// Faults of writes and requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FaultKind {
     DiesBefore,

@@ -37,7 +37,7 @@ use tokio::time::Instant;
 /// ```
 pub struct Handle<M: Machine>(pub(crate) Arc<Outside<M>>);
 
-/// What a machine in memory has in common with the test.
+/// The state that a machine in memory shares with the test.
 pub(crate) struct Outside<M: Machine> {
     /// The object as stored; `None` once it is gone.
     stored: Mutex<Option<Arc<ManifestOf<M>>>>,
@@ -123,7 +123,7 @@ impl<M: Machine> Handle<M> {
         self.0.full.locked().remove(limit);
         self.0.queue.push(|_| ());
     }
-    /// Somebody approves what the object asks for, as `krator approve` does.
+    /// Approves the ask of the object, as `krator approve` does.
     ///
     /// # Panics
     ///

@@ -28,7 +28,7 @@ pub(crate) struct Trial {
     noted: Mutex<Noted>,
 }
 
-/// What is noted during a run.
+/// The record of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Noted {
     /// The writes and requests at which something can go wrong.
@@ -68,7 +68,7 @@ pub(crate) enum Access {
 }
 
 impl Point {
-    /// What can go wrong at this point, which has this number. A process that ends after a read is like one that ends before
+    /// The possible faults at this point, which has this number. A process that ends after a read is like one that ends before
     /// the next request.
     pub fn faults(&self, nth: usize) -> impl Iterator<Item = Fault> + use<> {
         let access = self.access;

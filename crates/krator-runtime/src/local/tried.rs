@@ -99,7 +99,7 @@ impl<M: Machine> Local<M> {
 
     /// Another process goes on from what is stored. Returns whether there is an object that it looks after.
     pub(super) fn restart(&mut self) -> bool {
-        // What is queued for a process that has died is lost.
+        // The queue of a process that has died is lost.
         drop(self.world.handle.0.queue.take());
         let stored = self.world.handle.stored();
         let stored = stored.filter(|stored| Actor::<M>::is_responsible_for(M::GRAPH, stored));

@@ -75,7 +75,7 @@ pub async fn crashes<M: Machine>(scenario: impl AsyncFn(Surroundings<M>) -> Loca
     assert!(wrong.is_empty(), "{}", report(&wrong));
 }
 
-/// What outlives the processes of an operator in one run of a scenario; see [`crashes`].
+/// The surroundings that outlive the processes of an operator in one run of a scenario; see [`crashes`].
 pub struct Surroundings<M> {
     trial: Arc<Trial>,
     others: Arc<InMemoryApi>,
@@ -94,7 +94,7 @@ impl<M: Machine> Surroundings<M> {
     }
 }
 
-/// What differs from the run without faults, each with the faults that lead to that.
+/// The differences from the run without faults, each with the faults that cause it.
 type Differences = BTreeMap<String, Vec<String>>;
 
 async fn differences<M: Machine>(scenario: &impl AsyncFn(Surroundings<M>) -> Local<M>) -> Differences {
@@ -217,7 +217,7 @@ fn fields<M: Machine>(manifest: &ManifestOf<M>) -> StatusOf<M> {
     status
 }
 
-/// What a run with a fault has to be like: two runs without one.
+/// The reference for a run with a fault: two runs without one.
 struct Like<M: Machine> {
     plain: Ran<M>,
     again: Ran<M>,

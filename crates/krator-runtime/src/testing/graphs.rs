@@ -35,7 +35,7 @@ pub fn may_follow(graph: &Graph<'_>, from: Option<StateId>) -> BTreeSet<StateId>
 /// state `to` the object has to be gone then. If the handler of `from` is not written, an edge that a handler takes must not
 /// be taken. It has to run on tokio's paused clock.
 pub async fn drive(graph: &Graph<'_>, from: StateId, cause: Cause, to: Option<StateId>) -> Vec<String> {
-    // What is tried is where an edge leads, and not when.
+    // The tests check where an edge leads, and not when.
     let states: Vec<_> = graph.states.iter().map(without_calendar).collect();
     let graph = &graph.with_states(&states);
     let mut wrong = Vec::new();

@@ -57,7 +57,7 @@ pub const FAULTS: &[Fault] = &[
         },
         check: "rights",
         says: &[
-            "the ClusterRole `grocer` is of an older krator.yaml",
+            "the ClusterRole `grocer` is outdated",
             "patch grocers.grocers.example.com/status",
             "-f deploy/rbac.yaml",
         ],
@@ -93,7 +93,7 @@ pub const FAULTS: &[Fault] = &[
         check: "webhooks",
         says: &[
             "validate.grocers.grocers.example.com is not answered",
-            "no pod is ready behind",
+            "has no ready pods",
             "kubectl get pods",
         ],
         heal: |grocery| grocery.serves_webhooks(true),
@@ -108,7 +108,7 @@ pub const FAULTS: &[Fault] = &[
         },
         check: "conversion of grocers.grocers.example.com",
         says: &[
-            "no request in that version succeeds: there is no Service `gone`",
+            "requests in another version fail: there is no Service `gone`",
             "kubectl apply",
         ],
         heal: |grocery| grocery.apply("crd.yaml"),

@@ -33,7 +33,7 @@ fn rename(folder: &Path) {
     assert!(output.status.success(), "{printed}");
     for left in ["in a comment", "in a string"] {
         assert!(
-            printed.contains(&format!("`Roam` is `Wander` now, and was left {left}")),
+            printed.contains(&format!("`Roam` is now `Wander`, but was left {left}")),
             "{printed}"
         );
     }

@@ -68,7 +68,7 @@ fn a_run_does_the_same_with_other_line_ends_and_keeps_them() {
         let output = generate(&dos, &["--check"]);
         let again = text(output.stderr);
         assert!(
-            !again.contains("out of step") && !again.contains("would be "),
+            !again.contains("out of date") && !again.contains("would be "),
             "{name}: {again}"
         );
     }

@@ -65,7 +65,7 @@ fn objects_move_to_the_version_that_is_stored_now() {
     };
     let first = DESCRIPTION.replace(
         "    deprecated: use v1\n",
-        "    deprecated: use v1\n    stored: true\n",
+        "    deprecated: use v1\n    storage: true\n",
     );
     let krate = Crate::untouched(&first);
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -236,7 +236,7 @@ fn a_second_version_comes_and_goes() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let log = folder.path().join("log");
     let former = Release::build(FORMER, folder.path(), "former");
-    let both = DESCRIPTION.replace("    deprecated: use v1\n", "    stored: true\n");
+    let both = DESCRIPTION.replace("    deprecated: use v1\n", "    storage: true\n");
     let both = &both[..both.find("  v1alpha1:").expect("the oldest version")];
     let both = Release::build(both, folder.path(), "both");
     let runtime = Runtime::new().expect("a runtime");

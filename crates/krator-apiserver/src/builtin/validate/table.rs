@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 /// The errors of a text.
 type TextCheck = fn(&str) -> Vec<String>;
 
-/// What a field has to be. Unless something else is said, an absent or empty field is right.
+/// The requirement of a field. By default, an absent or empty field is valid.
 pub(super) enum Check {
     /// Neither absent nor empty.
     Present,

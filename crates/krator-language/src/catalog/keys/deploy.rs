@@ -27,7 +27,7 @@ section! {
         "deploy: {events: warnings}")
         .default("`all`");
     Certificates = optional("certificates", Word(&["own", "mounted"]),
-        "The certificates of webhooks: the operator makes and renews them, or somebody mounts them at `/certificates` \
+        "The certificates of webhooks: the operator creates and renews them, or they are mounted at `/certificates` \
          and tells the API server to trust them, as cert-manager does.",
         "deploy: {certificates: mounted}")
         .default("`own`");
@@ -60,7 +60,7 @@ section! {
         "deploy: {runbook: 'https://git.example.com/zoo/docs/runbook.md'}")
         .default("the path of the file");
     Image = optional("image", Name(ImageName::PATTERN),
-        "The image of the operator, with its tag or its digest. It is where the manifests and the chart begin; whoever installs \
+        "The image of the operator, with its tag or its digest. It is the default of the manifests and the chart; whoever installs \
          them may set another one.",
         "deploy: {image: 'ghcr.io/acme/zoo:1.2.0'}")
         .default("the operator's name and `0.1.0`");

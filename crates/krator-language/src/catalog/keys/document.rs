@@ -59,10 +59,10 @@ section! {
         "The state graph: each state with its outgoing edges.",
         "states: {Roam: {wait: {poll: 1m}, next: [Lost]}, Lost: {kind: failed}}");
     Owns = optional("owns", List { of: &Either(&[Kind, Mapping(&OWNED)]), min: 0, max: None },
-        "Kinds that the operator creates: it has full access to them, watches them and sets owner references. A change of such an object wakes its owner.",
+        "Kinds that the operator creates: it has full access to them, watches them and sets owner references. A change of such an object triggers its owner.",
         "owns: [core/v1.ConfigMap, apps/v1.Deployment]");
     Watches = optional("watches", List { of: &Mapping(&WATCH), min: 0, max: None },
-        "Kinds that the operator only reads. A change of such an object wakes every object that it concerns.",
+        "Kinds that the operator only reads. A change of such an object triggers every object that refers to it.",
         "watches: [{kind: core/v1.Secret, by: .spec.secretName}]");
     Access = optional("access", List { of: &Mapping(&ACCESS), min: 0, max: None },
         "Further rights of the operator.",
@@ -71,7 +71,7 @@ section! {
         "Files with the CustomResourceDefinitions of other kinds, whose objects then have Rust types: a path in the folder of the description for each `group/version.Kind`. They are common to all documents.",
         "{owns: [core/v1.ConfigMap, certs.example.com/v1.Certificate], schemas: {certs.example.com/v1.Certificate: crds/certificate.yaml}}");
     Webhooks = optional("webhooks", Mapping(&WEBHOOKS),
-        "What the API server asks the operator before it stores an object of the kind.",
+        "The webhooks that the API server calls before it stores an object of the kind.",
         "webhooks: {validate: {failurePolicy: Fail}}");
     Versions = optional("versions", Map { by: NameOf::Version, of: &Mapping(&VERSION) },
         "Older versions of the API, the newest of them first: each is what its changes make of the next newer one.",
@@ -166,7 +166,7 @@ section! {
 }
 
 /// The meaning of `scope` of a kind in `owns`, `watches` and `access`.
-const SCOPE_OF_OTHERS: &str = "Whether objects of the kind live in namespaces, where neither Kubernetes nor `schemas` says it. \
+const SCOPE_OF_OTHERS: &str = "The scope of the kind, if neither Kubernetes nor `schemas` defines it. \
     One of the places that name the kind is enough.";
 
 section! {
@@ -183,7 +183,7 @@ section! {
         "owns: [{kind: animals.com/v1.Calf, scope: Namespaced}]")
         .default("that of the resource, with a warning");
     Deletion = optional("deletion", Word(&["owner", "last", "keep"]),
-        "What becomes of the objects when their owner is deleted: the garbage collector deletes them with the `owner`; the \
+        "The fate of the objects when their owner is deleted: the garbage collector deletes them with the `owner`; the \
         operator deletes them `last`, when the deletion path has ended; or they are released then and `keep` existing. `last` \
         and `keep` need `machine.deletion`.",
         "machine: {deletion: Released}\nowns: [{kind: apps/v1.StatefulSet, deletion: last}]\nstates: {Released: {kind: final}}")

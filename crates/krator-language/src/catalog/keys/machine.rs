@@ -64,7 +64,7 @@ section! {
         "states: {Roam: {phase: Roaming}}")
         .default("the name of the state");
     Message = optional("message", String,
-        "What `.status.message` says on entry; the handler may replace it.",
+        "The value of `.status.message` on entry; the handler may replace it.",
         "states: {Roam: {message: Gahrooo!}}")
         .default("empty");
     Kind = optional("kind", Word(&["working", "ready", "failed", "final"]),
@@ -105,7 +105,7 @@ section! {
         "How often the state may be entered since its own `next` last led to a `ready` state, or since the spec changed.",
         "states: {Roam: {limit: {times: 3, then: Lost}}}");
     Gate = optional("gate", Mapping(&GATE),
-        "When objects may enter the state. One whose handler or timeout leads here waits in its former state, whose handler goes on running; deletions, changes of the spec, failures and limits do not wait.",
+        "When objects may enter the state. An object whose handler or timeout chooses this state waits in its former state, whose handler keeps running; deletions, changes of the spec, failures and limits do not wait.",
         "states: {Tagged: {gate: {during: {schedule: 0 22 * * MON-FRI, duration: 6h}}}}");
     Conditions = optional("conditions", Map { by: NameOf::Condition, of: &Either(&[Word(&["True", "False", "Unknown"]), Word(&["keep"])]) },
         "Conditions that are set on entry. They start as Unknown, and stay until another state or a handler sets them. `Ready: keep` leaves Ready as it was.",
@@ -118,7 +118,7 @@ section! {
         "Earlier names of the state: stored objects resume here.",
         "states: {Roam: {renamedFrom: Wander}}");
     Legacy = optional("legacy", Boolean,
-        "Nothing enters the state any more, but stored objects may still be in it.",
+        "No object enters the state, but stored objects may still be in it.",
         "states: {Grazing: {legacy: true, next: [Roam]}}")
         .default("`false`");
     Group = optional("group", String,
@@ -199,9 +199,9 @@ section! {
         "states: {Tagged: {gate: {during: {schedule: 0 22 * * MON-FRI, duration: 6h}}}}")
         .default("at any time");
     Approval = optional("approval", Word(&["required"]),
-        "`required`: somebody approves each entry, with `krator approve`. A policy asks for the verb `approve` on the resource.",
+        "`required`: each entry has to be approved, with `krator approve`. A policy requires the verb `approve` on the resource.",
         "states: {Tagged: {gate: {approval: required}}}")
-        .default("nobody has to");
+        .default("not required");
 }
 
 /// Five fields of cron.

@@ -8,15 +8,15 @@ section! {
     /// An older version.
     VersionKey in VERSION, "a version":
     Deprecated = optional("deprecated", String,
-        "What clients are told that use the version; it is deprecated then.",
+        "The warning for clients that use the version, which is then deprecated.",
         "versions: {v1beta1: {deprecated: use v1}}");
     Served = optional("served", Boolean,
         "Whether clients may use the version.",
         "versions: {v1beta1: {served: false}}")
         .default("`true`");
-    Stored = optional("stored", True,
-        "Objects are stored in this version, and not in the newest: for the first release that has a new version.",
-        "versions: {v1beta1: {stored: true}}");
+    Storage = optional("storage", True,
+        "Whether this is the storage version instead of the newest: for the first release that has a new version.",
+        "versions: {v1beta1: {storage: true}}");
     Columns = optional("columns", List { of: &Mapping(&COLUMN), min: 0, max: None },
         "Printer columns of the version.",
         "versions: {v1beta1: {columns: [{name: Height, path: .spec.height}]}}")

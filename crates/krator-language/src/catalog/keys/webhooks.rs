@@ -1,4 +1,4 @@
-//! What the API server asks the operator before it stores an object.
+//! The webhooks that the API server calls before it stores an object.
 
 use super::Type::{Duration, List, Mapping, Name, String, Word};
 use super::{optional, required, section};
@@ -8,7 +8,7 @@ section! {
     /// The mapping under `webhooks`.
     WebhooksKey in WEBHOOKS, "`webhooks`":
     Validate = optional("validate", Mapping(&WEBHOOK),
-        "The operator says whether objects may be stored: `Validate` in `src/<kind>/admission.rs`.",
+        "The operator decides whether objects may be stored: `Validate` in `src/<kind>/admission.rs`.",
         "webhooks: {validate: {timeout: 5s}}");
     Mutate = optional("mutate", Mapping(&WEBHOOK),
         "The operator changes objects before they are stored: `Mutate` in `src/<kind>/admission.rs`.",
@@ -23,7 +23,7 @@ section! {
         "webhooks: {validate: {operations: [create]}}")
         .default("`[create, update]`");
     FailurePolicy = optional("failurePolicy", Word(&["Fail", "Ignore"]),
-        "What becomes of a request when no replica answers in time: it is refused, or goes on.",
+        "Whether a request is refused or allowed when no replica responds in time.",
         "webhooks: {validate: {failurePolicy: Ignore}}")
         .default("`Fail`");
     Timeout = optional("timeout", Duration,

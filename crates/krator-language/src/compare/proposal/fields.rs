@@ -21,9 +21,9 @@ pub(super) struct Lone<'j> {
 /// The fields that only one version has, below the same list or the root.
 #[derive(Default)]
 pub(super) struct Scope<'j> {
-    /// Those that only the former version has.
+    /// The fields that only the former version has.
     pub gone: Vec<Lone<'j>>,
-    /// Those that only the new version has.
+    /// The fields that only the new version has.
     pub added: Vec<Lone<'j>>,
 }
 
@@ -99,7 +99,7 @@ impl Scope<'_> {
     pub fn moved(&mut self) -> Vec<(Path, Path)> {
         let gone: Vec<Lone<'_>> = self.gone.iter().flat_map(Lone::leaves).collect();
         let added: Vec<Lone<'_>> = self.added.iter().flat_map(Lone::leaves).collect();
-        // Nobody writes the spec and the status together.
+        // The spec and the status are never written together.
         let is_apart = |then: &Lone<'_>, now: &Lone<'_>| {
             then.at.first() == now.at.first()
                 && !then.at.starts_with(&now.at)

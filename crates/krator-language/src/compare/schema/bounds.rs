@@ -110,9 +110,9 @@ impl Values<'_> {
         let key = "multipleOf";
         match (self.old[key].as_f64(), self.new[key].as_f64()) {
             (Some(before), Some(now)) if (before / now).fract() == 0.0 => {}
-            (_, Some(now)) => self.bound(&[key], format!("is a multiple of {now} now"), true),
+            (_, Some(now)) => self.bound(&[key], format!("is now a multiple of {now}"), true),
             (Some(before), None) => {
-                let message = format!("is not only a multiple of {before} any more");
+                let message = format!("is no longer limited to multiples of {before}");
                 self.bound(&[key], message, false);
             }
             (None, None) => {}
@@ -151,7 +151,7 @@ impl Values<'_> {
                 self.refused(ChangeKind::PatternChanged, part, message, &["pattern"]);
             }
             (Some(before), None) => {
-                let message = format!("need not match `{}` any more", shown(before));
+                let message = format!("no longer has to match `{}`", shown(before));
                 self.safe(ChangeKind::PatternRemoved, part, message);
             }
             _ => {}
@@ -164,12 +164,12 @@ impl Values<'_> {
         let Some(now) = now else {
             let message = match (named(self.old), named(self.new)) {
                 _ if before == Some(CheckedFormat::Int32) && self.new["type"] == "integer" => {
-                    return self.safe(ChangeKind::NumberWidened, Part::Type, "may have 64 bits now");
+                    return self.safe(ChangeKind::NumberWidened, Part::Type, "may now have 64 bits");
                 }
                 // The API server has not checked the format before either, but programs that read the schema may have.
-                (Some(before), None) => format!("is not of the format `{before}` any more"),
+                (Some(before), None) => format!("no longer has the format `{before}`"),
                 (Some(old), Some(_)) if before.is_some() => {
-                    format!("need not be of the format `{old}` any more")
+                    format!("no longer has to be of the format `{old}`")
                 }
                 _ => return,
             };
@@ -178,7 +178,7 @@ impl Values<'_> {
         let Some(format) = named(self.new) else { return };
         if formats::contains(now, before) {
             if before != Some(now) && self.old["type"] == self.new["type"] {
-                let message = format!("is of the wider format `{format}` now");
+                let message = format!("now has the wider format `{format}`");
                 self.safe(ChangeKind::FormatRemoved, Part::Type, message);
             }
             return;
@@ -188,7 +188,7 @@ impl Values<'_> {
             return;
         }
         let affected = violates(self.new, &["type", "format"]);
-        let message = format!("is of the format `{format}` now");
+        let message = format!("now has the format `{format}`");
         let change = self.changes.refused(
             ChangeKind::FormatChanged,
             self.path,
@@ -208,12 +208,12 @@ impl Values<'_> {
         let (added, gone): (Vec<&Json>, Vec<&Json>) = match (&old, &new) {
             (_, None) => {
                 if old.is_some() {
-                    self.safe(ChangeKind::EnumWidened, Part::Type, "may have any value now");
+                    self.safe(ChangeKind::EnumWidened, Part::Type, "may now have any value");
                 }
                 return;
             }
             (None, Some(now)) => {
-                let message = format!("is one of {} now", listed(&now.iter().collect::<Vec<_>>()));
+                let message = format!("is now one of {}", listed(&now.iter().collect::<Vec<_>>()));
                 self.narrowed(message);
                 return;
             }
@@ -223,8 +223,8 @@ impl Values<'_> {
             ),
         };
         if !gone.is_empty() {
-            let change = self.narrowed(format!("cannot be {} any more", listed(&gone)));
-            change.help("keep the value until no object has it");
+            let change = self.narrowed(format!("can no longer be {}", listed(&gone)));
+            change.help("keep the value until no object uses it");
         }
         if !added.is_empty() {
             let message = format!("may be {} too", listed(&added));

@@ -21,7 +21,7 @@ impl SchemaWalk {
             .any(|sort| *sort != ValueType::Object)
             || takes_null(&old_items);
         if list_type == Some("map") && keyed {
-            let message = "has to be an object now: the list identifies its items by their fields";
+            let message = "must now be an object: the list identifies its items by their fields";
             self.changes
                 .refused(
                     ChangeKind::ListTypeChanged,
@@ -37,7 +37,7 @@ impl SchemaWalk {
                 Some("set") => ServerOutcome::ApplyFails,
                 _ => ServerOutcome::Kept,
             };
-            let message = "cannot be null any more";
+            let message = "can no longer be null";
             self.changes
                 .refused(
                     ChangeKind::NullableRemoved,
@@ -64,17 +64,17 @@ impl SchemaWalk {
         match (kind_of(old).as_str(), kind_of(new).as_str()) {
             ("map", "map") if !old_keys.is_subset(&new_keys) => {
                 let keys: Vec<String> = new_keys.into_iter().collect();
-                let message = format!("identifies its items by {} alone now", listed(&keys));
+                let message = format!("now identifies its items by {} alone", listed(&keys));
                 let part = Part::Key("x-kubernetes-list-map-keys");
                 self.unique(new, path, part, message);
             }
             (before, "map") if before != "map" => {
                 let keys: Vec<String> = new_keys.into_iter().collect();
-                let message = format!("identifies its items by {} now", listed(&keys));
+                let message = format!("now identifies its items by {}", listed(&keys));
                 self.unique(new, path, Part::Key(key), message);
             }
             (before, "set") if before != "set" => {
-                let message = "has each item once now".to_owned();
+                let message = "must now have unique items".to_owned();
                 self.unique(new, path, Part::Key(key), message);
             }
             (before, "atomic") if before != "atomic" => {
@@ -89,7 +89,7 @@ impl SchemaWalk {
         let affected = violates(new, &["x-kubernetes-list-type", "x-kubernetes-list-map-keys"]);
         self.changes
             .refused(ChangeKind::ListTypeChanged, path, part, message, affected)
-            .clients("requests that have an item twice are refused");
+            .clients("requests with duplicate items are refused");
     }
 }
 

@@ -51,7 +51,7 @@ impl SchemaWalk {
                         ChangeKind::NullableRemoved,
                         &path,
                         Part::Type,
-                        "null is dropped now",
+                        "null is now dropped",
                     );
                 }
                 self.value(old_rest, new_rest, &path);
@@ -63,15 +63,15 @@ impl SchemaWalk {
                         ChangeKind::UnknownFieldsDropped,
                         path,
                         Part::Type,
-                        "could have fields of any name, and has those that are described now",
+                        "allowed fields of any name, and now allows only the described ones",
                         Affected::OtherFields(known),
                     )
                     .outcomes(ServerOutcome::Lost, ServerOutcome::Lost)
                     .clients("other fields are dropped from requests, and strict ones are refused")
-                    .readers("other fields that they read are gone");
+                    .readers("other fields are missing in responses");
             }
             (None, Some(_)) => {
-                let message = "may have fields of other names now";
+                let message = "may now have fields of other names";
                 self.changes
                     .safe(ChangeKind::UnknownFieldsKept, path, Part::Type, message);
             }
@@ -83,7 +83,7 @@ impl SchemaWalk {
         }
         let key = "x-kubernetes-embedded-resource";
         if is_true(new, key) && !is_true(old, key) {
-            let message = "is an object of the API now, with `apiVersion`, `kind` and `metadata`";
+            let message = "is now an object of the API, with `apiVersion`, `kind` and `metadata`";
             self.changes
                 .refused(
                     ChangeKind::ResourceEmbedded,
@@ -107,8 +107,8 @@ impl SchemaWalk {
             )
             .outcomes(ServerOutcome::Lost, ServerOutcome::Lost)
             .clients("it is dropped from requests, and strict ones are refused")
-            .readers("what they read is gone")
-            .help("keep the field, `optional`, until no object has it, or give the kind a new `version`, with `changes` that keep its values")
+            .readers("it is missing in responses")
+            .help("keep the field as `optional` until no object uses it, or give the kind a new `version`, with `changes` that keep its values")
             .gone();
     }
 
@@ -120,7 +120,7 @@ impl SchemaWalk {
             let then = &old["properties"][*name];
             if then.get("default").is_some() {
                 // Stored objects have the field, because its default was stored with them.
-                let message = "has no default any more and has to be there";
+                let message = "no longer has a default and is now required";
                 self.changes
                     .safe(ChangeKind::RequiredAdded, &path, Part::Name, message)
                     .clients("requests without it are refused")
@@ -128,8 +128,8 @@ impl SchemaWalk {
                 continue;
             }
             let message = match then {
-                Json::Null => "is new and has to be there",
-                _ => "has to be there now",
+                Json::Null => "is new and required",
+                _ => "is now required",
             };
             self.changes
                 .refused(
@@ -152,7 +152,7 @@ impl SchemaWalk {
                     ChangeKind::RequiredRemoved,
                     &path,
                     Part::Name,
-                    "may be left out now",
+                    "is now optional",
                 );
             }
         }
@@ -164,11 +164,11 @@ impl SchemaWalk {
             _ => return,
         };
         let value = |value: &Json| format!("`{}`", shown(&value.to_string()));
-        let changes = "requests that leave it out mean something else";
+        let changes = "requests without it have another meaning";
         match (then.get("default"), now.get("default")) {
             (Some(then), Some(now)) if then != now => {
                 let message = format!(
-                    "is {} where it is left out, instead of {}",
+                    "defaults to {} instead of {}",
                     value(now),
                     value(then)
                 );
@@ -178,13 +178,13 @@ impl SchemaWalk {
                     .clients(changes);
             }
             (None, Some(now)) => {
-                let message = format!("is {} where it is left out now", value(now));
+                let message = format!("now defaults to {}", value(now));
                 self.changes
                     .safe(ChangeKind::DefaultAdded, path, Part::Default, message);
             }
             // A field that is required now is reported as such.
             (Some(then), None) if !required(holder).contains(name) => {
-                let message = format!("is not {} any more where it is left out", value(then));
+                let message = format!("no longer defaults to {}", value(then));
                 let change = ChangeKind::DefaultRemoved;
                 self.changes
                     .safe(change, path, Part::Name, message)
@@ -200,7 +200,7 @@ impl SchemaWalk {
             (true, false) => {}
             (false, true) => {
                 self.changes
-                    .safe(ChangeKind::NullableAdded, path, Part::Name, "may be null now");
+                    .safe(ChangeKind::NullableAdded, path, Part::Name, "may now be null");
                 return;
             }
             _ => return,
@@ -214,13 +214,13 @@ impl SchemaWalk {
                     ChangeKind::NullableRemoved,
                     path,
                     Part::Name,
-                    "cannot be null any more",
+                    "can no longer be null",
                     Affected::Lacks(name.clone()),
                 )
                 .unchanged(path.parent())
                 .unreadable();
         } else {
-            let message = "cannot be null any more: null is treated as absent";
+            let message = "can no longer be null: null is treated as absent";
             self.changes
                 .safe(ChangeKind::NullableRemoved, path, Part::Name, message);
         }

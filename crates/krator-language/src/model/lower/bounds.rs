@@ -77,7 +77,7 @@ pub(super) fn check(meant: &Schema, written: &Schema, sink: &Sink<'_>) {
             || value_type == LimitedType::StringOrNumber && key == TypeKey::Pattern;
         if let (Some(limit), false) = (limits.get(name), applies) {
             let limited = limited.described();
-            let message = format!("`{name}` limits {limited}, which this type is not");
+            let message = format!("`{name}` applies to {limited} only");
             sink.error(&INVALID_SCHEMA, limit.span, message);
         }
     }
@@ -109,7 +109,7 @@ pub(super) fn check(meant: &Schema, written: &Schema, sink: &Sink<'_>) {
             let message = format!("the API server reads this `{name}` as {held}");
             Finding::new(&INEXACT_BOUND, span, message).help("write a number of at most 15 digits")
         } else if name == "multipleOf" && !is_exact(written) {
-            let message = "no number of the API server is exactly this, so not every multiple is one to each API server";
+            let message = "the API server cannot represent this number exactly, so API servers may disagree about multiples";
             Finding::new(&INEXACT_BOUND, span, message)
                 .help("use `integer` with a smaller unit, or leave `multipleOf` to the handlers")
         } else {

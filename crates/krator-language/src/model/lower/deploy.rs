@@ -11,7 +11,7 @@ use super::json::json_of;
 use super::keys::Keys;
 use super::nodes::{Input, boolean, entries, is_empty_list, list, name, name_of, text};
 use crate::catalog::keys::{DeployKey, ResourcesKey};
-use crate::catalog::{MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE};
+use crate::catalog::{MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE, former_names};
 use crate::finding::{Finding, Span, Spanned};
 use crate::model::{Allow, Certificates, Deploy, Extra, PodResources, PublishedEvents};
 use crate::names::{ImageName, LabelKey, NamespaceName, PageAddress};
@@ -154,7 +154,7 @@ fn refuse_unknown(node: Input<'_>, known: &Json) -> bool {
             Some(known) => refuse_unknown(entry.value, known),
             None if entry.value.is_null() => true,
             None => {
-                let message = format!("Kubernetes knows no field `{}` here", shown(entry.key));
+                let message = format!("Kubernetes has no field `{}` here", shown(entry.key));
                 node.sink.error(&UNKNOWN_KEY, entry.key_span, message);
                 false
             }
@@ -180,7 +180,7 @@ fn quantities(node: Input<'_>) -> Vec<(LabelKey, Spanned<String>)> {
         .collect()
 }
 
-/// Reads `allow`, of a document or a state. Which rules there are is known to `crate::rules` only.
+/// Reads `allow`, of a document or a state. Only `crate::rules` can check the names, except for former ones.
 pub(super) fn allow(node: Input<'_>) -> Vec<Allow> {
     let mut allowed = Vec::new();
     for entry in entries(node, "reasons by rule") {
@@ -190,10 +190,17 @@ pub(super) fn allow(node: Input<'_>) -> Vec<Allow> {
             text(entry.value)
         };
         match reason.filter(|reason| !reason.trim().is_empty()) {
-            Some(reason) => allowed.push(Allow {
-                rule: Spanned::new(entry.key.to_owned(), entry.key_span),
-                reason,
-            }),
+            Some(reason) => {
+                let now = former_names::rule(entry.key);
+                if let Some(now) = now {
+                    node.report(super::keys::former_name(entry.key_span, entry.key, now));
+                }
+                let name = now.unwrap_or(entry.key).to_owned();
+                allowed.push(Allow {
+                    rule: Spanned::new(name, entry.key_span),
+                    reason,
+                });
+            }
             None => node.sink.error(
                 &MISSING_KEY,
                 entry.key_span,

@@ -41,7 +41,7 @@ pub(super) fn slots(node: Input<'_>, context: &BuildContext<'_, '_>) -> Option<W
         let schedule = keys.read(SlotsKey::Schedule, |node| schedule(node, context));
         let time_zone = keys.read(SlotsKey::TimeZone, |node| time_zone(node, context));
         let deadline = keys.read(SlotsKey::StartingDeadline, |node| {
-            length(node, context, "no start can be so soon made up for")
+            length(node, context, "this deadline is too short for any start")
         });
         let schedule = schedule?;
         Some(When::At(Recurrence { schedule, time_zone }, deadline))
@@ -120,7 +120,7 @@ fn counted_apart(node: Input<'_>, fields: &Fields<'_, '_>) -> Option<Spanned<Fie
     if is_fit {
         return Some(path);
     }
-    let message = format!("`{}` is no field by which objects are counted apart", path.value);
+    let message = format!("`{}` cannot be the `per` of a limit", path.value);
     let finding = Finding::new(&UNKNOWN_FIELD, path.span, message);
     node.refuse(finding.help("it is one string field of `.spec`, or `.metadata.namespace`"))
 }
@@ -155,7 +155,7 @@ fn length(node: Input<'_>, context: &BuildContext<'_, '_>, if_zero: &str) -> Opt
     let length = context.fields.period(node)?;
     let message = match &length.value {
         Period::Fixed(length) if length.is_zero() => if_zero,
-        Period::Field(field) if field.unit == MomentUnit::Instant => "a point in time is no length of time",
+        Period::Field(field) if field.unit == MomentUnit::Instant => "a point in time is not a duration",
         _ => return Some(length),
     };
     node.refuse(Finding::new(&INVALID_DURATION, node.span, message))

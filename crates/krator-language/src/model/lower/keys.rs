@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use super::nodes::{Input, InputEntry, integer, list, number, word};
 use crate::catalog::keys::{Absent, SectionKey};
-use crate::catalog::{MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE};
+use crate::catalog::{FORMER_NAME, MISSING_KEY, UNKNOWN_KEY, WRONG_TYPE, former_names};
 use crate::finding::{Finding, Span, Spanned};
 use crate::spec::{Mapping, NodeKind};
 use crate::text::shown;
@@ -46,14 +46,23 @@ impl<'a, K: SectionKey> Keys<'a, K> {
 
     fn position(&self, key: K) -> Option<usize> {
         let name = key.key().name;
-        self.mapping.entries.iter().position(|entry| entry.key == name)
+        let named = |name: &str| self.mapping.entries.iter().position(|entry| entry.key == name);
+        named(name).or_else(|| {
+            let mut entries = self.mapping.entries.iter();
+            entries.position(|entry| former_names::key(K::section().called, &entry.key) == Some(name))
+        })
     }
 
     /// The entry of a key, whatever its value. A missing one is not a finding.
     pub fn entry(&mut self, key: K) -> Option<InputEntry<'a>> {
         let at = self.position(key)?;
+        let entry = &self.mapping.entries[at];
+        if !self.used[at] && entry.key != key.key().name {
+            let finding = former_name(entry.key_span, &entry.key, key.key().name);
+            self.input.sink.report(finding);
+        }
         self.used[at] = true;
-        Some(self.input.entry(&self.mapping.entries[at]))
+        Some(self.input.entry(entry))
     }
 
     /// The value of a key. It is a finding that the key has no value, and that a required key is missing.
@@ -183,6 +192,12 @@ impl<'a, K: SectionKey> Keys<'a, K> {
             self.input.sink.report(finding);
         }
     }
+}
+
+/// A finding for a former name of the language, which is replaced by the present one.
+pub(super) fn former_name(span: Span, former: &str, now: &str) -> Finding {
+    let message = format!("`{former}` is a former name of `{now}`");
+    Finding::new(&FORMER_NAME, span, message).fix(span, now, "use the present name")
 }
 
 /// The shortest key that begins with what was written, as `minimum` does with `min`.

@@ -38,8 +38,8 @@ impl Kinds<'_> {
         let known = *kind.value.scope.get_or_insert(scope.value);
         if known != scope.value {
             let message = match known {
-                Scope::Namespaced => format!("objects of the kind `{}` live in namespaces", kind.kind),
-                Scope::Cluster => format!("objects of the kind `{}` live in no namespace", kind.kind),
+                Scope::Namespaced => format!("objects of the kind `{}` are namespaced", kind.kind),
+                Scope::Cluster => format!("objects of the kind `{}` are cluster-scoped", kind.kind),
             };
             node.sink.error(&WRONG_TYPE, scope.span, message);
         }
@@ -273,7 +273,7 @@ pub(super) fn reference_of(
 fn refuse_wildcard(written: &Spanned<String>, help: &str, sink: &Sink<'_>) -> bool {
     let is_wildcard = written.contains('*');
     if is_wildcard {
-        let message = "`*` grants more than anybody can know";
+        let message = "`*` also grants access to future kinds and verbs";
         sink.report(Finding::new(&WILDCARD_ACCESS, written.span, message).help(help));
     }
     is_wildcard

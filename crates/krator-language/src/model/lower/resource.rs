@@ -56,7 +56,7 @@ pub(super) fn resource(node: Input<'_>) -> Option<Resource> {
     let rust_name = rust_name.unwrap_or_else(|| {
         let own = RustKindName::parse(kind.as_str()).unwrap_or_else(|_| {
             let proposed = kind.in_rust();
-            let message = format!("Rust has no type that could be called `{}`", kind.value);
+            let message = format!("`{}` cannot be the name of a Rust type", kind.value);
             let help = format!("give it a name of its own in Rust: `rustName: {proposed}` beside `kind`");
             node.report(Finding::new(&INVALID_NAME, kind.span, message).help(help));
             proposed

@@ -275,7 +275,7 @@ impl<'a> Types<'a> {
         if schema.rust_name.is_none() && name.rust_field().is_none() {
             let proposed = unique_rust_field(name.as_str(), |_| false);
             let message = format!(
-                "Rust has no field that could be called `{}`",
+                "`{}` cannot be the name of a Rust field",
                 shown(name.as_str())
             );
             entry

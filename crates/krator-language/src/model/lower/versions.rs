@@ -71,7 +71,7 @@ pub(super) fn versions<'a>(node: Input<'a>, newest: &Newest<'_>, types: &mut Typ
                     "objects are stored in another version already",
                 )
                 .related(first, "here")
-                .help("leave `stored` out of one of them"),
+                .help("leave `storage` out of one of them"),
             );
         }
         versions.extend(version);
@@ -89,9 +89,9 @@ fn version<'a>(
     let mut keys = Keys::of(node)?;
     let deprecated = keys.read(VersionKey::Deprecated, text);
     let served = keys.read(VersionKey::Served, super::nodes::boolean);
-    let stored = keys.key_span(VersionKey::Stored);
+    let stored = keys.key_span(VersionKey::Storage);
     let stored = keys
-        .read(VersionKey::Stored, super::constraints::only_true)
+        .read(VersionKey::Storage, super::constraints::only_true)
         .and(stored);
     let written = keys.read_all(VersionKey::Changes, |node| {
         let items = limited_list(node, VersionKey::Changes, "a list of changes").into_iter();

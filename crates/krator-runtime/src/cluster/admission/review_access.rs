@@ -62,7 +62,7 @@ where
     ///
     /// # Errors
     ///
-    /// Those of [`admit`](Self::admit).
+    /// As for [`admit`](Self::admit).
     pub async fn admit_update(
         &self,
         old: &ManifestOf<M>,

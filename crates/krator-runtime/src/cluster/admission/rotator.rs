@@ -226,7 +226,9 @@ impl CertificateRotator {
             Some(secret) if !secret.data["data"].is_null() => BTreeMap::deserialize(&secret.data["data"])
                 .map_err(Error::from)
                 .and_then(|data| CertificateSet::read(&data, &self.names, now)),
-            _ => Err(Error::from("waiting for the leader to create the Secret with the certificates")),
+            _ => Err(Error::from(
+                "waiting for the leader to create the Secret with the certificates",
+            )),
         };
         let next = match read {
             Ok(set) => {

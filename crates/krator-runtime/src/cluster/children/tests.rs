@@ -1,4 +1,4 @@
-//! What a handler sees of its children after its own writes, beside a watch that is behind.
+//! The view of a handler of its children after its own writes, while the watch is behind.
 use super::*;
 use crate::{
     cluster::{

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// Who owns the fields that people change, and that unknown fields are refused rather than dropped.
+/// The field manager of edits, and the parameter that makes the server refuse unknown fields instead of dropping them.
 const QUERY: &str = "fieldManager=krator-dev&fieldValidation=Strict";
 /// How often an edit is tried again.
 const MOST_CONFLICTS: u32 = 10;

@@ -4,7 +4,7 @@ use http::{Method, Request};
 use kube::client::Body;
 use std::{convert::Infallible, sync::Mutex};
 
-/// What the API server was asked: the method, the path with its query, and the body.
+/// The requests to the API server: the method, the path with its query, and the body.
 type Asked = Arc<Mutex<Vec<(Method, String, Value)>>>;
 
 /// Controls of an operator that looks after moose in the namespace `tundra`, at an API server that answers each write with

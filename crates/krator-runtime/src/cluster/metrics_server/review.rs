@@ -85,7 +85,7 @@ type CacheKey = (String, String);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Allowed,
-    /// Nobody has this token.
+    /// The token is invalid.
     Unauthorized,
     /// Its owner has no right to read the path.
     Forbidden,

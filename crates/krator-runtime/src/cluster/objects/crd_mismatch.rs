@@ -19,7 +19,7 @@ const AGAIN: Duration = Duration::from_secs(600);
 /// The most that is remembered of what is missing. A map may have any number of values that each lack a field.
 const MOST: usize = 8;
 
-/// What the CustomResourceDefinition of one kind in the cluster lacks, as far as the API server has refused it.
+/// Fields and values that the CustomResourceDefinition of one kind in the cluster lacks, as far as the API server has refused them.
 pub(in crate::cluster) struct CrdMismatch {
     kind: Endpoint,
     health: Health,
@@ -65,7 +65,7 @@ impl CrdMismatch {
     pub fn epoch(&self) -> u64 {
         let mut known = self.known.locked();
         if !known.missing.is_empty() && known.since.elapsed() >= AGAIN {
-            // What is still missing is refused again before the recheck has lasted that long.
+            // Missing fields are refused again before the recheck has lasted that long.
             if known.is_rechecking {
                 known.missing.clear();
                 self.tell(&known.missing);
@@ -139,7 +139,11 @@ impl CrdMismatch {
         let note = in_words(missing);
         match &note {
             Some(note) => tracing::warn!(group, kind, "{note}"),
-            None => tracing::info!(group, kind, "the CRD in the cluster has all fields and values that the operator writes"),
+            None => tracing::info!(
+                group,
+                kind,
+                "the CRD in the cluster has all fields and values that the operator writes"
+            ),
         }
         self.health.note(self.kind.name(), note);
     }

@@ -62,7 +62,7 @@ pub(in crate::cluster) struct Remote<O: Operator> {
     pub older: Vec<Endpoint>,
     /// The random number of this process.
     pub leader: u64,
-    /// Who has the places of limits, if the kind has limits.
+    /// The places of limits, if the kind has limits.
     pub places: Option<Places>,
     /// The last transitions, if somebody can look at them.
     pub history: Option<Arc<History>>,

@@ -95,7 +95,7 @@ pub(in crate::cluster) struct Failures(Mutex<Vec<Planned>>);
 /// A failure that has not happened yet.
 #[derive(Clone, Serialize)]
 pub(in crate::cluster) struct Planned {
-    /// Whose handler fails; `None` for the first one that is run.
+    /// The object whose handler fails; `None` for the first one that is run.
     pub object: Option<Target>,
     pub permanent: bool,
     pub message: String,

@@ -316,7 +316,7 @@ impl Kind {
             .await
     }
 
-    /// What the dispatcher answers to a request.
+    /// The response of the dispatcher to a request.
     async fn answered<A>(&self, ask: impl FnOnce(oneshot::Sender<A>) -> ViewRequest) -> Result<A, Problem> {
         let (answer, answered) = oneshot::channel();
         let request = ask(answer);
@@ -326,7 +326,10 @@ impl Kind {
         };
         match timeout(LONGEST_ANSWER, asked).await {
             Ok(Some(answer)) => Ok(answer),
-            Ok(None) => Err((StatusCode::SERVICE_UNAVAILABLE, "the operator is shutting down".to_owned())),
+            Ok(None) => Err((
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the operator is shutting down".to_owned(),
+            )),
             Err(_) => Err((
                 StatusCode::SERVICE_UNAVAILABLE,
                 "the operator is too busy to list its objects".to_owned(),

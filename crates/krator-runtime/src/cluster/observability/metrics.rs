@@ -95,11 +95,10 @@ impl Metrics {
         let mut registry = Registry::default();
         let r = &mut registry;
         let stayed = "Time that objects spent in a state, recorded when they leave it";
-        let oldest =
-            "Unix time at which the object that has been in the state longest entered it, or 0 if no object is in it";
-        let parked = "Objects in a stored state that is unknown to the operator, so that no handler runs for them";
-        let missing =
-            "Fields and values that the operator writes and the CustomResourceDefinition in the cluster lacks";
+        let oldest = "Unix time at which the object that has been in the state longest entered it, or 0 if no object is in it";
+        let parked =
+            "Objects in a stored state that is unknown to the operator, so that no handler runs for them";
+        let missing = "Fields and values that the operator writes and the CustomResourceDefinition in the cluster lacks";
         let ran = "Duration of handler runs";
         let taken = "Objects that a limit counts, including those just admitted";
         let waiting_for_place = "Objects that wait for a place in a limit";

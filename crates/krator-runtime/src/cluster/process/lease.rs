@@ -187,7 +187,11 @@ impl Elector {
                 Ok(Ok(Role::Follower(free_in))) => {
                     let holder = self.last_seen.holder().map(str::to_owned);
                     if holder != known_holder {
-                        tracing::info!(lease = self.name, holder, "waiting: another replica is the leader");
+                        tracing::info!(
+                            lease = self.name,
+                            holder,
+                            "waiting: another replica is the leader"
+                        );
                         known_holder = holder;
                     }
                     free_in.min(POLL)

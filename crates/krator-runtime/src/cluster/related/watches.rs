@@ -185,7 +185,7 @@ impl Kind {
             && self.owns.len() == 1
             && let Some(own) = self.owns.pop()
         {
-            // Nobody else needs the events, so the loop of the kind takes them where they arrive.
+            // No other part needs the events, so the loop of the kind handles them where they arrive.
             let mut events = OwnEvents::of(self.namespaces.len());
             let own_objects =
                 seen.flat_map(move |(number, leads, seen)| stream::iter(events.take(number, leads, seen)));

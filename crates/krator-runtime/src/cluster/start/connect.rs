@@ -70,7 +70,7 @@ fn of_process<S>() -> impl tower::Layer<S, Service = Either<Within<S>, S>> {
     })
 }
 
-/// What is below the layers of the runtime, as kube makes it.
+/// The service below the layers of the runtime, as kube creates it.
 type Stack = BoxService<Request<Body>, Response<Box<DynBody>>, BoxError>;
 
 fn stack(config: Config) -> Result<ClientBuilder<Stack>> {

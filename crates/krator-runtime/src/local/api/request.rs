@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 /// Refuses a request that a cluster may answer and a test does not.
 fn not_here(what: &str) -> Box<Status> {
     let message = format!(
-        "the API server of a test has no {what}: it gets, lists, creates, replaces, deletes, applies and merges into objects \
-         and their status"
+        "the API server of tests does not support {what}: it can get, list, create, replace, delete, apply and merge-patch \
+         objects and their status"
     );
     refusal(405, "MethodNotAllowed", &message)
 }

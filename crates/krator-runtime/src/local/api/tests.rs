@@ -169,7 +169,9 @@ async fn what_only_a_cluster_does_is_refused_by_name() {
             panic!("no refusal: {refusal:?}");
         };
         assert!(
-            status.message.contains("the API server of tests does not support "),
+            status
+                .message
+                .contains("the API server of tests does not support "),
             "{status:?}"
         );
         assert_eq!(status.code, 405);

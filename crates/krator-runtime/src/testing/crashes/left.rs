@@ -1,4 +1,4 @@
-//! What a run of a scenario leaves: the objects of other kinds, compared with those of two runs without faults. What differs
+//! The result of a run of a scenario: the objects of other kinds, compared with those of two runs without faults. What differs
 //! between these two follows from the time or from chance, so a run with a fault may have another value there, but only one.
 use crate::local::{InMemoryApi, Key};
 use jiff::Timestamp;
@@ -14,7 +14,7 @@ const OF_THE_SERVER: [&str; 5] = [
     "managedFields",
 ];
 
-/// What a run leaves.
+/// The result of a run.
 pub(super) struct Left {
     /// The objects, without what only the API server sets. An object whose name was generated is among the others of its
     /// kind in the order of their creation.
@@ -88,7 +88,7 @@ impl Left {
     }
 }
 
-/// What differs in a run with a fault from two runs without one. The fields of the status are JSON.
+/// The differences between a run with a fault and two runs without one. The fields of the status are JSON.
 pub(super) fn differences([plain, again, ran]: [&Left; 3], status: [Option<String>; 3]) -> Vec<String> {
     let mut wrong = Vec::new();
     let status = status.map(|text| {

@@ -36,7 +36,7 @@ pub enum Cause {
     Restarts,
 }
 
-/// What a handler does.
+/// The action of a handler.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Action {
     Exit(Exit),

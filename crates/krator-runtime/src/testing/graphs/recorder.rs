@@ -173,7 +173,7 @@ impl Recorder {
         let Some(from) = case.route.last().copied() else {
             return true;
         };
-        // What was changed before the operator started takes effect before any handler runs.
+        // Changes before the start of the operator take effect before any handler runs.
         let (mut runs, enough) = (
             0,
             usize::from(case.changed_before.is_none() && case.runs != Some(0)),

@@ -130,7 +130,7 @@ impl Drop for Running<'_> {
 /// An object without Kubernetes.
 pub(super) type TestObject = LocalObject<TestSpec>;
 
-/// What an object of a test has beside what every object has.
+/// The additional state of an object of a test.
 #[derive(Clone, Debug)]
 pub(super) struct TestSpec {
     pub field_values: Vec<Option<FieldValue>>,

@@ -119,7 +119,7 @@ async fn live(world: &Witnessed<'_>) -> End {
     let Some(stored) = world.handle.stored() else {
         return End::Over;
     };
-    // What is queued for a process that has died is lost.
+    // The queue of a process that has died is lost.
     drop(queue.take());
     if !Actor::<Scripted>::is_responsible_for(graph, &stored) {
         return End::Over;

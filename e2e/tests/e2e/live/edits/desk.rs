@@ -54,8 +54,8 @@ impl File {
         ) -> Mistake {
             Mistake { name, from, to, said }
         }
-        const NOT_BUILT: &str = "does not compile; the last one goes on";
-        const NOT_FETCHED: &str = "cargo cannot get the crates";
+        const NOT_BUILT: &str = "does not compile; the previous one keeps running";
+        const NOT_FETCHED: &str = "cargo cannot download the dependencies";
         match self {
             File::Description => {
                 &const {
@@ -101,7 +101,12 @@ impl File {
             File::Sample => {
                 &const {
                     [
-                        mistake("a sample that is no YAML", "spec:", "spec: [", "is no manifest"),
+                        mistake(
+                            "a sample that is no YAML",
+                            "spec:",
+                            "spec: [",
+                            "is not a manifest",
+                        ),
                         mistake("a sample that is refused", "weight: ", "weight: -", "is invalid"),
                     ]
                 }
@@ -271,7 +276,7 @@ impl Desk {
             File::Description if self.is_broken(File::Description) => said(File::Description),
             // The manifest may be read together with the description.
             File::Description if of_manifest.is_some() => {
-                return vec!["Cargo.toml", "cargo cannot get the crates"];
+                return vec!["Cargo.toml", "cargo cannot download the dependencies"];
             }
             // Samples are applied after the operator was built.
             _ => of_manifest.or(said(File::Handler)).or(said(File::Sample)),

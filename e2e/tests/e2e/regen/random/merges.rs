@@ -87,7 +87,7 @@ fn merge(mut base: Member, dice: &mut Dice, count: &mut Count) -> Result<(), Str
     let before = files(&dir);
     let again = generate(&dir, &["--check"]);
     let again = text(again.stderr);
-    if files(&dir) != before || again.contains("out of step") || again.contains("nothing was written") {
+    if files(&dir) != before || again.contains("out of date") || again.contains("nothing was written") {
         return wrong(&format!("not in step: {again}"));
     }
     for rule in [

@@ -1,4 +1,4 @@
-//! What may become of a field: `immutable`, `onceSet` and `transition`.
+//! The constraints on changes of a field: `immutable`, `onceSet` and `transition`.
 
 use super::Types;
 use crate::catalog::INVALID_SCHEMA;
@@ -15,12 +15,12 @@ use crate::text::shown;
 pub(super) fn refuse_change(schema: &Schema, what: &str, sink: &Sink<'_>) {
     if let Some(change) = &schema.change {
         let message = format!("{what} has no changes of its own");
-        let help = "only a field is `immutable`, `onceSet` or has a `transition`: say it at the field";
+        let help = "only a field can be `immutable`, `onceSet` or have a `transition`: write it at the field";
         sink.report(Finding::new(&INVALID_SCHEMA, change.span, message).help(help));
     }
     if let Some(name) = &schema.rust_name {
-        let message = format!("{what} is no field, so it has no name in Rust");
-        let help = "say `rustName` at the field that has this type";
+        let message = format!("{what} is not a field, so it has no name in Rust");
+        let help = "write `rustName` at the field that has this type";
         sink.report(Finding::new(&INVALID_SCHEMA, name.span, message).help(help));
     }
 }
@@ -49,7 +49,7 @@ impl<'a> Types<'a> {
                     Finding::new(
                         &INVALID_SCHEMA,
                         span,
-                        format!("`{}` contradicts what is said before", key.key().name),
+                        format!("`{}` contradicts an earlier key", key.key().name),
                     )
                     .related(first.span, "here")
                     .help("a field has one of `immutable`, `onceSet` and `transition`"),

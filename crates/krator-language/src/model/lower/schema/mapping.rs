@@ -58,7 +58,7 @@ pub(super) fn refuse_optional(schema: &Schema, what: &str, sink: &Sink<'_>) {
         sink.report(
             Finding::new(&INVALID_SCHEMA, schema.span, message)
                 .label("only a field can be left out")
-                .help("say `optional` at the field; where null is meant, write `nullable: true`"),
+                .help("write `optional` at the field; to allow null, write `nullable: true`"),
         );
     }
 }

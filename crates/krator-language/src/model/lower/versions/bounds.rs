@@ -1,4 +1,4 @@
-//! What a version demands that an older one cannot keep.
+//! Constraints of a version that an older one cannot have.
 //!
 //! Each object of one version has to be a valid object of the other. A change that cannot promise that is refused where the
 //! reason is a bound of the field itself. A rule of an object around it, which may be broken by objects of the older version

@@ -411,12 +411,12 @@ fn path(node: Input<'_>) -> Option<Path> {
 /// Lets the defaults and examples around a place follow a change back.
 fn defaults(root: &mut Schema, change: &Change) {
     let mut done: Vec<&[Step]> = Vec::new();
-    // What a function converts has the type, the default and the example that are written for the older version.
+    // A field that a function converts has the type, the default and the example that are written for the older version.
     let own = usize::from(!matches!(change, Change::Custom { .. }));
     for place in change.places() {
         for length in 1..place.len() + own {
             let steps = &place[..length];
-            // What has come from elsewhere is converted already.
+            // Fields that were moved here are already converted.
             if done.contains(&steps) {
                 continue;
             }

@@ -10,7 +10,7 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + seconds).expect("a time")
 }
 
-/// What a replica finds in the Secret after it has looked once a second, until this time; with the times of the steps.
+/// The contents of the Secret after a replica has read it once a second until this time, with the times of the steps.
 fn kept_until(end: i64, trusted: impl Fn(i64) -> bool) -> (CertificateSet, Vec<(i64, &'static str)>) {
     let mut set = CertificateSet::new(None, &names(), LIFE, at(0)).expect("keys");
     let mut steps = Vec::new();

@@ -60,7 +60,7 @@ impl Page {
     }
 }
 
-/// Nobody stores the answer, takes it for something else, or embeds it in another site.
+/// The response is not stored, sniffed for another type, or embedded in another site.
 pub(in crate::cluster) fn protect(headers: &mut HeaderMap) {
     let mut set = |name: &'static str, value| headers.insert(name, HeaderValue::from_static(value));
     set("cache-control", "no-store");

@@ -50,7 +50,7 @@ impl OwnEvents {
         }
     }
 
-    /// What the loop has to know of an event. Those from before this replica leads say nothing of the last writes of the former
+    /// The part of an event that the loop needs. Those from before this replica leads say nothing of the last writes of the former
     /// leader, and those of metadata alone are of other kinds.
     pub fn take(&mut self, number: usize, leads: bool, seen: Seen) -> Vec<OwnSeen> {
         let Seen::Whole(event) = seen else {

@@ -334,7 +334,7 @@ mod tests {
             listings.has_places(places);
             Self { listings, events }
         }
-        /// What the link was told since the last time.
+        /// The events of the link since the last time.
         fn told(&mut self) -> Vec<String> {
             let events = std::iter::from_fn(|| self.events.try_recv().ok());
             let told = events.map(|event| match event {

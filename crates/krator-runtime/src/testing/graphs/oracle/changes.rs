@@ -57,7 +57,7 @@ pub(super) fn judge(graph: &Graph<'_>, notes: &[(Duration, Note)]) -> Vec<String
             continue;
         };
         let (judged, judges) = (former.judged_generation(), judged_in(now, status));
-        // What the differences between two generations do, of which the later one is the last that was judged.
+        // The effect of the differences between two generations, of which the later one is the last that was judged.
         let reactions = |policy: &Policy<'_>, last: RangeInclusive<i64>| -> BTreeSet<String> {
             let latest = specs.iter().filter(|(generation, _)| last.contains(generation));
             let pairs = latest.flat_map(|(later, now)| {

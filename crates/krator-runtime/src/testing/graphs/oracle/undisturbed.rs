@@ -26,7 +26,7 @@ pub(super) fn judge(graph: &Graph<'_>, case: &Case, notes: &[(Duration, Note)]) 
     };
     let path = names(&mut entered.iter().map(|(state, _)| *state));
     let from = case.route.last().copied();
-    // What was changed before the operator started takes effect before any handler runs.
+    // Changes before the start of the operator take effect before any handler runs.
     let skipped = case.runs == Some(0) || case.changed_before.is_some();
     let mut expected = case.route.clone();
     if skipped {
