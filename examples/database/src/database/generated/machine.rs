@@ -43,7 +43,7 @@ impl rt::Node for Gone {
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Gone` to `{Self}`",
     label = "`Gone` is final",
-    note = "krator.yaml: `Gone` leads nowhere; answer with `Transition::done()`"
+    note = "krator.yaml: `Gone` has no transitions; return `Transition::done()`"
 )]
 pub trait NextOfGone: rt::Node<Machine = DatabaseMachine> {}
 
@@ -55,7 +55,7 @@ impl<T: NextOfGone> rt::TransitionTo<T> for Gone {}
 #[diagnostic::on_unimplemented(
     message = "the state `Gone` may not stay",
     label = "`Gone` has no `wait`",
-    note = "krator.yaml: answer with `Transition::done()`"
+    note = "krator.yaml: return `Transition::done()`"
 )]
 pub trait WaitOfGone {}
 

@@ -6,7 +6,7 @@
 //! let world = object.handle();
 //! object.run_until_idle().await; // the handlers have done what they can
 //! world.make_ready::<Job>(); // or `world.fail::<Job>()`
-//! world.put(&backup_storage_location)?; // it wakes this object if `watches` in krator.yaml says so
+//! world.put(&backup_storage_location)?; // it triggers this object if `watches` in krator.yaml selects it
 //! object.run_until_idle().await; // the handlers have reacted
 //! ```
 

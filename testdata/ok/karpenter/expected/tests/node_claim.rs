@@ -5,9 +5,9 @@
 //! ```ignore
 //! let world = object.handle();
 //! object.run_until_idle().await; // the handlers have done what they can
-//! world.put(&ec2_node_class)?; // it wakes this object if `watches` in krator.yaml says so
-//! world.put(&node)?; // it wakes this object if `watches` in krator.yaml says so
-//! world.put(&node_pool)?; // it wakes this object if `watches` in krator.yaml says so
+//! world.put(&ec2_node_class)?; // it triggers this object if `watches` in krator.yaml selects it
+//! world.put(&node)?; // it triggers this object if `watches` in krator.yaml selects it
+//! world.put(&node_pool)?; // it triggers this object if `watches` in krator.yaml selects it
 //! object.run_until_idle().await; // the handlers have reacted
 //! ```
 

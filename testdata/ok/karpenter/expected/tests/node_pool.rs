@@ -6,8 +6,8 @@
 //! let world = object.handle();
 //! object.run_until_idle().await; // the handlers have done what they can
 //! world.make_ready::<NodeClaim>(); // or `world.fail::<NodeClaim>()`
-//! world.put(&ec2_node_class)?; // it wakes this object if `watches` in krator.yaml says so
-//! world.put(&pod)?; // it wakes this object if `watches` in krator.yaml says so
+//! world.put(&ec2_node_class)?; // it triggers this object if `watches` in krator.yaml selects it
+//! world.put(&pod)?; // it triggers this object if `watches` in krator.yaml selects it
 //! object.run_until_idle().await; // the handlers have reacted
 //! ```
 

@@ -10,7 +10,7 @@
 //! world.make_ready::<Secret>(); // or `world.fail::<Secret>()`
 //! world.make_ready::<Service>(); // or `world.fail::<Service>()`
 //! world.make_ready::<StatefulSet>(); // or `world.fail::<StatefulSet>()`
-//! world.put(&secret)?; // it wakes this object if `watches` in krator.yaml says so
+//! world.put(&secret)?; // it triggers this object if `watches` in krator.yaml selects it
 //! object.run_until_idle().await; // the handlers have reacted
 //! ```
 

@@ -1,10 +1,10 @@
-//! What the operator keeps in memory for each object, and how it is created.
+//! The data that the operator keeps in memory for each object, and how it is created.
 
 use std::sync::Arc;
 
 use super::prelude::*;
 
-/// What the handlers of one object pass on in memory, as `cx.object`. A restart of the operator
+/// Data of one object that its handlers share in memory, as `cx.object`. A restart of the operator
 /// loses it, so keep what must last in `.status`.
 #[derive(Debug, Default)]
 pub struct MemcachedMemory {}
@@ -14,7 +14,7 @@ impl ObjectState for MemcachedMemory {
     type SharedState = SharedState;
 }
 
-/// The operator of this kind. It creates what its objects keep in memory.
+/// The operator of this kind. It creates the data that its objects keep in memory.
 #[derive(Debug, Default)]
 pub struct MemcachedOperator {
     shared: Arc<SharedState>,

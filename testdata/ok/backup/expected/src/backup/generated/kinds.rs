@@ -41,7 +41,7 @@ impl rt::Owns<rt::Never<BackupMachine>> for BackupMachine {}
 #[diagnostic::do_not_recommend]
 impl rt::Watches<rt::Never<BackupMachine>> for BackupMachine {}
 
-/// BackupStorageLocation (`velero.io/v1`). krator does not know its schema, so only its metadata is typed.
+/// BackupStorageLocation (`velero.io/v1`). Its schema is unknown to krator, so only its metadata is typed.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct BackupStorageLocation {
     /// Name, namespace, labels and other metadata.

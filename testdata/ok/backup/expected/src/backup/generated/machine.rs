@@ -59,7 +59,7 @@ impl rt::Node for Deleted {
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Deleted` to `{Self}`",
     label = "`Deleted` is final",
-    note = "krator.yaml: `Deleted` leads nowhere; answer with `Transition::done()`"
+    note = "krator.yaml: `Deleted` has no transitions; return `Transition::done()`"
 )]
 pub trait NextOfDeleted: rt::Node<Machine = BackupMachine> {}
 
@@ -71,7 +71,7 @@ impl<T: NextOfDeleted> rt::TransitionTo<T> for Deleted {}
 #[diagnostic::on_unimplemented(
     message = "the state `Deleted` may not stay",
     label = "`Deleted` has no `wait`",
-    note = "krator.yaml: answer with `Transition::done()`"
+    note = "krator.yaml: return `Transition::done()`"
 )]
 pub trait WaitOfDeleted {}
 
@@ -109,7 +109,7 @@ impl rt::Node for Expired {
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Expired` to `{Self}`",
     label = "`Expired` is final",
-    note = "krator.yaml: `Expired` leads nowhere; answer with `Transition::done()`"
+    note = "krator.yaml: `Expired` has no transitions; return `Transition::done()`"
 )]
 pub trait NextOfExpired: rt::Node<Machine = BackupMachine> {}
 
@@ -121,7 +121,7 @@ impl<T: NextOfExpired> rt::TransitionTo<T> for Expired {}
 #[diagnostic::on_unimplemented(
     message = "the state `Expired` may not stay",
     label = "`Expired` has no `wait`",
-    note = "krator.yaml: answer with `Transition::done()`"
+    note = "krator.yaml: return `Transition::done()`"
 )]
 pub trait WaitOfExpired {}
 

@@ -73,7 +73,7 @@ impl rt::Watches<EC2NodeClass> for NodeClaimMachine {}
 impl rt::Watches<crate::node_pool::NodePool> for NodeClaimMachine {}
 impl rt::Watches<k8s_openapi::api::core::v1::Node> for NodeClaimMachine {}
 
-/// EC2NodeClass (`karpenter.k8s.aws/v1`). krator does not know its schema, so only its metadata is typed.
+/// EC2NodeClass (`karpenter.k8s.aws/v1`). Its schema is unknown to krator, so only its metadata is typed.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct EC2NodeClass {
     /// Name, namespace, labels and other metadata.

@@ -31,7 +31,7 @@ impl rt::Node for Abandoned {
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Abandoned` to `{Self}`",
     label = "`Abandoned` is final",
-    note = "krator.yaml: `Abandoned` leads nowhere; answer with `Transition::done()`"
+    note = "krator.yaml: `Abandoned` has no transitions; return `Transition::done()`"
 )]
 pub trait NextOfAbandoned: rt::Node<Machine = NodeClaimMachine> {}
 
@@ -43,7 +43,7 @@ impl<T: NextOfAbandoned> rt::TransitionTo<T> for Abandoned {}
 #[diagnostic::on_unimplemented(
     message = "the state `Abandoned` may not stay",
     label = "`Abandoned` has no `wait`",
-    note = "krator.yaml: answer with `Transition::done()`"
+    note = "krator.yaml: return `Transition::done()`"
 )]
 pub trait WaitOfAbandoned {}
 
@@ -169,7 +169,7 @@ impl rt::Node for Terminated {
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Terminated` to `{Self}`",
     label = "`Terminated` is final",
-    note = "krator.yaml: `Terminated` leads nowhere; answer with `Transition::done()`"
+    note = "krator.yaml: `Terminated` has no transitions; return `Transition::done()`"
 )]
 pub trait NextOfTerminated: rt::Node<Machine = NodeClaimMachine> {}
 
@@ -181,7 +181,7 @@ impl<T: NextOfTerminated> rt::TransitionTo<T> for Terminated {}
 #[diagnostic::on_unimplemented(
     message = "the state `Terminated` may not stay",
     label = "`Terminated` has no `wait`",
-    note = "krator.yaml: answer with `Transition::done()`"
+    note = "krator.yaml: return `Transition::done()`"
 )]
 pub trait WaitOfTerminated {}
 

@@ -50,7 +50,7 @@ impl rt::Grants<rt::Never<NodePoolMachine>> for NodePoolMachine {}
 #[diagnostic::do_not_recommend]
 impl rt::Owns<rt::Never<NodePoolMachine>> for NodePoolMachine {}
 
-/// EC2NodeClass (`karpenter.k8s.aws/v1`). krator does not know its schema, so only its metadata is typed.
+/// EC2NodeClass (`karpenter.k8s.aws/v1`). Its schema is unknown to krator, so only its metadata is typed.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct EC2NodeClass {
     /// Name, namespace, labels and other metadata.

@@ -64,7 +64,7 @@ impl rt::Node for Released {
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Released` to `{Self}`",
     label = "`Released` is final",
-    note = "krator.yaml: `Released` leads nowhere; answer with `Transition::done()`"
+    note = "krator.yaml: `Released` has no transitions; return `Transition::done()`"
 )]
 pub trait NextOfReleased: rt::Node<Machine = MooseMachine> {}
 
@@ -76,7 +76,7 @@ impl<T: NextOfReleased> rt::TransitionTo<T> for Released {}
 #[diagnostic::on_unimplemented(
     message = "the state `Released` may not stay",
     label = "`Released` has no `wait`",
-    note = "krator.yaml: answer with `Transition::done()`"
+    note = "krator.yaml: return `Transition::done()`"
 )]
 pub trait WaitOfReleased {}
 

@@ -74,7 +74,7 @@ impl rt::Node for Deleted {
 #[diagnostic::on_unimplemented(
     message = "the state graph has no transition from `Deleted` to `{Self}`",
     label = "`Deleted` is final",
-    note = "krator.yaml: `Deleted` leads nowhere; answer with `Transition::done()`"
+    note = "krator.yaml: `Deleted` has no transitions; return `Transition::done()`"
 )]
 pub trait NextOfDeleted: rt::Node<Machine = PostgresqlMachine> {}
 
@@ -86,7 +86,7 @@ impl<T: NextOfDeleted> rt::TransitionTo<T> for Deleted {}
 #[diagnostic::on_unimplemented(
     message = "the state `Deleted` may not stay",
     label = "`Deleted` has no `wait`",
-    note = "krator.yaml: answer with `Transition::done()`"
+    note = "krator.yaml: return `Transition::done()`"
 )]
 pub trait WaitOfDeleted {}
 
