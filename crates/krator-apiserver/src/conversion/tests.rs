@@ -1,7 +1,7 @@
 use super::*;
 use serde_json::json;
 
-/// A definition with the versions `v1` and `v2` whose webhook makes of an object what `made` says.
+/// A definition with the versions `v1` and `v2`, whose webhook calls `made`.
 fn converter(made: impl Fn(&Json) -> Result<Json, String> + Send + Sync + 'static) -> Converter {
     let spec = json!({"conversion": {"strategy": "Webhook"}});
     let convert: Arc<Convert> = Arc::new(move |object: &Json, to: &str| {
@@ -27,7 +27,7 @@ fn object() -> Json {
     })
 }
 
-/// What becomes of the object if the webhook replaces the value at a pointer.
+/// The converted object if the webhook replaces the value at a pointer.
 fn replaced(pointer: &'static str, value: Json) -> Result<Json, String> {
     let converter = converter(move |object| {
         let mut object = object.clone();
@@ -103,7 +103,7 @@ fn a_webhook_that_fails_or_is_not_there_says_so() {
         "conversion webhook for g/v1, Kind=Moose failed: Post \"https://127.0.0.1:1/convert?timeout=30s\": dial tcp \
          127.0.0.1:1: connect: connection refused"
     );
-    // Nobody is asked about an object that is in the version already, or is empty.
+    // The webhook is not called for an object that already has the version, or is empty.
     assert_eq!(absent.convert(&object(), "g/v1"), Ok(object()));
     let empty = |version: &str| json!({"apiVersion": version, "kind": "Moose"});
     assert_eq!(absent.convert(&empty("g/v1"), "g/v2"), Ok(empty("g/v2")));
