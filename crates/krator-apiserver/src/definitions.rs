@@ -157,7 +157,7 @@ pub(crate) fn validate(object: &Json, old: Option<&Json>) -> Result<Vec<FieldErr
             let wrong = cel::check_rules(schema, &root);
             let is_sound = wrong.is_empty();
             errors.extend(wrong.into_iter().map(|rule| FieldError::from(rule.problem)));
-            // An unchanged schema stays valid.
+            // The costs of an unchanged schema are not checked again.
             if is_sound && !old.is_some_and(|old| has_schema(old, &version.name, object)) {
                 errors.extend(budget::errors(schema, &root));
             }
@@ -175,7 +175,8 @@ pub(crate) fn validate(object: &Json, old: Option<&Json>) -> Result<Vec<FieldErr
             errors.push(FieldError::invalid(field, new, "field is immutable"));
         }
     }
-    // Existing objects could not be updated if their rules cannot be evaluated.
+    // A rule that this server cannot evaluate is refused here, because objects could not be updated after their
+    // creation.
     let schemas = definition
         .versions
         .iter()

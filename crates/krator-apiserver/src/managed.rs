@@ -95,7 +95,7 @@ pub fn update(
         ignored,
     };
     let tracked = match live {
-        // Tracking begins with the creation or an apply of an object, and an update does not restart it.
+        // Tracking begins with the creation or an apply of an object. An update does not start it again.
         Some(_) if managed.fields.is_empty() => Ok(managed),
         Some(live) => tracking.update(&without_managed(live), &object, managed, &by.name),
         None => tracking.update(&empty(type_, &object), &object, managed, &by.name),

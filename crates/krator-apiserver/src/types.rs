@@ -219,7 +219,8 @@ impl Map {
         self.fields.get(key).map_or(self.element, |field| field.type_)
     }
 
-    /// Whether the type of the map is unknown: maps with fields or `x-kubernetes-map-type` are not deduced.
+    /// Whether no fields are declared and the values are merged by their JSON type. The adaptation to a changed schema
+    /// skips such a map, even if `x-kubernetes-map-type` makes it atomic.
     pub(crate) fn is_deduced(&self) -> bool {
         self.element == Arena::DEDUCED && self.fields.is_empty()
     }

@@ -234,7 +234,7 @@ pub(super) fn kind_errors(kind: &Kind, object: &Json) -> Vec<FieldError> {
     wrong.collect()
 }
 
-/// The object that a refusal names, with the kind that it has itself.
+/// The object that a refusal names. A custom resource is named with its own kind.
 pub(super) fn about(kind: &Kind, object: &Json) -> About {
     let text = |key: &str| object.get(key).and_then(Json::as_str).unwrap_or_default();
     let group = text("apiVersion").rsplit_once('/').map_or("", |(group, _)| group);

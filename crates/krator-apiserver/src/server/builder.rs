@@ -74,8 +74,8 @@ impl Builder {
     }
 
     /// Converts custom resources instead of conversion webhooks that refer to a Service, because this server has no
-    /// Services. Without it, such a conversion fails like one with an unreachable Service. A webhook with a `url` is
-    /// always called.
+    /// Services. Without it, such a conversion fails as if the Service did not exist. A webhook with a `url` is always
+    /// called.
     pub fn convert(self, convert: Arc<Convert>) -> Self {
         Self {
             convert: Some(convert),

@@ -202,7 +202,7 @@ fn of_equality(call: &CallOf<'_>) -> Option<CallCost> {
     }
 }
 
-/// The costs of functions for lists and sets that are defined by cel-go.
+/// The costs of functions for lists and sets, as cel-go defines them.
 fn of_lists(call: &CallOf<'_>, size: &dyn Fn(&Operand<'_>) -> Range) -> Option<CallCost> {
     let allocating =
         |factor: f64, list: Range| costs_and_results(list.scaled(factor).plus(Range::fixed(11)), list);

@@ -1,4 +1,5 @@
-//! Defaults of `apps/v1`, `batch/v1`, `networking.k8s.io/v1` and `rbac.authorization.k8s.io/v1`.
+//! Defaults of `apps/v1`, `batch/v1`, `coordination.k8s.io/v1`, `networking.k8s.io/v1` and
+//! `rbac.authorization.k8s.io/v1`.
 
 use super::Default;
 use crate::builtin::json::{entry, get, list, list_mut, remove, set, set_default, set_entry, text};

@@ -25,7 +25,7 @@ pub(in super::super) fn spec(report: &mut Report, at: &Path, spec: &Json) {
     }
 }
 
-/// Validates an update. Only the size of a bound claim can change, and only grow, beside its attributes class.
+/// Of a bound claim, only the size and the attributes class can change, and a smaller size must exceed the capacity.
 pub(in super::super) fn update(report: &mut Report, claim: &Json, old: &Json) {
     let (mut new_spec, mut old_spec) = (claim["spec"].clone(), old["spec"].clone());
     if text(&old_spec, "volumeName").is_empty() {
