@@ -1,4 +1,4 @@
-//! Runs the server until Ctrl-C, and writes what kubectl needs to reach it:
+//! Runs the server until Ctrl-C, and writes a kubeconfig for kubectl:
 //!
 //! ```sh
 //! cargo run -p krator-apiserver --example serve -- kubeconfig.yaml

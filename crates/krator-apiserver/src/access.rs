@@ -13,7 +13,7 @@ use crate::{
 use http::{HeaderMap, header};
 use std::collections::BTreeMap;
 
-/// The user of a token. An error if it is not a token of this server, or not any more.
+/// The user of a token. An error if the token is unknown or expired, or if its ServiceAccount was deleted.
 pub(crate) fn of_token(state: &State, token: &str) -> Result<User, Refusal> {
     let known = state
         .users
@@ -32,12 +32,12 @@ pub(crate) fn of_token(state: &State, token: &str) -> Result<User, Refusal> {
     Ok(known.user.clone())
 }
 
-/// The sender of a request, by its token, or else `caller`. Where roles do not decide, those who have not said who
-/// they are get no answer.
+/// The sender of a request, by its token, or `caller` if there is no token. If RBAC is off, anonymous requests are
+/// refused.
 ///
 /// # Errors
 ///
-/// If nobody has the token, or there has to be one.
+/// If the token is invalid, or a token is required.
 pub(crate) fn authenticate(state: &State, headers: &HeaderMap, caller: &User) -> Result<User, Refusal> {
     let given = header_text(headers, header::AUTHORIZATION.as_str());
     match given.split_once(' ') {
@@ -47,11 +47,11 @@ pub(crate) fn authenticate(state: &State, headers: &HeaderMap, caller: &User) ->
     }
 }
 
-/// As whom a user acts in a request: as itself, or as somebody else that the headers name.
+/// The user as which a request is executed: the sender itself, or the user that the impersonation headers name.
 ///
 /// # Errors
 ///
-/// If it may not act as somebody else.
+/// If the sender may not impersonate that user.
 pub(crate) fn acting(state: &State, user: &User, headers: &HeaderMap) -> Result<User, Refusal> {
     let wanted = wanted(headers);
     if wanted == User::default() {
@@ -72,7 +72,7 @@ pub(crate) fn acting(state: &State, user: &User, headers: &HeaderMap) -> Result<
     Ok(completed(wanted))
 }
 
-/// As whom a user wants to act, by the headers `Impersonate-…`.
+/// The user that the headers `Impersonate-...` name; empty if there are none.
 fn wanted(headers: &HeaderMap) -> User {
     let text = |name: &str| header_text(headers, name).to_owned();
     let groups = headers.get_all("impersonate-group").iter();
@@ -93,7 +93,7 @@ fn wanted(headers: &HeaderMap) -> User {
     }
 }
 
-/// A user as `%#v` of Go prints it.
+/// A user as Go's `%#v` prints it.
 fn go_text(user: &User) -> String {
     let list = |texts: &[String]| match texts {
         [] => "[]string(nil)".to_owned(),
@@ -116,7 +116,7 @@ fn go_text(user: &User) -> String {
     )
 }
 
-/// The rights that acting as a user takes. Each part of the user needs a rule of its own.
+/// The rights that are needed to impersonate a user. Each part of the user needs a rule of its own.
 fn rights(user: &User) -> Vec<Attributes> {
     let right = |group: &str, resource: &str, name: &str| Attributes {
         verb: "impersonate".to_owned(),
@@ -146,7 +146,7 @@ fn rights(user: &User) -> Vec<Attributes> {
     rights
 }
 
-/// A user that is acted as, with the groups that it has in any case.
+/// An impersonated user, with the groups that every such user has.
 fn completed(mut user: User) -> User {
     if user.groups.is_empty()
         && let Some((namespace, _)) = split_service_account(&user.name)
@@ -178,7 +178,7 @@ mod tests {
         pairs.collect()
     }
 
-    /// A server where jane may act as some.
+    /// A server where jane may impersonate some users.
     fn state() -> State {
         let mut state = State::new(std::sync::Arc::default());
         state.rbac = true;

@@ -1,8 +1,8 @@
-//! Admission of writes: webhooks and policies, after `pkg/admission/plugin` of `k8s.io/apiserver`.
+//! Admission of writes by webhooks and policies, after `pkg/admission/plugin` of `k8s.io/apiserver`.
 //!
-//! A request has the state alone, and webhooks must not be waited for meanwhile. Where one is to be asked, the request
-//! therefore ends before it has changed anything, the webhook is called, and the request begins anew with the response at hand. If
-//! the object has changed in between, the call is another one and is made again.
+//! A request has exclusive access to the state, so it must not wait for a webhook. If a webhook has to be called, the
+//! request ends before it has changed anything, the webhook is called, and the request starts again with the response
+//! at hand. If the object has changed in between, the webhook is called again, for the new object.
 
 mod call;
 mod configuration;
@@ -22,7 +22,7 @@ use crate::{
 use serde_json::Value as Json;
 use std::sync::Arc;
 
-/// The group of the configurations, whose own writes nobody else decides about.
+/// The group of the admission configurations, whose own writes skip webhooks and policies.
 const GROUP: &str = "admissionregistration.k8s.io";
 
 /// The configurations of a kind, in the order of their names.
@@ -32,11 +32,11 @@ fn configurations(state: &State, resource: &str) -> Vec<Arc<Json>> {
     found.map(|(_, object)| Arc::clone(object)).collect()
 }
 
-/// Lets webhooks change an object that is to be stored. `old` is the object before.
+/// Runs the mutating webhooks for an object that is to be stored. `old` is the object before.
 ///
 /// # Errors
 ///
-/// If one of them refuses it, or has to be asked first.
+/// If a webhook or policy denies the write, or a webhook has to be called first.
 pub(crate) fn mutate(
     state: &mut State,
     about: &Attributes<'_>,
@@ -51,11 +51,11 @@ pub(crate) fn mutate(
     Ok(changed.unwrap_or_default())
 }
 
-/// Lets policies and webhooks judge a write. `object` is the new object, and `old` the object before.
+/// Runs the validating policies and webhooks for a write. `object` is the new object, and `old` the object before.
 ///
 /// # Errors
 ///
-/// If one of them refuses it, or has to be asked first.
+/// If a webhook or policy denies the write, or a webhook has to be called first.
 pub(crate) fn validate(
     state: &mut State,
     about: &Attributes<'_>,
@@ -69,11 +69,11 @@ pub(crate) fn validate(
     webhooks::validate(state, about, object, old)
 }
 
-/// Lets webhooks and policies judge a deletion.
+/// Runs webhooks and policies for a deletion.
 ///
 /// # Errors
 ///
-/// If one of them refuses it, or has to be asked first.
+/// If a webhook or policy denies the deletion, or a webhook has to be called first.
 pub(crate) fn delete(state: &mut State, about: &Attributes<'_>, old: &Json) -> Result<(), Refusal> {
     if about.is_exempt() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Objects in the form that a client asks for: whole, as metadata only, or as rows of a table.
+//! Objects in the requested form: whole, as metadata only, or as rows of a table.
 
 use crate::{
     builtin,
@@ -12,7 +12,7 @@ use krator_schema::Column;
 use serde_json::{Value as Json, json};
 use std::{borrow::Cow, sync::Arc};
 
-/// The part of an object that a row of a table carries.
+/// The part of an object that a table row contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Include {
     Nothing,
@@ -31,7 +31,7 @@ impl Include {
     }
 }
 
-/// One object.
+/// One object in the requested form.
 pub(crate) fn one<'a>(kind: &Kind, object: &'a Json, form: &MediaType, include: Include) -> Cow<'a, Json> {
     match form {
         MediaType::Objects => kind.to_served(object),
@@ -50,7 +50,7 @@ pub(crate) fn one<'a>(kind: &Kind, object: &'a Json, form: &MediaType, include: 
     }
 }
 
-/// The answer of `/scale`, in the form that a client asks for.
+/// The response of `/scale`, in the requested form.
 pub(crate) fn scale(scale: &Json, form: &MediaType) -> Json {
     let MediaType::Table(version) = form else {
         return scale.clone();
@@ -82,7 +82,7 @@ pub(crate) fn scale(scale: &Json, form: &MediaType) -> Json {
     })
 }
 
-/// A list of objects.
+/// A list of objects in the requested form.
 pub(crate) fn many(kind: &Kind, listed: Listed, form: &MediaType, include: Include) -> Json {
     let Listed { objects, metadata } = listed;
     match form {
@@ -108,7 +108,7 @@ pub(crate) fn many(kind: &Kind, listed: Listed, form: &MediaType, include: Inclu
                 "kind": "PartialObjectMetadataList",
                 "apiVersion": format!("meta.k8s.io/{version}"),
                 "metadata": metadata,
-                // As Go writes a list that nobody has made.
+                // Go encodes an empty list as null here.
                 "items": Some(items).filter(|items| !items.is_empty()),
             })
         }
@@ -116,7 +116,7 @@ pub(crate) fn many(kind: &Kind, listed: Listed, form: &MediaType, include: Inclu
     }
 }
 
-/// The items of a list of Kubernetes' own kinds do not repeat what the list says.
+/// An item of a list. Items of builtin kinds omit `apiVersion` and `kind`, which the list has.
 fn item(kind: &Kind, object: &Json) -> Json {
     let mut object = kind.to_served(object).into_owned();
     if !kind.is_custom() {
@@ -133,7 +133,7 @@ fn metadata_of(kind: &Kind, object: &Json, version: &str) -> Json {
         "apiVersion": format!("meta.k8s.io/{version}"),
         "metadata": at(object, &["metadata"]),
     });
-    // The API server takes metadata from its own form of objects, which has this elsewhere.
+    // The API server takes metadata from the internal form of objects, where this annotation is a field of the spec.
     if kind.id.resource == "daemonsets" {
         let meta = crate::object::meta_mut(&mut shown);
         if let Some(Json::Object(annotations)) = meta.get_mut("annotations") {
@@ -263,18 +263,18 @@ fn cell(column: &Column, object: &Json, now: jiff::Timestamp) -> Json {
     }
 }
 
-/// The metadata that bookmarks carry.
+/// The object of a bookmark event, which has metadata only.
 pub(crate) fn bookmark(kind: &Kind, version: u64, ends_listing: bool) -> Json {
     let mut metadata = json!({"resourceVersion": version.to_string()});
     if ends_listing {
         metadata["annotations"] = json!({"k8s.io/initial-events-end": "true"});
     }
-    // Of Kubernetes' own kinds it is an empty object, as Go writes one.
+    // For builtin kinds, it is an empty object as Go encodes it.
     let mut object = kind.types.empty().clone();
     object["kind"] = kind.kind.as_str().into();
     object["apiVersion"] = kind.api_version().into();
     object["metadata"] = metadata;
-    // The internal form of some kinds has values that are absent in the form that is served.
+    // The internal form of some kinds has values that are absent in the served form.
     match (kind.is_custom(), kind.id.resource.as_str()) {
         (false, "deployments" | "statefulsets" | "replicasets") => object["spec"]["replicas"] = 0.into(),
         (false, "daemonsets") => {
@@ -285,10 +285,10 @@ pub(crate) fn bookmark(kind: &Kind, version: u64, ends_listing: bool) -> Json {
     object
 }
 
-/// The version of Kubernetes as which this server answers.
+/// The version of Kubernetes that this server reports.
 const KUBERNETES: &str = "v1.37.2";
 
-/// The name of this server's version of Kubernetes, as clients ask for it.
+/// The response of `/version`.
 pub(crate) fn version() -> Json {
     json!({
         "major": "1",

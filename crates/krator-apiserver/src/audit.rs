@@ -1,5 +1,5 @@
-//! The audit log: what was asked, by whom, and how it ended, after `pkg/audit` of `k8s.io/apiserver` at its level `Metadata`
-//! and stage `ResponseComplete`.
+//! The audit log: requests, their users and their results, after `pkg/audit` of `k8s.io/apiserver` at its level
+//! `Metadata` and stage `ResponseComplete`.
 
 use crate::{
     object::{meta, of_texts},
@@ -16,7 +16,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// The destination of the log: one line of JSON for each request. Clones are the same log.
+/// The destination of the log: one line of JSON for each request. Clones write to the same log.
 #[derive(Clone)]
 pub(crate) struct Audit(Arc<Mutex<dyn Write + Send>>);
 
@@ -26,12 +26,12 @@ impl fmt::Debug for Audit {
     }
 }
 
-/// The answer, if it is a `Status`: an extension of the response.
+/// The body of the response if it is a `Status`, as an extension of the response.
 #[derive(Debug, Clone)]
 pub(crate) struct Status(pub Json);
 
-/// A request, as the log has it before it ends. The line is written when this is dropped: for a watch, that is when nobody
-/// reads it any more.
+/// The audit event of a request before it ends. The line is written when this value is dropped: for a watch, when its
+/// reader is gone.
 #[derive(Debug)]
 pub(crate) struct AuditEvent {
     log: Audit,
@@ -43,7 +43,7 @@ impl Audit {
         Self(Arc::new(Mutex::new(writer)))
     }
 
-    /// Begins the line of a request.
+    /// Starts the event of a request.
     pub fn begin(&self, uri: &str, headers: &HeaderMap, asked: &Attributes) -> AuditEvent {
         let agent = header_text(headers, header::USER_AGENT.as_str());
         let mut event = json!({
@@ -71,7 +71,7 @@ impl Audit {
     }
 }
 
-/// The object, as far as the path names it.
+/// The reference to the object, with the parts that the path contains.
 fn reference(asked: &Attributes, uri: &str) -> Json {
     let mut parts = uri.trim_start_matches('/').split(['/', '?']);
     let version = if asked.group.is_empty() {
@@ -98,7 +98,7 @@ fn now() -> Json {
 }
 
 impl AuditEvent {
-    /// The object that was sent, which may say more of itself than the path.
+    /// Adds the metadata of the object in the body, which may name more than the path.
     pub fn about(&mut self, object: &Json) {
         let Some(Json::Object(reference)) = self.event.get_mut("objectRef") else {
             return;
@@ -111,7 +111,7 @@ impl AuditEvent {
         }
     }
 
-    /// Whether the user may do it, and why.
+    /// Records the decision of the authorizer, and its reason.
     pub fn decided(&mut self, decision: &Decision) {
         self.event["annotations"] = json!({
             "authorization.k8s.io/decision": if decision.allowed { "allow" } else { "forbid" },
@@ -124,17 +124,17 @@ impl AuditEvent {
         self.event["user"] = user.info();
     }
 
-    /// As whom the request was done.
+    /// The impersonated user.
     pub fn acting_as(&mut self, user: &User) {
         self.event["impersonatedUser"] = user.info();
     }
 
-    /// Writes no line: the API server has none of this stage for those whom it does not know.
+    /// Discards the event: the API server logs no `ResponseComplete` for unauthenticated requests.
     pub fn forget(mut self) {
         self.event = Json::Null;
     }
 
-    /// The outcome: the code, and the status that was the answer, if it was one.
+    /// The result: the code, and the body of the response if it is a `Status`.
     pub fn ended(&mut self, code: u16, answer: Option<&Status>) {
         let mut status = json!({"metadata": {}});
         let shown = ["status", "message", "reason", "details"];
@@ -155,7 +155,7 @@ impl Drop for AuditEvent {
         }
         self.event["stageTimestamp"] = now();
         let mut log = self.log.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // A log that cannot be written is no reason to fail requests, as in the API server.
+        // As in the API server, requests do not fail if the log cannot be written.
         drop(writeln!(log, "{}", self.event));
     }
 }

@@ -1,4 +1,4 @@
-//! Bodies of requests as JSON, with the fields that are in them twice.
+//! Bodies of requests as JSON, with their duplicate fields.
 
 use crate::{protobuf, refusal::Refusal};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -8,7 +8,7 @@ use std::{
     fmt,
 };
 
-/// How much a body may hold when all its aliases are written out: what would fit into it without aliases.
+/// The size limit of a body after its aliases are expanded: the size limit of a body without aliases.
 const LARGEST: usize = 3 << 20;
 
 /// Why a body cannot be read.
@@ -22,14 +22,14 @@ pub(crate) enum Unreadable {
     Refused(Refusal),
 }
 
-/// Reads a body, and lists the fields that are in it more than once, of which the last counts.
+/// Reads a body, and lists its duplicate fields, of which the last value is used.
 ///
 /// # Errors
 ///
-/// If the body is not of the form.
+/// If the body is malformed.
 pub(crate) fn read(form: &str, body: &[u8]) -> Result<(Json, Vec<String>), Unreadable> {
     match form {
-        // Clients send JSON under this name, too, which is YAML.
+        // Clients also send JSON with this media type; JSON is valid YAML.
         "application/apply-patch+yaml" => json(body).or_else(|_| yaml(body)),
         "application/yaml" => yaml(body),
         "application/vnd.kubernetes.protobuf" => {
@@ -40,11 +40,11 @@ pub(crate) fn read(form: &str, body: &[u8]) -> Result<(Json, Vec<String>), Unrea
     }
 }
 
-/// The `apiVersion` and the `kind` of a body; empty if it does not say them.
+/// The `apiVersion` and the `kind` of a body; empty if absent.
 ///
 /// # Errors
 ///
-/// If it is no object, or says them as something else than text.
+/// If the body is not an object, or one of the fields is not a text.
 pub(crate) fn version_and_kind(body: &Json) -> Result<(&str, &str), String> {
     let wrong = |value: &Json, into: &str| {
         let form = json_form(value);
@@ -62,7 +62,7 @@ pub(crate) fn version_and_kind(body: &Json) -> Result<(&str, &str), String> {
     Ok((text("apiVersion")?, text("kind")?))
 }
 
-/// The name of a value's form in messages of `encoding/json`.
+/// The name of a JSON type in messages of `encoding/json`.
 pub(crate) fn json_form(value: &Json) -> &'static str {
     match value {
         Json::Null => "null",
@@ -74,7 +74,7 @@ pub(crate) fn json_form(value: &Json) -> &'static str {
     }
 }
 
-/// Why a kind is none of those that the API server knows.
+/// The message for a kind that the API server does not have.
 pub(crate) fn no_kind(kind: &str, version: &str) -> String {
     format!("no kind {kind:?} is registered for version {version:?} in scheme \"pkg/runtime/scheme.go:111\"")
 }
@@ -109,10 +109,10 @@ fn yaml(body: &[u8]) -> Result<(Json, Vec<String>), Unreadable> {
     }
 }
 
-/// The error for a body whose aliases expand to too many values.
+/// The error for a body whose expanded aliases exceed the limit.
 const EXCESSIVE: &str = "document contains excessive aliasing";
 
-/// The path of a value. It is written out only for a field that is there twice.
+/// The path of a value. It is formatted only for duplicate fields.
 enum FieldPath<'a> {
     Root,
     Field(&'a FieldPath<'a>, &'a str),
@@ -130,11 +130,11 @@ impl fmt::Display for FieldPath<'_> {
     }
 }
 
-/// Reads a value at a place.
+/// Reads a value at a path.
 struct Reader<'a> {
     place: FieldPath<'a>,
     duplicates: &'a RefCell<Vec<String>>,
-    /// How much may still be read.
+    /// The remaining size.
     room: &'a Cell<usize>,
 }
 
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes room for a value, and for so many bytes of text.
+    /// Subtracts the size of a value, whose text has `text` bytes.
     fn take<E: Error>(&self, text: usize) -> Result<(), E> {
         let left = self.room.get().checked_sub(text + 1);
         self.room.set(left.ok_or_else(|| E::custom(EXCESSIVE))?);

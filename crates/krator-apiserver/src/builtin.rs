@@ -1,10 +1,10 @@
-//! The kinds of Kubernetes itself: their data, how their objects are read, completed and checked, and how `kubectl get` prints
-//! them. All functions are pure. `tools/openapi/kinds.json` lists the kinds.
+//! The builtin kinds of Kubernetes: their data, how their objects are decoded, completed and validated, and how
+//! `kubectl get` prints them. All functions are pure. `tools/openapi/kinds.json` lists the kinds.
 //!
-//! A request that creates or updates an object goes through [`Builtin::decode`], [`Builtin::default`], the admission of the
-//! kind's rules, [`Builtin::allocate`], [`Builtin::prepare_create`] or [`Builtin::prepare_update`], and
-//! [`Builtin::validate_create`] or [`Builtin::validate_update`], in this order. `metadata` is checked elsewhere, for custom kinds,
-//! too.
+//! A request that creates or updates an object goes through [`Builtin::decode`], [`Builtin::default`], the admission of
+//! the kind's rules, [`Builtin::allocate`], [`Builtin::prepare_create`] or [`Builtin::prepare_update`], and
+//! [`Builtin::validate_create`] or [`Builtin::validate_update`], in this order. `metadata` is validated elsewhere, as
+//! for custom kinds.
 
 mod admission;
 mod allocate;
@@ -36,7 +36,7 @@ pub(crate) use rules::{Rules, StoredAs};
 use serde_json::Value as Json;
 use std::sync::LazyLock;
 
-/// One kind of Kubernetes, and how the server treats its objects.
+/// A builtin kind of Kubernetes, and how the server treats its objects.
 #[derive(Debug)]
 pub struct Builtin {
     kind: &'static ServedKind,
@@ -50,7 +50,7 @@ pub(crate) fn label_errors(labels: &Json) -> Vec<FieldError> {
     validate::label_errors(labels)
 }
 
-/// The errors of finalizers. Some kinds have only those of Kubernetes and those with a domain.
+/// The errors of finalizers. With `standard`, only qualified names and the finalizers of Kubernetes are allowed.
 pub(crate) fn finalizer_errors(finalizers: &Json, standard: bool) -> Vec<FieldError> {
     let names = finalizers
         .as_array()
@@ -76,12 +76,12 @@ pub(crate) fn finalizer_errors(finalizers: &Json, standard: bool) -> Vec<FieldEr
     errors
 }
 
-/// A new object of a kind, as Go writes it.
+/// An empty object of a kind, as Go encodes it.
 pub(crate) fn empty(group: &str, version: &str, kind: &str) -> Json {
     decode::zero(types::of_kind(group, version, kind))
 }
 
-/// All kinds that Kubernetes has itself and this server has.
+/// All builtin kinds of Kubernetes that this server has.
 pub fn all() -> &'static [Builtin] {
     static BUILTINS: LazyLock<Vec<Builtin>> = LazyLock::new(|| {
         let builtin = |kind: &'static ServedKind| {
@@ -98,7 +98,7 @@ pub fn all() -> &'static [Builtin] {
     &BUILTINS
 }
 
-/// The kind of a resource, if Kubernetes has it itself and this server has it.
+/// The builtin kind of a resource, if this server has it.
 #[cfg(test)]
 pub fn of(group: &str, resource: &str) -> Option<&'static Builtin> {
     all()
@@ -112,8 +112,8 @@ impl Builtin {
         self.kind
     }
 
-    /// Reads an object as Go does, and writes it as Go would: see the module `decode`. Also gives a message for each
-    /// unknown field, such as `unknown field "spec.replica"`.
+    /// Decodes an object as Go does, and encodes it as Go would: see the module `decode`. Also returns a message for
+    /// each unknown field, such as `unknown field "spec.replica"`.
     ///
     /// # Errors
     ///
@@ -135,27 +135,28 @@ impl Builtin {
         self.put_in_order(object);
     }
 
-    /// Sets what clients cannot: the status is reset, the generation is 1. The object must have its name and uid by now;
-    /// before, when its defaults were set, it must not have had a uid.
+    /// Sets the fields that clients cannot set: the status is reset, the generation is 1. The object must already have
+    /// its name and uid, but must not have had a uid when its defaults were set.
     ///
-    /// `now` is for the kinds that note a time, such as PersistentVolume.
+    /// `now` is for kinds that store a time, such as PersistentVolume.
     pub fn prepare_create(&self, object: &mut Json, now: &str) {
         prepare::create(self.type_name, self.rules, object, now);
         self.default(object);
     }
 
-    /// Restores what this kind of update cannot change, and counts the generation up if what is desired has changed.
+    /// Restores the fields that this kind of update cannot change, and increments the generation if the desired state
+    /// has changed.
     pub fn prepare_update(&self, object: &mut Json, old: &Json, subresource: Subresource) {
         prepare::update(self.type_name, self.rules, object, old, subresource);
         self.default(object);
     }
 
-    /// Gives a Service its addresses and node ports, before it is prepared. `others` are all other Services of the server,
-    /// and `old` is the Service as it was. Other kinds need nothing.
+    /// Allocates the addresses and node ports of a Service, before it is prepared. `others` are all other Services of
+    /// the server, and `old` is the Service as it was. Other kinds need no allocation.
     ///
     /// # Errors
     ///
-    /// The addresses and ports that the Service asks for and cannot have.
+    /// The errors of requested addresses and ports that cannot be allocated.
     pub fn allocate<'a>(
         &self,
         object: &mut Json,
@@ -178,8 +179,8 @@ impl Builtin {
         validate::update(self.type_name, self.rules, object, old, subresource)
     }
 
-    /// The kind that refusals of invalid objects name. Events of both groups are one kind inside of the API server, so that
-    /// those of `events.k8s.io` are named without their group.
+    /// The kind in refusals of invalid objects. The API server has one internal kind for the Events of both groups, so
+    /// Events of `events.k8s.io` are named without their group.
     pub fn about_invalid(&self, name: &str) -> About {
         let group = if self.type_name == "events/v1.Event" {
             ""
@@ -189,7 +190,7 @@ impl Builtin {
         About::new(group, &self.kind.kind, name)
     }
 
-    /// The pods that an object selects, as `/scale` shows them.
+    /// The label selector of an object's pods, as `/scale` shows it.
     pub fn selector_text(&self, object: &Json) -> String {
         tables::selector_of(&object["spec"]["selector"])
     }
@@ -198,13 +199,13 @@ impl Builtin {
     ///
     /// # Errors
     ///
-    /// The message of the API server if lists of this kind cannot be selected by the field.
+    /// The message of the API server if the field is not selectable for this kind.
     pub fn selectable_field(&self, object: &Json, field: &str) -> Result<String, String> {
         fields::value(self.rules.selectable, object, field)
     }
 
-    /// The seconds that a deletion waits for a node to stop the object; none for kinds that run nowhere. `asked` is from the
-    /// request. After `CheckGracefulDelete` in `pkg/registry/core/pod/strategy.go`.
+    /// The seconds that a deletion waits for a node to stop the object; none for kinds that do not run on nodes.
+    /// `asked` is from the request. After `CheckGracefulDelete` in `pkg/registry/core/pod/strategy.go`.
     pub fn grace_seconds(&self, object: &Json, asked: Option<i64>) -> Option<i64> {
         let has_ended = matches!(json::text(object, "status.phase"), "Failed" | "Succeeded");
         if !self.rules.graceful {
@@ -220,7 +221,7 @@ impl Builtin {
         }
     }
 
-    /// The paths that a request about a part of an object does not change, and whose fields nobody owns for that; after
+    /// The paths that a request for a subresource does not change, so that it does not own their fields; after
     /// `GetResetFields` of the strategies.
     pub fn reset_fields(&self, subresource: Subresource) -> Vec<&'static str> {
         match subresource {
@@ -230,22 +231,22 @@ impl Builtin {
         }
     }
 
-    /// Whether objects are only created, and never stored.
+    /// Whether objects are created only to be answered, and never stored.
     fn is_review(&self) -> bool {
         self.kind.verbs == ["create"]
     }
 
-    /// The columns of tables of these objects. Kinds that are never listed have none.
+    /// The columns of tables of these objects. Kinds without a list request have none.
     pub fn columns(&self) -> Vec<&'static Column> {
         tables::columns(self.kind, self.rules)
     }
 
-    /// The cells of an object in a table, one for each column. `now` is in seconds since 1970, and ages count to it.
+    /// The cells of an object in a table, one for each column. `now` is in seconds since 1970, and is the end of ages.
     pub fn cells(&self, object: &Json, now: i64) -> Vec<Json> {
         tables::cells(&self.columns(), self.rules, object, now)
     }
 
-    /// Writes the fields in the order of Go, with the empty ones that Go writes.
+    /// Encodes the object as Go does: fields in Go's order, with the empty ones that Go writes.
     fn put_in_order(&self, object: &mut Json) {
         if let Ok((ordered, _)) = decode::decode(self.type_name, object) {
             *object = ordered;
@@ -253,7 +254,7 @@ impl Builtin {
     }
 }
 
-/// The fields of an object's metadata that there are not, each as a message.
+/// A message for each unknown field of an object's metadata.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! The controllers that act on deleted objects: their dependents are collected, and namespaces and definitions are
-//! emptied, after `pkg/controller/garbagecollector` and `pkg/controller/namespace` of Kubernetes.
+//! The controllers for deletions: they collect dependents, and empty namespaces and definitions, after
+//! `pkg/controller/garbagecollector` and `pkg/controller/namespace` of Kubernetes.
 
 use crate::{
     definitions,
@@ -16,14 +16,14 @@ use std::{
     time::Duration,
 };
 
-/// Runs until the server is gone.
+/// Runs the controllers until the server is dropped.
 pub(crate) async fn run(state: Weak<Mutex<State>>) {
     let Some(mut versions) = state.upgrade().map(|state| lock(&state).store.versions()) else {
         return;
     };
     loop {
         let Some(state) = state.upgrade() else { return };
-        // Each round may make the next one necessary: what is collected may own something itself.
+        // A collected object may own others, so rounds are repeated until nothing changes.
         while collect(&mut lock(&state)) {
             tokio::task::yield_now().await;
         }
@@ -34,11 +34,11 @@ pub(crate) async fn run(state: Weak<Mutex<State>>) {
     }
 }
 
-/// The shortest time that a deleted definition stays. In a real cluster its controller needs some time, too, and clients
-/// first delete a definition and then begin to watch for its end.
+/// The shortest time between the deletion of a definition and its removal. In a real cluster, its controller needs some
+/// time, too, and clients delete a definition before they start to watch for its removal.
 const DEFINITION_LINGERS: Duration = Duration::from_millis(200);
 
-/// Empties definitions that are being deleted, until the server is gone.
+/// Empties definitions that are being deleted, until the server is dropped.
 pub(crate) async fn run_definitions(state: Weak<Mutex<State>>) {
     let Some(mut versions) = state.upgrade().map(|state| lock(&state).store.versions()) else {
         return;
@@ -59,7 +59,7 @@ pub(crate) async fn run_definitions(state: Weak<Mutex<State>>) {
     }
 }
 
-/// One round over everything that may be collected. Whether it has changed anything.
+/// Runs one round of all controllers except that of definitions. Whether it has changed anything.
 fn collect(state: &mut State) -> bool {
     let before = state.store.version();
     collect_dependents(state);
@@ -73,7 +73,7 @@ fn kind_of(state: &State, id: &ResourceId) -> Option<Arc<Kind>> {
     state.kinds.any(id).map(Arc::clone)
 }
 
-/// Deletes the objects none of whose owners exist any more.
+/// Deletes the objects whose owners are all gone.
 fn collect_dependents(state: &mut State) {
     let gone: Vec<String> = state
         .store
@@ -88,13 +88,14 @@ fn collect_dependents(state: &mut State) {
     }
 }
 
-/// Whether an owner is still there.
+/// Whether an owner exists.
 fn exists(state: &State, owner: &Json) -> bool {
     let uid = owner["uid"].as_str();
     uid.is_some_and(|uid| state.store.find(uid).is_some())
 }
 
-/// An object has lost an owner: it goes with the last one, and keeps those that are left.
+/// Handles the loss of an owner: the object is deleted if no owner is left, and otherwise keeps references to the
+/// remaining owners.
 fn release(state: &mut State, id: &ResourceId, key: &Key) {
     let (Some(kind), Some(object)) = (kind_of(state, id), state.store.get(id, key).map(Arc::clone)) else {
         return;
@@ -110,7 +111,7 @@ fn release(state: &mut State, id: &ResourceId, key: &Key) {
                 propagation: Some(propagation_of(&object)),
                 ..DeleteOptions::default()
             };
-            // It is no error that the object is gone.
+            // The object may already be gone.
             drop(rest::delete(state, &kind, key, &options));
         }
     } else {
@@ -120,7 +121,7 @@ fn release(state: &mut State, id: &ResourceId, key: &Key) {
     }
 }
 
-/// A finalizer of the object itself says what becomes of what it owns.
+/// How the dependents of an object are deleted, by its finalizers.
 fn propagation_of(object: &Json) -> Propagation {
     let has = |name| finalizers(object).any(|finalizer| finalizer == name);
     match (has(ORPHAN), has(FOREGROUND)) {
@@ -130,7 +131,7 @@ fn propagation_of(object: &Json) -> Propagation {
     }
 }
 
-/// Owners that wait for what they own: it is deleted first, or let go.
+/// Handles deleted owners that wait for their dependents, which are deleted or orphaned first.
 fn settle_owners(state: &mut State) {
     let waiting: Vec<(String, ResourceId, Key, bool)> = deleting(state)
         .into_iter()
@@ -195,7 +196,7 @@ fn delete_dependent(state: &mut State, id: &ResourceId, key: &Key, uid: &str) {
             propagation: Some(Propagation::Foreground),
             ..DeleteOptions::default()
         };
-        // It is no error that the object is gone.
+        // The object may already be gone.
         drop(rest::delete(state, &kind, key, &options));
     }
 }
@@ -217,7 +218,7 @@ fn disown(state: &mut State, id: &ResourceId, key: &Key, uid: &str) {
     state.store.put(id, object);
 }
 
-/// Namespaces that are being deleted lose what is in them, and then go.
+/// Deletes the objects in namespaces that are being deleted, and then removes the namespaces.
 fn empty_namespaces(state: &mut State) {
     let id = namespaces();
     for key in deleting_of(state, &id) {
@@ -239,7 +240,7 @@ fn empty_namespaces(state: &mut State) {
     }
 }
 
-/// Definitions that are being deleted lose their objects, and then go.
+/// Deletes the objects of definitions that are being deleted, and then removes the definitions.
 fn empty_definitions(state: &mut State) {
     let id = id(definitions::GROUP, definitions::RESOURCE);
     for key in deleting_of(state, &id) {
@@ -262,7 +263,7 @@ fn empty_definitions(state: &mut State) {
     }
 }
 
-/// Claims that are being deleted and that no pod uses go.
+/// Removes claims that are being deleted and that no pod uses.
 fn release_claims(state: &mut State) {
     let id = core("persistentvolumeclaims");
     for key in deleting_of(state, &id) {
@@ -281,7 +282,7 @@ fn release_claims(state: &mut State) {
     }
 }
 
-/// Deletes the objects of a kind, in one namespace or in all.
+/// Deletes the objects of a kind in one namespace, or in all if `namespace` is empty.
 fn delete_all(state: &mut State, kind: &Kind, namespace: &str) {
     let keys: BTreeSet<Key> = state
         .store
@@ -295,7 +296,7 @@ fn delete_all(state: &mut State, kind: &Kind, namespace: &str) {
             grace: Some(0),
             ..DeleteOptions::default()
         };
-        // It is no error that the object is gone.
+        // The object may already be gone.
         drop(rest::delete(state, kind, &key, &options));
     }
 }

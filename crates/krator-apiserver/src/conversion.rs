@@ -1,6 +1,6 @@
 //! The conversion of custom resources between the versions of their definition, after `pkg/apiserver/conversion` of
-//! `k8s.io/apiextensions-apiserver`. Where a real server asks a Service, this one calls a function of its embedder; a webhook with a
-//! `url` is asked. It knows no schemas: the caller prunes what it gets.
+//! `k8s.io/apiextensions-apiserver`. Instead of a Service, this server calls a function of its embedder; a webhook with
+//! a `url` is called as by a real server. The conversion does not use schemas: the caller prunes the result.
 
 use crate::{
     object::{at, meta, set},
@@ -10,28 +10,28 @@ use crate::{
 use serde_json::{Map, Value as Json, json};
 use std::{collections::BTreeSet, fmt, sync::Arc, thread, time::Duration};
 
-/// Makes of an object the same object in another `apiVersion`, as the conversion webhook of its definition would, or says why
-/// it cannot.
+/// Converts an object to another `apiVersion`, as the conversion webhook of its definition would, or returns an error
+/// message.
 pub type Convert = dyn Fn(&Json, &str) -> Result<Json, String> + Send + Sync;
 
 /// Converts the objects of one definition.
 #[derive(Clone)]
 pub(crate) struct Converter {
-    /// All versions of the definition, served or not, as `apiVersion` has them.
+    /// The `apiVersion` of each version of the definition, served or not.
     versions: BTreeSet<String>,
-    /// The webhook of the definition; without one, only `apiVersion` changes.
+    /// The webhook of the definition. Without one, a conversion changes only `apiVersion`.
     webhook: Option<Webhook>,
 }
 
 #[derive(Clone)]
 struct Webhook {
-    /// How the definition says that it is called.
+    /// The `clientConfig` of the webhook.
     client: Json,
-    /// A stand-in for a Service.
+    /// The function that is called instead of a Service.
     convert: Option<Arc<Convert>>,
 }
 
-/// How long a webhook may take.
+/// The timeout of a webhook call.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 impl fmt::Debug for Converter {
@@ -43,7 +43,7 @@ impl fmt::Debug for Converter {
 }
 
 impl Converter {
-    /// The converter of a definition with these versions. `convert` stands for its webhook, if it has one.
+    /// The converter of a definition with these versions. `convert` replaces the Service of its webhook, if it has one.
     pub fn new(spec: &Json, versions: BTreeSet<String>, convert: Option<&Arc<Convert>>) -> Self {
         let conversion = at(spec, &["conversion"]);
         let is_webhook = at(conversion, &["strategy"]) == "Webhook";
@@ -56,12 +56,11 @@ impl Converter {
         }
     }
 
-    /// An object in another version.
+    /// Converts an object to another version.
     ///
     /// # Errors
     ///
-    /// If one of the two versions is none of the definition, or the webhook does not convert the object, in the words of a
-    /// real server.
+    /// The message of a real server if the definition lacks one of the versions, or the webhook fails.
     pub fn convert(&self, object: &Json, to: &str) -> Result<Json, String> {
         let text = |key: &str| at(object, &[key]).as_str().unwrap_or_default();
         let from = text("apiVersion");
@@ -72,7 +71,7 @@ impl Converter {
                 ));
             }
         }
-        // A webhook is not asked about the empty object from which field managers start.
+        // Field managers start from an empty object, which is converted without the webhook.
         let is_empty = object.as_object().is_none_or(|fields| fields.len() <= 2);
         let webhook = self.webhook.as_ref().filter(|_| from != to && !is_empty);
         let Some(webhook) = webhook else {
@@ -95,8 +94,8 @@ impl Converter {
     }
 }
 
-/// Asks a webhook, and blocks meanwhile, because whoever reads an object cannot go on without it. So the webhook must not be
-/// served by the thread that asks, nor ask this server.
+/// Calls a webhook and blocks the thread, because the read of an object cannot continue without the response. So the
+/// webhook must not be served by this thread, or send requests to this server.
 fn ask(client: &Json, object: &Json, to: &str) -> Result<Json, String> {
     let uid = uuid::Uuid::new_v4().to_string();
     let review = json!({
@@ -109,7 +108,7 @@ fn ask(client: &Json, object: &Json, to: &str) -> Result<Json, String> {
             .map_err(|error| error.to_string())?
             .block_on(posting::post(client, &review, TIMEOUT))
     };
-    // This thread may already wait for other futures, and must not do that twice.
+    // This thread may already run a future, and must not block on a second runtime.
     let answer = thread::scope(|scope| scope.spawn(asked).join());
     let mut answer = answer.unwrap_or_else(|_| Err("the call panicked".to_owned()))?;
     let response = &mut answer["response"];
@@ -130,7 +129,7 @@ fn ask(client: &Json, object: &Json, to: &str) -> Result<Json, String> {
     }
 }
 
-/// The error of a real server for a Service without endpoints.
+/// The error of a real server for a Service that does not exist.
 fn unreachable(client: &Json) -> String {
     let text = |path: &[&str]| at(client, path).as_str().unwrap_or_default();
     let name = text(&["service", "name"]);
@@ -139,7 +138,7 @@ fn unreachable(client: &Json) -> String {
     format!("Post \"https://{name}.{namespace}.svc:{port}/{path}?timeout=30s\": service {name:?} not found")
 }
 
-/// Refuses a converted object that is not the same object in the version that was asked for.
+/// Refuses a converted object that has another identity, or a version that was not requested.
 fn check(before: &Json, after: &Json, to: &str) -> Result<(), String> {
     let text = |object: &Json, key: &str| at(object, &[key]).as_str().unwrap_or_default().to_owned();
     let version = text(after, "apiVersion");
@@ -163,7 +162,7 @@ fn check(before: &Json, after: &Json, to: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Gives a converted object the metadata that it had, but for labels and annotations, which a conversion may change.
+/// Restores the metadata that a conversion must not change: everything except labels and annotations.
 fn restore_metadata(before: &Json, after: &mut Json) -> Result<(), String> {
     let made = match after.get("metadata") {
         None => return Err("missing metadata in converted object".to_owned()),

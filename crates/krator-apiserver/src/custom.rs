@@ -1,4 +1,5 @@
-//! Custom resources: pruned, completed, checked and scaled, after `pkg/registry/customresource` of `k8s.io/apiextensions-apiserver`.
+//! Custom resources: pruning, defaults, validation and scaling, after `pkg/registry/customresource` of
+//! `k8s.io/apiextensions-apiserver`.
 
 use crate::{
     conversion::Converter,
@@ -13,10 +14,10 @@ use krator_schema::{
 use serde_json::Value as Json;
 use std::{collections::BTreeMap, sync::Arc};
 
-/// The versions of a custom resource, those that are not served too, and how objects get from one to another.
+/// The versions of a custom resource, served or not, and the conversion between them.
 #[derive(Debug)]
 pub(crate) struct Versions {
-    /// By `apiVersion`.
+    /// The versions by `apiVersion`.
     pub all: BTreeMap<String, Arc<Custom>>,
     /// The `apiVersion` in which objects are stored.
     pub stored: String,
@@ -24,11 +25,11 @@ pub(crate) struct Versions {
 }
 
 impl Versions {
-    /// An object in another version, without what the schema of that version does not know. It gets no defaults.
+    /// An object in another version, pruned by the schema of that version. It gets no defaults.
     ///
     /// # Errors
     ///
-    /// If it cannot be converted.
+    /// If the conversion fails.
     pub fn convert(&self, object: &Json, to: &str) -> Result<Json, Refusal> {
         let object = self.converter.convert(object, to).map_err(Refusal::failed)?;
         Ok(match self.all.get(to) {
@@ -37,7 +38,7 @@ impl Versions {
         })
     }
 
-    /// An object as a real server reads it from etcd: pruned and completed by the version that it is in.
+    /// An object as a real server reads it from etcd: with pruning and defaults by the schema of its own version.
     pub fn read(&self, object: Json) -> Json {
         let version = at(&object, &["apiVersion"]).as_str().unwrap_or_default();
         let Some(version) = self.all.get(version) else {
@@ -48,12 +49,12 @@ impl Versions {
         object
     }
 
-    /// An object as it is stored. It has the defaults of the stored version, because a real server fills them in whenever it
-    /// reads what it has stored.
+    /// An object in its stored form. It has the defaults of the stored version, because a real server applies them at
+    /// each read of the stored object.
     ///
     /// # Errors
     ///
-    /// If it cannot be converted.
+    /// If the conversion fails.
     pub fn to_stored(&self, mut object: Json) -> Result<Json, Refusal> {
         if at(&object, &["apiVersion"]) != self.stored.as_str() {
             object = self.convert(&object, &self.stored)?;
@@ -72,7 +73,7 @@ pub(crate) struct Custom {
     pub version: Version,
     schema: CompiledSchema,
     rules: Rules,
-    /// The schema as it was written.
+    /// The schema as it is in the definition.
     pub written: Json,
 }
 
@@ -82,7 +83,7 @@ impl Custom {
             .schema
             .clone()
             .and_then(|schema| schema.open_api_v3_schema);
-        // Without a schema, nothing is known and everything is kept.
+        // Without a schema, no field is pruned.
         let schema = schema.unwrap_or_else(|| Schema {
             preserve_unknown_fields: Some(true),
             type_: Some("object".to_owned()),
@@ -96,7 +97,7 @@ impl Custom {
         }
     }
 
-    /// The paths of the numbers of `/scale`, if it is served.
+    /// The paths of the replicas for `/scale`, if it is served.
     pub fn scale(&self) -> Option<&Scale> {
         self.version.subresources.as_ref()?.scale.as_ref()
     }
@@ -107,7 +108,7 @@ impl Custom {
         subresources.is_some_and(|subresources| subresources.status.is_some())
     }
 
-    /// Reads an object: what the schema does not know is left out and listed.
+    /// Prunes an object, and lists the pruned fields.
     pub fn decode(&self, mut object: Json) -> (Json, Vec<String>) {
         let removed = krator_schema::prune(self.schema.schema(), &mut object).into_iter();
         let mut unknown: Vec<String> = removed
@@ -129,7 +130,7 @@ impl Custom {
         crate::object::set_meta(object, "generation", 1.into());
     }
 
-    /// Keeps what the request may not change, and counts a change of the rest.
+    /// Restores the fields that the request may not change, and increments the generation if the rest has changed.
     pub fn prepare_update(&self, new: &mut Json, old: &Json, subresource: Subresource) {
         if subresource == Subresource::Status {
             let mut taken = |path: &str| new.pointer_mut(path).map(Json::take).unwrap_or_default();
@@ -151,7 +152,7 @@ impl Custom {
         }
     }
 
-    /// Whether all is the same but metadata and, where it is a subresource, the status.
+    /// Whether both objects are equal, except for metadata and, if it is a subresource, the status.
     fn is_same_spec(&self, new: &Json, old: &Json) -> bool {
         let is_spec = |key: &str| key != "metadata" && (key != "status" || !self.has_status());
         let fields = |object: &Json| {
@@ -167,12 +168,12 @@ impl Custom {
                 .all(|(key, value)| !is_spec(key) || old.get(key) == Some(value))
     }
 
-    /// The problems of an object, without those of its metadata. An update has only new ones: values that have not changed
-    /// are let through, as the ratcheting of the API server does it.
+    /// The errors of an object, without those of its metadata. In an update, errors of unchanged values are ignored, as
+    /// by the ratcheting of the API server.
     ///
     /// # Errors
     ///
-    /// If a rule cannot be judged here.
+    /// If this server cannot evaluate a rule.
     pub fn validate(
         &self,
         object: &Json,
@@ -187,7 +188,7 @@ impl Custom {
             .filter(|problem| is_new(&problem.path))
             .map(|problem| structural_error(object, problem))
             .collect();
-        // Rules are not judged where types or sizes are wrong.
+        // Rules are not evaluated if types or sizes are wrong.
         let blocks = |error: &FieldError| {
             !matches!(
                 error.kind,
@@ -196,7 +197,7 @@ impl Custom {
         };
         let blocked = structural.iter().chain(of_metadata).any(blocks);
         let mut errors = structural;
-        // A value of a wrong type is wrong in one way.
+        // A value of a wrong type has only that error.
         let mistyped: Vec<String> = errors
             .iter()
             .filter(|error| error.kind == ProblemKind::TypeInvalid)
@@ -218,8 +219,8 @@ impl Custom {
 }
 
 impl Custom {
-    /// The rules that an object breaks. What is not new is let through, but for rules that compare with the object before and
-    /// for those that cannot be evaluated.
+    /// The rules that an object violates. Ratcheting ignores violations by unchanged values, except for transition
+    /// rules and for rules that cannot be evaluated.
     fn broken_rules(
         &self,
         object: &Json,
@@ -248,9 +249,9 @@ impl Custom {
         Ok(errors)
     }
 
-    /// The error of a rule, of the kind that the rule asks for.
+    /// The error of a rule, with the reason that the rule defines.
     fn rule_error(&self, rule: &Path, object: &Json, at: &Path, message: String) -> FieldError {
-        // The path is that of the expression in the rule.
+        // `rule` is the path of the expression, and its parent that of the rule.
         let written = rule
             .parent()
             .and_then(|rule| rule.find(&self.written)?.as_object());
@@ -273,7 +274,7 @@ impl Custom {
         }
     }
 
-    /// The errors of the numbers that `/scale` shows.
+    /// The errors of the numbers at the paths of `/scale`.
     fn scale_errors(&self, object: &Json) -> Vec<FieldError> {
         let paths = self
             .scale()
@@ -302,7 +303,7 @@ impl Custom {
     }
 }
 
-/// An error about types and sizes, in the words of `pkg/validation/errors` of `k8s.io/kube-openapi`.
+/// An error about types and sizes, with the message of `pkg/validation/errors` of `k8s.io/kube-openapi`.
 fn structural_error(object: &Json, problem: Problem) -> FieldError {
     let value = problem.path.find(object);
     let path = problem.path.to_string();
@@ -311,7 +312,7 @@ fn structural_error(object: &Json, problem: Problem) -> FieldError {
         .any(|words| problem.detail.starts_with(words));
     match problem.kind {
         ProblemKind::TypeInvalid if is_bound => {
-            // The value that is shown is the type that was found.
+            // The value in the error is the name of the actual type.
             let found = problem.detail.rsplit_once(": ").map_or("", |(_, found)| found);
             let found = serde_json::from_str(found).unwrap_or_default();
             let detail = format!("{path} in body {}", problem.detail);
@@ -336,8 +337,7 @@ fn structural_error(object: &Json, problem: Problem) -> FieldError {
     }
 }
 
-/// Whether what is at a place is the same in both objects. A value that is missing is judged by the value that it is missing
-/// from.
+/// Whether the value at a path is the same in both objects. If it is missing, its closest existing parent is compared.
 fn is_unchanged(path: &Path, new: &Json, old: &Json) -> bool {
     let mut path = path.clone();
     while path.find(new).is_none() {

@@ -1,4 +1,4 @@
-//! CustomResourceDefinitions: their defaults, and what becomes of their names, after
+//! CustomResourceDefinitions: their defaults, their validation and the acceptance of their names, after
 //! `pkg/apis/apiextensions/v1/defaults.go` and `pkg/controller/status` of `k8s.io/apiextensions-apiserver`.
 
 mod budget;
@@ -13,14 +13,14 @@ use serde_json::{Value as Json, json};
 /// The group and the resource of definitions.
 pub(crate) const GROUP: &str = "apiextensions.k8s.io";
 pub(crate) const RESOURCE: &str = "customresourcedefinitions";
-/// The finalizer that holds a definition until its objects are gone.
+/// The finalizer that keeps a definition until its objects are gone.
 pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
-/// The definition in an object.
+/// Reads the definition in an object.
 ///
 /// # Errors
 ///
-/// If its `spec` cannot be read.
+/// If its `spec` is malformed.
 pub(crate) fn read(object: &Json) -> Result<Definition, Refusal> {
     serde_json::from_value(at(object, &["spec"]).clone()).map_err(|error| {
         Refusal::bad_request(format!(
@@ -29,7 +29,7 @@ pub(crate) fn read(object: &Json) -> Result<Definition, Refusal> {
     })
 }
 
-/// Fills in what may be left out.
+/// Fills in the defaults.
 pub(crate) fn default(object: &mut Json) {
     let spec = fields_mut(fields_mut(object).entry("spec").or_insert_with(|| json!({})));
     spec.entry("conversion")
@@ -49,7 +49,7 @@ pub(crate) fn default(object: &mut Json) {
     }
 }
 
-/// Prepares a new or changed definition: its status is the server's.
+/// Prepares a new or changed definition, whose status only the server sets.
 pub(crate) fn prepare(object: &mut Json, old: Option<&Json>) {
     let stored = at(object, &["spec", "versions"]).as_array().into_iter().flatten();
     let stored = stored.filter(|version| version.get("storage") == Some(&Json::Bool(true)));
@@ -84,7 +84,8 @@ pub(crate) fn prepare(object: &mut Json, old: Option<&Json>) {
     }
 }
 
-/// A problem of a definition as the API server words it: values that are not supported are shown, beside those that are.
+/// A problem of a definition as an error of the API server, which shows an unsupported value and the sorted supported
+/// ones.
 fn schema_error(object: &Json, problem: Problem) -> FieldError {
     if problem.kind != ProblemKind::NotSupported {
         return FieldError::from(problem);
@@ -100,7 +101,8 @@ fn schema_error(object: &Json, problem: Problem) -> FieldError {
     FieldError::new(problem.path.to_string(), problem.kind, value, detail)
 }
 
-/// The value at a path. A schema that all versions have in common has a path of its own, and is that of the first version.
+/// The value at a path. A schema that all versions share has a path of its own; then the schema of the first version is
+/// used.
 fn value_at<'a>(object: &'a Json, path: &Path) -> Option<&'a Json> {
     let in_schema = |path: &Path| {
         let schema = object.pointer("/spec/versions/0/schema")?;
@@ -115,7 +117,7 @@ fn value_at<'a>(object: &'a Json, path: &Path) -> Option<&'a Json> {
     path.find(object).or_else(|| in_schema(path))
 }
 
-/// Whether a version of a definition had the schema before that it has in another one.
+/// Whether a version has the same schema in both definitions.
 fn has_schema(old: &Json, version: &str, new: &Json) -> bool {
     let schema = |object: &Json| {
         let versions = at(object, &["spec", "versions"]).as_array().into_iter().flatten();
@@ -129,7 +131,7 @@ fn has_schema(old: &Json, version: &str, new: &Json) -> bool {
 ///
 /// # Errors
 ///
-/// If it cannot be read, or this server cannot serve it.
+/// If it is malformed, or this server cannot serve it.
 pub(crate) fn validate(object: &Json, old: Option<&Json>) -> Result<Vec<FieldError>, Refusal> {
     let definition = read(object)?;
     let approval = at(object, &["metadata", "annotations", "api-approved.kubernetes.io"]).as_str();
@@ -155,7 +157,7 @@ pub(crate) fn validate(object: &Json, old: Option<&Json>) -> Result<Vec<FieldErr
             let wrong = cel::check_rules(schema, &root);
             let is_sound = wrong.is_empty();
             errors.extend(wrong.into_iter().map(|rule| FieldError::from(rule.problem)));
-            // What was accepted once stays.
+            // The costs of an unchanged schema are not checked again.
             if is_sound && !old.is_some_and(|old| has_schema(old, &version.name, object)) {
                 errors.extend(budget::errors(schema, &root));
             }
@@ -173,7 +175,8 @@ pub(crate) fn validate(object: &Json, old: Option<&Json>) -> Result<Vec<FieldErr
             errors.push(FieldError::invalid(field, new, "field is immutable"));
         }
     }
-    // Objects could not be updated any more once somebody has created them.
+    // A rule that this server cannot evaluate is refused here, because objects could not be updated after their
+    // creation.
     let schemas = definition
         .versions
         .iter()
@@ -188,8 +191,8 @@ pub(crate) fn validate(object: &Json, old: Option<&Json>) -> Result<Vec<FieldErr
     Ok(errors)
 }
 
-/// The status of a definition whose names are settled: accepted, unless the definitions that are `others` of its group have
-/// taken some of them.
+/// The status of a definition after the check of its names, which are accepted unless one of the `others` of its group
+/// has taken some of them.
 pub(crate) fn settled(object: &Json, others: &[Json], now: &str) -> Json {
     let names = at(object, &["spec", "names"]);
     let mut status = at(object, &["status"]).clone();
@@ -213,7 +216,7 @@ pub(crate) fn settled(object: &Json, others: &[Json], now: &str) -> Json {
     let [state, reason, message] = established;
     let new = [of_names, ["Established", state, reason, message]].map(|condition| {
         let [type_, state, reason, message] = condition;
-        // An established definition stays established.
+        // A definition stays established.
         let stays = |it: &&Json| {
             type_ == "Established" && it["status"] == "True"
                 || it["status"] == state && it["reason"] == reason && it["message"] == message
@@ -234,7 +237,7 @@ pub(crate) fn settled(object: &Json, others: &[Json], now: &str) -> Json {
     status
 }
 
-/// The first name that another definition has taken: the reason of the condition, and its message.
+/// The conflict with names of other definitions: the reason of the condition, and its message.
 fn conflict(names: &Json, accepted: &Json, others: &[Json]) -> Option<(&'static str, String)> {
     let texts = |names: &Json, keys: &[&str]| -> Vec<String> {
         let values = keys.iter().map(|key| at(names, &[key]));
@@ -259,7 +262,7 @@ fn conflict(names: &Json, accepted: &Json, others: &[Json]) -> Option<(&'static 
         ("kind", "KindConflict", &kinds),
         ("listKind", "ListKindConflict", &kinds),
     ];
-    // As in the API server, the last conflict is the one that is told.
+    // As in the API server, the last conflict is reported.
     checks.into_iter().rev().find_map(|(key, reason, taken)| {
         let own = texts(accepted, &[key]);
         let wanted = texts(names, &[key]).into_iter();
@@ -270,7 +273,7 @@ fn conflict(names: &Json, accepted: &Json, others: &[Json]) -> Option<(&'static 
     })
 }
 
-/// Marks a definition as one whose objects are about to be deleted.
+/// Adds the condition that the objects of a definition are about to be deleted.
 pub(crate) fn terminate(object: &mut Json, now: &str) {
     let condition = json!({
         "type": "Terminating",

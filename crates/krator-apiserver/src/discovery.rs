@@ -1,13 +1,13 @@
-//! The documents by which clients learn what is served, after `k8s.io/apiserver/pkg/endpoints/discovery`.
+//! The discovery documents, after `k8s.io/apiserver/pkg/endpoints/discovery`.
 
 use crate::kinds::{Kind, Kinds, rank};
 use serde_json::{Value as Json, json};
 use std::{collections::BTreeMap, sync::Arc};
 
-/// The form of aggregated discovery, as clients ask for it.
+/// The media type parameter of aggregated discovery.
 const AGGREGATED: &str = "g=apidiscovery.k8s.io";
 
-/// Whether a client asks for everything in one document.
+/// Whether a client requests aggregated discovery.
 pub(crate) fn is_aggregated(accept: &str) -> bool {
     accept.contains(AGGREGATED)
 }
@@ -15,7 +15,7 @@ pub(crate) fn is_aggregated(accept: &str) -> bool {
 /// A version of a group, with its kinds.
 type Version<'a> = (&'a str, Vec<&'a Arc<Kind>>);
 
-/// The versions of each group with their kinds, in the order in which clients prefer them. Kubernetes' own groups are first.
+/// The versions of each group with their kinds, in the order in which clients prefer them. Builtin groups are first.
 fn groups(kinds: &Kinds) -> Vec<(&str, Vec<Version<'_>>)> {
     let mut groups: BTreeMap<(bool, &str), BTreeMap<_, Version<'_>>> = BTreeMap::new();
     for kind in kinds.iter() {
@@ -30,7 +30,7 @@ fn groups(kinds: &Kinds) -> Vec<(&str, Vec<Version<'_>>)> {
     groups.into_iter().map(in_order).collect()
 }
 
-/// Everything below `/api`, or everything below `/apis`.
+/// The aggregated document of `/api` or of `/apis`.
 pub(crate) fn aggregated(kinds: &Kinds, is_core: bool) -> Json {
     let version = |(name, kinds): &Version<'_>| {
         let resources: Vec<Json> = kinds.iter().map(|kind| resource(kind)).collect();
@@ -91,7 +91,7 @@ fn resource(kind: &Kind) -> Json {
     resource
 }
 
-/// The groups, for clients that ask for one document after the other.
+/// The list of groups, for clients without aggregated discovery.
 pub(crate) fn group_list(kinds: &Kinds) -> Json {
     let all = groups(kinds);
     let named = all.iter().filter(|(group, _)| !group.is_empty());
@@ -118,7 +118,7 @@ pub(crate) fn group(kinds: &Kinds, name: &str) -> Option<Json> {
     Some(group)
 }
 
-/// The versions of the group without a name.
+/// The versions of the core group.
 pub(crate) fn core_versions() -> Json {
     json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []})
 }

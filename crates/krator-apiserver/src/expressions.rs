@@ -1,20 +1,20 @@
-//! The expressions of a policy or of a webhook, compiled.
+//! The compiled expressions of a policy or of a webhook.
 
 use crate::{object::at, refusal::Refusal};
 use krator_schema::cel::admission::{Environment, Evaluated, Expression, Rejection, Scope, Wanted};
 use serde_json::Value as Json;
 
-/// The items of a list, none if there is no list.
+/// The items of a list; none if it is absent.
 pub(crate) fn list<'a>(object: &'a Json, key: &str) -> impl Iterator<Item = &'a Json> {
     at(object, &[key]).as_array().into_iter().flatten()
 }
 
-/// A text, empty if there is none.
+/// A text; empty if it is absent.
 pub(crate) fn text<'a>(object: &'a Json, key: &str) -> &'a str {
     at(object, &[key]).as_str().unwrap_or_default()
 }
 
-/// The expressions of a policy or of a webhook.
+/// The compiled expressions of a policy or of a webhook.
 #[derive(Debug, Default)]
 pub(crate) struct Compiled {
     pub environment: Environment,
@@ -34,11 +34,11 @@ pub(crate) struct Validation {
 pub(crate) enum Conditions {
     Hold,
     DoNotHold,
-    /// They cannot be evaluated, and all that can hold.
+    /// Some conditions failed, and all others hold.
     Failed(String),
 }
 
-/// An expression of a configuration that cannot be used: its field and its text.
+/// An invalid expression of a configuration: its field, its text and the error.
 pub(crate) type Wrong = (String, String, Rejection);
 
 impl Compiled {
@@ -46,7 +46,7 @@ impl Compiled {
     ///
     /// # Errors
     ///
-    /// If one cannot be used.
+    /// If an expression is invalid.
     pub fn of(configuration: &Json) -> Result<Self, Wrong> {
         let mut compiled = Self::default();
         let wrong = |list: &str, at: usize, key: &str, text: &str| {
@@ -82,7 +82,7 @@ impl Compiled {
         Ok(compiled)
     }
 
-    /// Evaluates the match conditions. A false one decides, whatever the others are.
+    /// Evaluates the match conditions. If one is false, the result is `DoNotHold`, even if others fail.
     pub fn conditions(&self, scope: &Scope<'_>) -> Result<Conditions, Refusal> {
         let mut failed = Vec::new();
         for (text, condition) in &self.conditions {
@@ -101,12 +101,12 @@ impl Compiled {
     }
 }
 
-/// How the API server words that an expression has failed.
+/// The message of the API server for a failed expression.
 pub(crate) fn failure(expression: &str, why: &str) -> String {
     format!("expression '{expression}' resulted in error: {why}")
 }
 
-/// The answer where the value of an expression is not known.
+/// The response if this server cannot evaluate an expression.
 pub(crate) fn unknown(expression: &str, value: &Evaluated) -> Refusal {
     let why = match value {
         Evaluated::Unknown(why) => why,

@@ -1,5 +1,5 @@
-//! Failures of an API server and of the network, for the tests of its clients. They are drawn from a seed: the same
-//! sequence of requests meets the same faults.
+//! Failures of an API server and of the network, for the tests of its clients. They depend on a seed: the same sequence
+//! of requests meets the same faults.
 
 use crate::{
     object::fields_mut,
@@ -16,35 +16,35 @@ use std::{
     time::Duration,
 };
 
-/// Which requests fail, and how: each number is that of affected requests in a thousand of those that it may affect.
-/// Only requests about objects are affected, not discovery.
+/// The rates of faults. Each number counts the affected requests per thousand requests to which the fault applies. Only
+/// requests for objects are affected, not discovery.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Faults {
-    /// Another seed gives other faults.
+    /// The seed of the random choices.
     pub seed: u64,
     /// The request waits for up to `longest_delay`.
     pub delayed: u64,
     /// The longest time that a delayed request waits.
     pub longest_delay: Duration,
-    /// A change of an object is not done, and answered with 409.
+    /// A change of an object is not executed, and answered with 409.
     pub conflict: u64,
-    /// The request is not done, and answered with 429 and a `Retry-After` of one second.
+    /// The request is not executed, and answered with 429 and a `Retry-After` of one second.
     pub throttled: u64,
-    /// The request is not done, and answered with 500.
+    /// The request is not executed, and answered with 500.
     pub broken: u64,
-    /// The request is not done, and answered with 503.
+    /// The request is not executed, and answered with 503.
     pub unavailable: u64,
-    /// The connection is cut before the request is done.
+    /// The connection is closed before the request is executed.
     pub cut_before: u64,
-    /// The connection is cut after the request is done.
+    /// The connection is closed after the request is executed.
     pub cut_after: u64,
     /// A watch ends within the first second.
     pub dropped: u64,
-    /// A watch begins with the error 410, as if its version were forgotten.
+    /// A watch starts with the error 410, as if its version had expired.
     pub gone: u64,
 }
 
-/// The faults of a server, and how many requests it has had. Clones are the same.
+/// The faults of a server, and its number of requests. Clones share the number.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     faults: Faults,
@@ -58,7 +58,7 @@ pub(crate) struct InjectedFaults {
     pub refusal: Option<Refusal>,
     pub cut_before: bool,
     pub cut_after: bool,
-    /// After how long a watch ends.
+    /// The time after which a watch ends.
     pub dropped: Option<Duration>,
     pub gone: bool,
 }
@@ -71,7 +71,7 @@ impl Plan {
         }
     }
 
-    /// Draws what becomes of the next request.
+    /// Chooses the faults of the next request.
     pub fn draw(&self, method: &Method, uri: &Uri) -> InjectedFaults {
         let Some(target) = Target::of(uri.path()) else {
             return InjectedFaults::default();
@@ -82,7 +82,7 @@ impl Plan {
         let is_watch = target.verb(method, &Query::parse(uri.query().unwrap_or_default())) == "watch";
         let is_change = [Method::PUT, Method::PATCH].contains(method);
         let faults = &self.faults;
-        // Every request draws all numbers, so that the frequency of one fault does not affect the others.
+        // Each request draws all numbers, so that the rate of one fault does not affect the others.
         let delay = chances.below(u64::try_from(faults.longest_delay.as_millis()).unwrap_or(u64::MAX));
         let delayed = chances.hit(faults.delayed);
         let conflict = chances.hit(faults.conflict) && is_change;
@@ -113,7 +113,7 @@ impl Plan {
     }
 }
 
-/// The only event of a watch whose version is gone.
+/// The only event of a watch whose version has expired.
 pub(crate) fn gone_event() -> String {
     let mut event = serde_json::json!({"type": "ERROR"});
     let status = Refusal::expired("an injected fault: too old resource version").status();
@@ -121,7 +121,7 @@ pub(crate) fn gone_event() -> String {
     format!("{event}\n")
 }
 
-/// SplitMix64: small, and good enough for this.
+/// SplitMix64, which is small and random enough for tests.
 struct Chances(u64);
 
 impl Chances {
@@ -130,12 +130,12 @@ impl Chances {
         mixed(self.0)
     }
 
-    /// A number up to `most`.
+    /// A number from 0 to `most`.
     fn below(&mut self, most: u64) -> u64 {
         self.next() % most.saturating_add(1)
     }
 
-    /// True with a probability of `of_thousand` in a thousand.
+    /// True with a probability of `of_thousand` / 1000.
     fn hit(&mut self, of_thousand: u64) -> bool {
         self.next() % 1000 < of_thousand
     }

@@ -1,5 +1,5 @@
-//! Sets of fields, after `fieldpath/set.go` of structured-merge-diff. A set is a tree: a field may be in the set without
-//! what is below it, and the other way round.
+//! Sets of fields, after `fieldpath/set.go` of structured-merge-diff. A set is a tree. A field may be in the set
+//! without the fields below it, and vice versa.
 
 mod path;
 mod fields_v1;
@@ -17,7 +17,7 @@ pub struct FieldSet {
     children: BTreeMap<PathElement, FieldSet>,
 }
 
-/// The treatment of fields below one that a difference removes.
+/// The treatment of fields below a field that a difference removes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Below {
     Stays,
@@ -35,7 +35,7 @@ impl FieldSet {
         set
     }
 
-    /// Adds a field, without what is around it or below it. No set contains the whole object, the empty path.
+    /// Adds a field, without its parents and children. No set contains the empty path, which is the whole object.
     pub fn insert(&mut self, path: &[PathElement]) {
         match path {
             [] => {}
@@ -46,7 +46,7 @@ impl FieldSet {
         }
     }
 
-    /// Adds a child, and with it what is below.
+    /// Adds the fields below a child and, if `member` is set, the child itself.
     pub(crate) fn graft(&mut self, element: PathElement, member: bool, below: FieldSet) {
         if !below.is_empty() {
             self.children.entry(element.clone()).or_default().add(below);
@@ -85,14 +85,14 @@ impl FieldSet {
         self.members.is_empty() && self.children.values().all(FieldSet::is_empty)
     }
 
-    /// The fields in either set.
+    /// The fields that are in at least one of the sets.
     #[must_use]
     pub fn union(mut self, other: Self) -> Self {
         self.add(other);
         self
     }
 
-    /// Whether each of the fields is in the other set.
+    /// Whether the other set contains each of the fields.
     pub fn is_subset(&self, other: &Self) -> bool {
         let is_below = |(element, ours): (&PathElement, &FieldSet)| match other.children.get(element) {
             Some(theirs) => ours.is_subset(theirs),
@@ -101,7 +101,7 @@ impl FieldSet {
         self.members.is_subset(&other.members) && self.children.iter().all(is_below)
     }
 
-    /// The fields in both sets.
+    /// The fields that are in both sets.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         let children = self.children.iter().filter_map(|(element, ours)| {
@@ -114,13 +114,13 @@ impl FieldSet {
         }
     }
 
-    /// The fields that the other set does not have. What is below a field of the other set stays.
+    /// The fields that the other set does not contain. Fields below a field of the other set stay.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Self {
         self.without(other, Below::Stays)
     }
 
-    /// The fields that the other set does not have, and which are not below one of its fields either.
+    /// The fields that the other set does not contain, without those below its fields.
     #[must_use]
     pub fn recursive_difference(&self, other: &Self) -> Self {
         self.without(other, Below::Goes)
@@ -142,7 +142,8 @@ impl FieldSet {
         }
     }
 
-    /// Adds the fields around those of the set which the type names. Entries of maps and items of lists are not added.
+    /// Adds the parents of fields if the type declares them as fields. Entries of maps and items of lists are not
+    /// added.
     #[must_use]
     pub(crate) fn with_named_fields(&self, arena: &Arena, id: TypeId) -> Self {
         let atom = arena.atom(id);
@@ -167,17 +168,17 @@ impl FieldSet {
         out
     }
 
-    /// The fields below one.
+    /// The fields below a field.
     pub(crate) fn below(&self, element: &PathElement) -> Option<&FieldSet> {
         self.children.get(element).filter(|below| !below.is_empty())
     }
 
-    /// Whether a field at the top is in the set.
+    /// Whether the set contains a top-level field.
     pub(crate) fn has_member(&self, element: &PathElement) -> bool {
         self.members.contains(element)
     }
 
-    /// The fields at the top: those with something below them, then the members.
+    /// The top-level fields: first those with fields below them that are not members, then the members.
     pub(crate) fn top(&self) -> impl Iterator<Item = (&PathElement, bool, Option<&FieldSet>)> {
         let only_children = self
             .children
@@ -191,7 +192,7 @@ impl FieldSet {
         only_children.chain(members)
     }
 
-    /// The paths of the fields: those at the top first, then those below them.
+    /// The paths of the fields: top-level fields first, then those below them.
     pub fn paths(&self) -> Vec<Vec<PathElement>> {
         let mut paths = Vec::new();
         self.collect(&mut Vec::new(), &mut paths);

@@ -1,5 +1,5 @@
-//! Side effects of writes to some kinds: the server begins to serve what a definition defines, and a
-//! namespace that is deleted says so.
+//! Side effects of writes to some kinds: for example, the server serves the kinds of a new definition, and sets the
+//! status of a deleted namespace.
 
 use crate::{
     admission, definitions,
@@ -19,7 +19,7 @@ fn is_namespace(kind: &Kind) -> bool {
     kind.id.group.is_empty() && kind.id.resource == "namespaces"
 }
 
-/// Before a new object is checked.
+/// Runs before the validation of a new object.
 pub(crate) fn before_create(state: &State, kind: &Kind, object: &mut Json) -> Result<(), Refusal> {
     if let Origin::Builtin(builtin) = &kind.origin {
         let about = kind.about(crate::object::meta(object, "name"));
@@ -38,7 +38,7 @@ pub(crate) fn before_create(state: &State, kind: &Kind, object: &mut Json) -> Re
     Ok(())
 }
 
-/// Before a changed object is checked.
+/// Runs before the validation of a changed object.
 pub(crate) fn before_update(
     state: &State,
     kind: &Kind,
@@ -57,7 +57,7 @@ pub(crate) fn before_update(
     Ok(())
 }
 
-/// Gives a Service its addresses and ports.
+/// Allocates the addresses and ports of a Service.
 fn allocate(state: &State, kind: &Kind, object: &mut Json, old: Option<&Json>) -> Result<(), Refusal> {
     let Origin::Builtin(builtin) = &kind.origin else {
         return Ok(());
@@ -76,10 +76,10 @@ fn refuse(kind: &Kind, object: &Json, errors: &[FieldError]) -> Result<(), Refus
     Refusal::unless_valid(kind.about_kind(crate::object::meta(object, "name")), errors)
 }
 
-/// Namespaces without which a cluster is none.
+/// The namespaces that every cluster has.
 const KEPT_NAMESPACES: [&str; 3] = ["default", "kube-public", "kube-system"];
 
-/// Whether an object may be deleted at all, after the admission plugin `NamespaceLifecycle`.
+/// Whether an object may be deleted, after the admission plugin `NamespaceLifecycle`.
 ///
 /// # Errors
 ///
@@ -92,7 +92,7 @@ pub(crate) fn admit_delete(kind: &Kind, key: &Key) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Before an object is marked for deletion.
+/// Runs before an object is marked for deletion.
 pub(crate) fn before_delete(state: &State, kind: &Kind, object: &mut Json) {
     if is_deleting(object) {
         return;
@@ -105,7 +105,7 @@ pub(crate) fn before_delete(state: &State, kind: &Kind, object: &mut Json) {
     }
 }
 
-/// After an object was stored.
+/// Runs after an object was stored.
 pub(crate) fn after_write(state: &mut State, kind: &Kind, stored: &Arc<Json>) {
     if kind.is_definition() {
         settle(state, kind, stored);
@@ -119,7 +119,7 @@ fn is_cluster_role(kind: &Kind) -> bool {
     kind.id.group == rbac::GROUP && kind.id.resource == "clusterroles"
 }
 
-/// After an object was removed.
+/// Runs after an object was removed.
 pub(crate) fn after_delete(state: &mut State, kind: &Kind, last: &Json) {
     if is_cluster_role(kind) {
         rbac::aggregate(state);
@@ -149,7 +149,7 @@ fn others(state: &State, object: &Json) -> Vec<Arc<Json>> {
     .collect()
 }
 
-/// Decides about the names of a definition, and serves it if they are its own.
+/// Checks the names of a definition, and serves the definition once it is established.
 fn settle(state: &mut State, kind: &Kind, object: &Arc<Json>) {
     let all: Vec<Json> = others(state, object)
         .iter()
@@ -191,12 +191,12 @@ fn settle(state: &mut State, kind: &Kind, object: &Arc<Json>) {
     }
 }
 
-/// The API server prunes and completes objects whenever it reads them from etcd, by the schema of that moment. Here they are
-/// read once for each change of the schema.
+/// The API server prunes objects and applies defaults whenever it reads them from etcd, by the present schema. This
+/// server does so once for each change of the schema.
 fn read_again(state: &mut State, definition: &Definition) {
     let of = id(&definition.group, &definition.names.plural);
     let kind = state.kinds.any(&of).cloned();
-    // The objects of a resource that is not served are not read.
+    // Objects of a resource that is not served are never read.
     let Some(versions) = kind.as_ref().and_then(|kind| kind.versions()) else {
         return;
     };

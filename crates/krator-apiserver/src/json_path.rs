@@ -3,12 +3,12 @@
 use jsonpath_rust::JsonPath as _;
 use serde_json::Value as Json;
 
-/// The values at a path such as `.status.conditions[?(@.type=="Ready")].status`; none if it cannot be read.
+/// The values at a path such as `.status.conditions[?(@.type=="Ready")].status`; none if the path is invalid.
 pub(crate) fn find<'a>(object: &'a Json, path: &str) -> Vec<&'a Json> {
     object.query(&standard(path)).unwrap_or_default()
 }
 
-/// The path as RFC 9535 writes it: with a root, and with escaped dots in quotes.
+/// The path in the syntax of RFC 9535: with a root, and with quotes instead of escaped dots.
 fn standard(path: &str) -> String {
     let path = path.trim().trim_start_matches('{').trim_end_matches('}');
     let path = path.strip_prefix('$').unwrap_or(path);
@@ -35,7 +35,7 @@ fn standard(path: &str) -> String {
     text
 }
 
-/// The name of a field, in which dots may be escaped, and what follows it.
+/// The name of a field, in which dots may be escaped, and the rest of the text.
 fn name(text: &str) -> (String, &str) {
     let mut name = String::new();
     let mut chars = text.char_indices();

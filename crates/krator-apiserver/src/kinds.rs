@@ -1,4 +1,4 @@
-//! The kinds that are served: those of Kubernetes itself, and those that CRDs define.
+//! The served kinds: the builtin kinds, and those of CRDs.
 
 mod defined;
 
@@ -25,16 +25,16 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-/// A version of a resource that is served.
+/// A served version of a resource.
 #[derive(Debug)]
 pub(crate) struct Kind {
-    /// The key under which its objects are stored. Events of both groups are the same objects.
+    /// The key under which its objects are stored. Events of both groups are the same stored objects.
     pub id: ResourceId,
     /// The kind as discovery shows it.
     pub served: ServedKind,
     pub origin: Origin,
     pub types: Type,
-    /// The warning about each request, if the version is deprecated.
+    /// The warning for each request, if the version is deprecated.
     pub deprecation: Option<String>,
 }
 
@@ -53,10 +53,10 @@ pub(crate) enum Origin {
     Custom(Arc<Custom>, Arc<Versions>),
 }
 
-/// The types of Kubernetes' own kinds.
+/// The types of the builtin kinds.
 static TYPES: LazyLock<Types> = LazyLock::new(|| Types::from_openapi(&[builtin::schemas()]));
 
-/// A group and a version as `apiVersion` has them.
+/// The `apiVersion` for a group and a version.
 pub(crate) fn api_version(group: &str, version: &str) -> String {
     match group {
         "" => version.to_owned(),
@@ -64,12 +64,12 @@ pub(crate) fn api_version(group: &str, version: &str) -> String {
     }
 }
 
-/// The type of what `/scale` reads and writes.
+/// The type of the body of `/scale`.
 pub(crate) fn scale_type() -> Type {
     type_of("autoscaling", "v1", "Scale")
 }
 
-/// The type of a kind of Kubernetes itself, which may also be one that only subresources have.
+/// The type of a builtin kind, or of a kind that only subresources have.
 pub(crate) fn type_of(group: &str, version: &str, kind: &str) -> Type {
     match TYPES.find(group, version, kind) {
         Some(known) => known.clone().with_empty(builtin::empty(group, version, kind)),
@@ -78,17 +78,17 @@ pub(crate) fn type_of(group: &str, version: &str, kind: &str) -> Type {
 }
 
 impl Kind {
-    /// `apps/v1`, as `apiVersion` has it.
+    /// The `apiVersion`, such as `apps/v1`.
     pub fn api_version(&self) -> String {
         api_version(&self.group, &self.version)
     }
 
-    /// An object of this kind, in refusals that name resources.
+    /// Identifies an object of this kind in refusals that name the resource.
     pub fn about(&self, name: &str) -> About {
         About::new(&self.id.group, &self.id.resource, name)
     }
 
-    /// An object of this kind, in refusals that name kinds.
+    /// Identifies an object of this kind in refusals that name the kind.
     pub fn about_kind(&self, name: &str) -> About {
         match &self.origin {
             Origin::Builtin(kind) => kind.about_invalid(name),
@@ -100,12 +100,12 @@ impl Kind {
         self.rules()?.stored_as.as_ref()
     }
 
-    /// A stored object as it is read for a request: a custom resource in the version that is served here, and another object as
-    /// it is.
+    /// A stored object as it is read for a request: a custom resource is converted to this version, and another object
+    /// unchanged.
     ///
     /// # Errors
     ///
-    /// If it cannot be converted.
+    /// If the conversion fails.
     pub fn read<'a>(&self, stored: &'a Json) -> Result<Cow<'a, Json>, Refusal> {
         let version = self.api_version();
         match self.versions() {
@@ -116,11 +116,11 @@ impl Kind {
         }
     }
 
-    /// As [`read`](Self::read), of an object that others may have, too.
+    /// Like [`read`](Self::read), for a shared object.
     ///
     /// # Errors
     ///
-    /// If it cannot be converted.
+    /// If the conversion fails.
     pub fn read_shared(&self, stored: &Arc<Json>) -> Result<Arc<Json>, Refusal> {
         Ok(match self.read(stored)? {
             Cow::Borrowed(_) => Arc::clone(stored),
@@ -128,7 +128,7 @@ impl Kind {
         })
     }
 
-    /// An object that was read, in the version that is served here.
+    /// Converts an object that was read to its served form.
     pub fn to_served<'a>(&self, read: &'a Json) -> Cow<'a, Json> {
         match self.stored_as() {
             Some(form) => Cow::Owned((form.to_served)(read)),
@@ -136,11 +136,11 @@ impl Kind {
         }
     }
 
-    /// A served object as it is stored.
+    /// Converts a served object to its stored form.
     ///
     /// # Errors
     ///
-    /// If it cannot be converted.
+    /// If the conversion fails.
     pub fn to_stored(&self, served: Json) -> Result<Json, Refusal> {
         match (&self.origin, self.stored_as()) {
             (Origin::Custom(_, versions), _) => versions.to_stored(served),
@@ -161,7 +161,7 @@ impl Kind {
         matches!(self.origin, Origin::Custom(..))
     }
 
-    /// The rules of a kind of Kubernetes itself. Definitions and custom resources have their own.
+    /// The rules of a builtin kind. Definitions and custom resources are handled by their own modules.
     pub fn rules(&self) -> Option<&'static builtin::Rules> {
         match &self.origin {
             Origin::Builtin(kind) if !self.is_definition() => Some(kind.rules),
@@ -169,22 +169,22 @@ impl Kind {
         }
     }
 
-    /// Whether objects are only created, and never stored.
+    /// Whether objects are created only to be answered, and never stored.
     pub fn is_review(&self) -> bool {
         self.verbs == ["create"]
     }
 
-    /// Whether what its objects own stays when they are deleted and the request does not say what becomes of it.
+    /// Whether a deletion without a propagation policy orphans the dependents.
     pub fn orphans_by_default(&self) -> bool {
         matches!(&self.origin, Origin::Builtin(kind) if kind.rules.orphans)
     }
 
-    /// Whether its objects define kinds.
+    /// Whether the kind is CustomResourceDefinition.
     pub fn is_definition(&self) -> bool {
         self.id.group == definitions::GROUP && self.id.resource == definitions::RESOURCE
     }
 
-    /// Reads an object as a client has sent it, and lists what it does not know in it.
+    /// Decodes an object of a client, and lists its unknown fields.
     pub fn decode(&self, object: Json) -> Result<(Json, Vec<String>), Refusal> {
         match &self.origin {
             Origin::Builtin(kind) => kind.decode(&object),
@@ -218,7 +218,7 @@ impl Kind {
         }
     }
 
-    /// The errors of a new object, whose metadata has these errors.
+    /// The errors of a new object. `of_metadata` are the errors of its metadata.
     pub fn validate_create(
         &self,
         object: &Json,
@@ -230,7 +230,7 @@ impl Kind {
         }
     }
 
-    /// The errors of a changed object, whose metadata has these errors.
+    /// The errors of a changed object. `of_metadata` are the errors of its metadata.
     pub fn validate_update(
         &self,
         new: &Json,
@@ -244,7 +244,7 @@ impl Kind {
         }
     }
 
-    /// The errors of the name of an object, or of its prefix.
+    /// The errors of a name or of a `generateName`.
     pub fn validate_name(&self, name: &str, is_prefix: bool) -> Vec<String> {
         let rule = match &self.origin {
             Origin::Builtin(kind) => kind.rules.names,
@@ -253,7 +253,7 @@ impl Kind {
         rule.check(name, is_prefix)
     }
 
-    /// The fields that a request about a part of the object does not change, and nobody owns for that.
+    /// The fields that a request for a subresource does not change, so that it does not own them.
     pub fn ignored(&self, subresource: Subresource) -> FieldSet {
         let paths = match (subresource, &self.origin) {
             (Subresource::Status, _) if self.is_custom() || self.is_definition() => vec!["spec", "metadata"],
@@ -265,11 +265,11 @@ impl Kind {
         FieldSet::of(&paths.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
 
-    /// A field that selectors may use, as text.
+    /// The text of a selectable field.
     ///
     /// # Errors
     ///
-    /// The message of the API server if selectors may not use it.
+    /// The message of the API server if the field is not selectable.
     pub fn selectable(&self, object: &Json, field: &str) -> Result<String, String> {
         let custom = match &self.origin {
             Origin::Builtin(kind) => return kind.selectable_field(object, field),
@@ -296,12 +296,12 @@ impl Kind {
 #[derive(Default)]
 pub(crate) struct Kinds {
     all: BTreeMap<(String, String, String), Arc<Kind>>,
-    /// The stand-in for the conversion webhooks of definitions.
+    /// Replaces the Services of conversion webhooks.
     pub convert: Option<Arc<Convert>>,
 }
 
 impl Kinds {
-    /// The kinds of Kubernetes itself.
+    /// The builtin kinds.
     pub fn builtin() -> Self {
         let kinds = builtin::all().iter().map(|kind| Arc::new(of_builtin(kind)));
         Self {
@@ -330,7 +330,7 @@ impl Kinds {
         self.all.values()
     }
 
-    /// Serves the versions of a CRD, of which `spec` is what was written, instead of those that were served of it before.
+    /// Serves the versions of a CRD instead of its former ones. `spec` is the spec as it was written.
     pub fn define(&mut self, definition: &Definition, spec: &Json) {
         self.remove(&definition.group, &definition.names.plural);
         for kind in defined::kinds(definition, spec, self.convert.as_ref()) {
@@ -338,7 +338,7 @@ impl Kinds {
         }
     }
 
-    /// Serves a custom resource no more.
+    /// Stops serving a custom resource.
     pub fn remove(&mut self, group: &str, resource: &str) {
         self.all
             .retain(|_, kind| kind.id.group != group || kind.id.resource != resource || !kind.is_custom());

@@ -1,7 +1,8 @@
-//! A small API server for the development and the tests of operators, in memory: what operators, kubectl and kube-rs need
-//! of custom resources and of the kinds that they own. It is not for production.
+//! A small in-memory API server for the development and the tests of operators. It serves the requests of operators,
+//! kubectl and kube-rs for custom resources, and for the builtin kinds that operators own. It is not for production.
 //!
-//! Where it stops short of a real API server it answers 501 with a sentence, and never a wrong success.
+//! A request that this server cannot treat like a real API server gets a 501 with an explanation, and never a wrong
+//! success.
 
 // In the order of the layers, lowest first: each module uses only modules above it in this list.
 mod object;

@@ -1,4 +1,4 @@
-//! Lists of objects: selected, in pieces, as they were at a version.
+//! Lists of objects, with selectors, in pages, at a version.
 
 use crate::{
     kinds::Kind,
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Which objects of a kind a list or a watch is about.
+/// The objects of a kind that a list or a watch selects.
 #[derive(Debug, Clone)]
 pub(crate) struct Selection {
     pub namespace: String,
@@ -23,11 +23,11 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// The selection by the parameters of a request.
+    /// The selection of a request.
     ///
     /// # Errors
     ///
-    /// If a selector selects by a field that it may not select by.
+    /// If a field selector names a field that is not selectable.
     pub fn of(kind: &Kind, namespace: &str, parameters: &ListParameters) -> Result<Self, Refusal> {
         let (labels, fields) = (parameters.labels.clone(), parameters.fields.clone());
         for field in fields.fields() {
@@ -60,7 +60,7 @@ impl Selection {
     }
 }
 
-/// Objects, and what the metadata of their list says.
+/// The listed objects, and the metadata of the list.
 pub(crate) struct Listed {
     pub objects: Vec<Arc<Json>>,
     pub metadata: Json,
@@ -70,7 +70,7 @@ pub(crate) struct Listed {
 ///
 /// # Errors
 ///
-/// If the parameters cannot be read, or ask for a version that is not remembered or not there yet, or if an object cannot be
+/// If the parameters are malformed, if the requested version has expired or is in the future, or if an object cannot be
 /// converted.
 pub(crate) fn list(
     state: &State,
@@ -129,11 +129,11 @@ pub(crate) fn list(
     Ok(Listed { objects, metadata })
 }
 
-/// A stored object as lists and watches have it.
+/// A stored object in the form of lists and watches.
 ///
 /// # Errors
 ///
-/// If it cannot be converted: a real server then cannot fill its cache.
+/// If the conversion fails: a real server then cannot fill its cache.
 pub(crate) fn read(kind: &Kind, stored: &Arc<Json>) -> Result<Arc<Json>, Refusal> {
     kind.read_shared(stored).map_err(|refusal| {
         let (version, name, why) = (kind.api_version(), &kind.kind, refusal.message);
@@ -142,11 +142,11 @@ pub(crate) fn read(kind: &Kind, stored: &Arc<Json>) -> Result<Arc<Json>, Refusal
     })
 }
 
-/// Refuses a version that is not there yet.
+/// Refuses a version that is in the future.
 ///
 /// # Errors
 ///
-/// If it is not.
+/// If it is.
 pub(crate) fn expect_version(state: &State, version: u64) -> Result<(), Refusal> {
     let current = state.store.version();
     if version <= current {
@@ -163,7 +163,7 @@ pub(crate) fn expect_version(state: &State, version: u64) -> Result<(), Refusal>
     ))
 }
 
-/// The objects of a kind as they were at a version: later changes are undone.
+/// The objects of a kind at a version, computed by reverting the later changes.
 fn objects_at(
     store: &Store,
     kind: &Kind,
@@ -194,7 +194,7 @@ fn objects_at(
     Ok(objects)
 }
 
-/// The position at which the next piece of a list begins.
+/// The position at which the next page of a list begins.
 #[derive(Serialize, Deserialize)]
 struct Continue {
     version: u64,

@@ -1,4 +1,5 @@
-//! Requests of a program to the server in its own process: it applies and lists objects, and keeps them for its next start.
+//! Requests from the process of the server itself: it applies, deletes and lists objects, and saves them for the next
+//! start.
 
 use crate::{
     server::Server,
@@ -11,32 +12,32 @@ use http_body_util::{BodyExt as _, Full};
 use serde_json::Value as Json;
 use std::sync::Arc;
 
-/// The server refused an object.
+/// A refusal of a request.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Refused {
-    /// The HTTP status of the answer.
+    /// The HTTP status of the response.
     pub code: u16,
-    /// The reason, as kubectl would print it.
+    /// The reason, as kubectl prints it.
     pub message: String,
 }
 
 impl Server {
-    /// Applies an object as `kubectl apply --server-side --force-conflicts` does, and returns it as it is stored.
+    /// Applies an object as `kubectl apply --server-side --force-conflicts` does, and returns the stored object.
     ///
     /// # Errors
     ///
-    /// If no kind is served that the object could be of, or if the server refuses it.
+    /// If the kind of the object is not served, or the server refuses the object.
     pub async fn apply(&self, object: &Json, manager: &str) -> Result<Json, Refused> {
         let query = format!("?force=true&fieldManager={}", in_path(manager));
         self.send(Method::PATCH, object, &query).await
     }
 
-    /// Deletes an object, of which only the kind and the name matter. It succeeds if there is none.
+    /// Deletes an object, of which only the kind and the name are used. Succeeds if the object does not exist.
     ///
     /// # Errors
     ///
-    /// If no kind is served that the object could be of, or if the server refuses it.
+    /// If the kind of the object is not served, or the server refuses the request.
     pub async fn delete(&self, object: &Json) -> Result<(), Refused> {
         match self.send(Method::DELETE, object, "").await {
             Err(refused) if refused.code != 404 => Err(refused),
@@ -63,7 +64,7 @@ impl Server {
             resource.id.resource,
             in_path(text(&["metadata", "name"])),
         );
-        // JSON is YAML.
+        // JSON is valid YAML.
         let body = match method {
             Method::PATCH => object.to_string(),
             _ => String::new(),
@@ -79,7 +80,7 @@ impl Server {
             })?;
         let answer = self.answer(request).await;
         let code = answer.status();
-        // The body of an answer in this process cannot fail.
+        // Reading the body of a response in this process cannot fail.
         let body = answer.into_body().collect().await.map(|body| body.to_bytes());
         let body: Json = serde_json::from_slice(&body.unwrap_or_default()).unwrap_or_default();
         if code.is_success() {
@@ -92,7 +93,7 @@ impl Server {
         })
     }
 
-    /// The objects of a resource, as they are stored, in the order of their namespaces and names.
+    /// The stored objects of a resource, in the order of their namespaces and names.
     pub fn objects(&self, group: &str, resource: &str) -> Vec<Arc<Json>> {
         let state = lock(&self.state);
         let of = id(group, resource);
@@ -100,11 +101,11 @@ impl Server {
         stored.map(|(_, object)| Arc::clone(object)).collect()
     }
 
-    /// The objects of a resource in a version that is served, in the order of their namespaces and names.
+    /// The objects of a resource in a served version, in the order of their namespaces and names.
     ///
     /// # Errors
     ///
-    /// If an object cannot be converted to the version.
+    /// If the conversion of an object fails.
     pub fn objects_in(&self, group: &str, version: &str, resource: &str) -> Result<Vec<Arc<Json>>, Refused> {
         let kind = lock(&self.state).kinds.find(group, version, resource).cloned();
         let objects = self.objects(group, resource).into_iter();
@@ -122,18 +123,18 @@ impl Server {
             .collect()
     }
 
-    /// Tells of each change of any object.
+    /// Notifies of each change of any object.
     pub fn versions(&self) -> Versions {
         lock(&self.state).store.versions()
     }
 
-    /// All objects as they are now.
+    /// All present objects.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot::of(&lock(&self.state))
     }
 }
 
-/// A part of a path or of a query, with all but letters and digits escaped.
+/// Escapes all characters except letters and digits for a path or a query.
 fn in_path(part: &str) -> String {
     percent_encoding::utf8_percent_encode(part, percent_encoding::NON_ALPHANUMERIC).to_string()
 }

@@ -1,6 +1,6 @@
-//! The owners of fields: `metadata.managedFields`, server-side apply, and the effect of other writes on it, after
-//! `k8s.io/apimachinery/pkg/util/managedfields/internal`. The managers there are layers around each other; here they are
-//! steps of [`apply`] and [`update`], named as there.
+//! The owners of fields: `metadata.managedFields`, server-side apply, and the effect of other writes on them, after
+//! `k8s.io/apimachinery/pkg/util/managedfields/internal`. The nested managers of the original are steps of [`apply`]
+//! and [`update`] here, with the same names.
 
 mod entries;
 mod updater;
@@ -23,7 +23,7 @@ use tracking::Tracking;
 /// The writer of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manager {
-    /// The name of the field manager; `unknown` stands for an empty one.
+    /// The name of the field manager; an empty name is replaced by `unknown`.
     pub name: String,
     /// The version in which the object is written.
     pub api_version: String,
@@ -31,16 +31,16 @@ pub struct Manager {
     pub subresource: String,
 }
 
-/// Merges an applied configuration into an object, or into a new one if there is none. The result has `managedFields`
-/// that say who owns what. `now` is a time such as `2026-01-31T12:00:00Z`. Fields that are `ignored` are not owned by
-/// anybody, because the strategy resets them: `status` of an object that has a subresource for it.
+/// Merges an applied configuration into an object, or into a new one if there is none. The `managedFields` of the
+/// result contain the owners. `now` is a time such as `2026-01-31T12:00:00Z`. The fields in `ignored` are not owned,
+/// because the strategy resets them: for example, `status` of an object with a status subresource.
 ///
-/// The caller has checked the kind of the configuration ([`check_kind`]). It fills in defaults, validates, and calls
-/// [`keep_times`] before it stores the result.
+/// The caller must check the kind of the configuration before ([`check_kind`]). Afterwards, it must apply defaults,
+/// validate, and call [`keep_times`] before it stores the result.
 ///
 /// # Errors
-/// 400 if the configuration has `managedFields` or another version, 409 if it changes fields of others and is not
-/// forced, and 500, as the API server answers, if it does not have the type of the object.
+/// 400 if the configuration has `managedFields` or another version, 409 if it changes fields of other managers without
+/// force, and 500, as from the API server, if it does not have the type of the object.
 pub fn apply(
     live: Option<&Json>,
     config: &Json,
@@ -73,10 +73,10 @@ pub fn apply(
     Ok(object)
 }
 
-/// Records who has created, updated or patched an object. `live` is the object before; `new` may bring `managedFields`
-/// of its own, and an empty list of them ends the tracking. `now` and `ignored` are as for [`apply`].
+/// Records the manager that has created, updated or patched an object. `live` is the object before. `new` may contain
+/// its own `managedFields`, and an empty list of them ends the tracking. `now` and `ignored` are as for [`apply`].
 ///
-/// An object that does not have its type keeps the `managedFields` that it had, as in the API server.
+/// As in the API server, an object that does not have its type keeps its former `managedFields`.
 pub fn update(
     live: Option<&Json>,
     new: Json,
@@ -95,7 +95,7 @@ pub fn update(
         ignored,
     };
     let tracked = match live {
-        // Tracking begins when an object is created or applied, and never anew after it was ended.
+        // Tracking begins with the creation or an apply of an object. An update does not start it again.
         Some(_) if managed.fields.is_empty() => Ok(managed),
         Some(live) => tracking.update(&without_managed(live), &object, managed, &by.name),
         None => tracking.update(&empty(type_, &object), &object, managed, &by.name),
@@ -111,8 +111,8 @@ pub fn update(
     object
 }
 
-/// Undoes changes of the times in `managedFields` if nothing else has changed, so that a write that changes nothing does
-/// not make a new version of the object. After `IgnoreManagedFieldsTimestampsTransformer` of `k8s.io/apiserver`.
+/// Restores the times in `managedFields` if nothing else has changed, so that a write without changes does not create a
+/// new version of the object. After `IgnoreManagedFieldsTimestampsTransformer` of `k8s.io/apiserver`.
 pub fn keep_times(live: &Json, new: &mut Json) {
     let (Some(before), Some(after)) = (managed_of(live), managed_of(new)) else {
         return;
@@ -127,7 +127,7 @@ pub fn keep_times(live: &Json, new: &mut Json) {
     }
 }
 
-/// Whether two objects are the same but for their `managedFields`.
+/// Whether two objects are equal except for their `managedFields`.
 pub fn are_same_but_managed(a: &Json, b: &Json) -> bool {
     let same_metadata = |a: &Json, b: &Json| match (a, b) {
         (Json::Object(a), Json::Object(b)) => are_same_but(a, b, "managedFields"),
@@ -145,7 +145,7 @@ pub fn are_same_but_managed(a: &Json, b: &Json) -> bool {
     }
 }
 
-/// Whether two maps have the same entries but for one key.
+/// Whether two maps are equal except for one key.
 fn are_same_but(a: &Map<String, Json>, b: &Map<String, Json>, key: &str) -> bool {
     let others = |map: &Map<String, Json>| map.len() - usize::from(map.contains_key(key));
     others(a) == others(b)
@@ -153,10 +153,10 @@ fn are_same_but(a: &Map<String, Json>, b: &Map<String, Json>, key: &str) -> bool
             .all(|(name, value)| name == key || b.get(name) == Some(value))
 }
 
-/// Checks that an applied configuration is for a kind.
+/// Checks that an applied configuration has a kind.
 ///
 /// # Errors
-/// 400 if it is not.
+/// 400 if it has another kind.
 pub fn check_kind(config: &Json, api_version: &str, kind: &str) -> Result<(), Refusal> {
     match (config["apiVersion"].as_str(), config["kind"].as_str()) {
         (Some(version), Some(of)) if version == api_version && of == kind => Ok(()),
@@ -178,7 +178,7 @@ fn kind_text(object: &Json) -> String {
     )
 }
 
-/// An error that is not meant for clients: its message is the whole answer.
+/// An internal error, whose message is the whole response.
 fn failed(message: impl Into<String>) -> Refusal {
     Refusal {
         code: 500,
@@ -187,7 +187,7 @@ fn failed(message: impl Into<String>) -> Refusal {
     }
 }
 
-/// The new object that a creation starts from.
+/// The empty object from which a creation starts.
 fn empty(type_: &Type, like: &Json) -> Json {
     let mut object = Map::new();
     for key in ["apiVersion", "kind"] {
@@ -203,18 +203,18 @@ fn managed_of(object: &Json) -> Option<&Vec<Json>> {
     object["metadata"]["managedFields"].as_array()
 }
 
-/// The entries of an object; none if they cannot be read.
+/// The entries of an object; none if they are malformed.
 fn entries_of(object: &Json) -> Option<Vec<ManagedFieldsEntry<'_>>> {
     managed_of(object)?.iter().map(ManagedFieldsEntry::read).collect()
 }
 
-/// Which managed fields a write starts from. A client that does not know managed fields must not delete them.
+/// The managed fields from which a write starts. A client that was written before managed fields must not delete them.
 fn live_or_new(live: Option<&Json>, new: &Json, by: &Manager) -> Managed {
     let of_live = || {
         let entries = live.and_then(entries_of).unwrap_or_default();
         Managed::decode(&entries).unwrap_or_default()
     };
-    // A subresource does not set them.
+    // A request for a subresource cannot set them.
     if !by.subresource.is_empty() {
         return of_live();
     }
@@ -248,7 +248,7 @@ fn without_managed(object: &Json) -> Json {
     Json::Object(copied.collect())
 }
 
-/// Takes `managedFields` from an object.
+/// Removes `managedFields` from an object.
 fn drop_managed(object: &mut Json) {
     if let Some(metadata) = object.get_mut("metadata").and_then(Json::as_object_mut) {
         metadata.shift_remove("managedFields");

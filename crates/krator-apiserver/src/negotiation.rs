@@ -1,5 +1,5 @@
-//! In which forms a request sends and wants objects, after the negotiation of `k8s.io/apiserver` and, for the kinds of
-//! Kubernetes itself, after the routes of go-restful, which look at the same headers first.
+//! The media types of requests and responses, after the negotiation of `k8s.io/apiserver` and, for builtin kinds, after
+//! the routes of go-restful, which check the same headers first.
 
 use crate::{
     refusal::{FieldError, Refusal},
@@ -8,17 +8,17 @@ use crate::{
 use http::{HeaderMap, header};
 use std::collections::BTreeMap;
 
-/// The forms of objects, in the order of the API server.
+/// The media types of objects, in the order of the API server.
 const FORMS: [&str; 3] = [
     "application/json",
     "application/yaml",
     "application/vnd.kubernetes.protobuf",
 ];
-/// The forms of events of watches.
+/// The media types of watch events.
 const STREAMS: &str = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
 
 const STRATEGIC: &str = "application/strategic-merge-patch+json";
-/// The forms of patches, in the order of the API server.
+/// The media types of patches, in the order of the API server.
 const PATCHES: [&str; 4] = [
     "application/json-patch+json",
     "application/merge-patch+json",
@@ -26,22 +26,22 @@ const PATCHES: [&str; 4] = [
     "application/apply-patch+yaml",
 ];
 
-/// The media type of an answer.
+/// The form of a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum MediaType {
     /// Whole objects.
     Objects,
-    /// Rows and columns, of this version of `meta.k8s.io`.
+    /// A table, of this version of `meta.k8s.io`.
     Table(String),
-    /// Only metadata, of this version of `meta.k8s.io`; of an object or of a list.
+    /// Metadata only, of this version of `meta.k8s.io`, for an object or for a list.
     Metadata { version: String, of_list: bool },
 }
 
-/// Refuses what go-restful refuses of a request about a kind of Kubernetes itself.
+/// Refuses a request for a builtin kind that go-restful would refuse.
 ///
 /// # Errors
 ///
-/// If no route reads what the request sends, or answers in what it accepts.
+/// If no route reads the content type, or writes an accepted one.
 pub(crate) fn check_route(verb: &str, headers: &HeaderMap) -> Result<(), Refusal> {
     let names = |text: &str| -> Vec<String> {
         let clauses = text.split(',').map(|clause| clause.split(';').next());
@@ -67,7 +67,7 @@ pub(crate) fn check_route(verb: &str, headers: &HeaderMap) -> Result<(), Refusal
     Err(Refusal::generic(406, "NotAcceptable", message))
 }
 
-/// A clause of the header `Accept`.
+/// A clause of the `Accept` header.
 struct Clause<'a> {
     form: (&'a str, &'a str),
     weight: f64,
@@ -97,7 +97,7 @@ impl<'a> Clause<'a> {
         })
     }
 
-    /// The form of an answer in JSON by this clause, if there is one.
+    /// The form of a JSON response for this clause, if there is one.
     fn form(&self) -> Option<MediaType> {
         let (type_, below) = self.form;
         let is_known = match type_ {
@@ -129,11 +129,11 @@ impl<'a> Clause<'a> {
     }
 }
 
-/// The form that a client likes best among those that there are.
+/// The available form that the client prefers.
 ///
 /// # Errors
 ///
-/// If there is none.
+/// If no accepted form is available.
 pub(crate) fn accepted(headers: &HeaderMap) -> Result<MediaType, Refusal> {
     if header_text(headers, header::ACCEPT.as_str()).is_empty() {
         return Ok(MediaType::Objects);
@@ -142,16 +142,16 @@ pub(crate) fn accepted(headers: &HeaderMap) -> Result<MediaType, Refusal> {
     found.ok_or_else(|| Refusal::not_acceptable(&FORMS.join(", ")))
 }
 
-/// Whether the client likes YAML best.
+/// Whether the client prefers YAML.
 pub(crate) fn wants_yaml(headers: &HeaderMap) -> bool {
     liked(headers).is_some_and(|(below, _)| below == "yaml")
 }
 
-/// Refuses a watch whose events would be YAML.
+/// Refuses a watch with YAML events.
 ///
 /// # Errors
 ///
-/// If they would.
+/// If the client prefers YAML.
 pub(crate) fn check_stream(headers: &HeaderMap) -> Result<(), Refusal> {
     match wants_yaml(headers) {
         true => Err(Refusal::not_acceptable(STREAMS)),
@@ -159,11 +159,11 @@ pub(crate) fn check_stream(headers: &HeaderMap) -> Result<(), Refusal> {
     }
 }
 
-/// The media type that the client prefers among the available ones: its subtype, and the type.
+/// The available form that the client prefers, with the subtype of its media type.
 fn liked(headers: &HeaderMap) -> Option<(&str, MediaType)> {
     let accept = header_text(headers, header::ACCEPT.as_str());
     let mut clauses: Vec<Clause<'_>> = accept.split(',').filter_map(Clause::read).collect();
-    // Exact types come before wildcards, and among each, higher quality comes first.
+    // Clauses are sorted by weight, and those of equal weight by their wildcards, fewest first.
     let rank = |clause: &Clause<'_>| (clause.form.0 == "*", clause.form.1 == "*");
     clauses.sort_by(|a, b| b.weight.total_cmp(&a.weight).then_with(|| rank(a).cmp(&rank(b))));
     clauses
@@ -171,11 +171,11 @@ fn liked(headers: &HeaderMap) -> Option<(&str, MediaType)> {
         .find_map(|clause| Some((clause.form.1, clause.form()?)))
 }
 
-/// Whether the answer is a form of what it is about: metadata of a list only of a list.
+/// Checks that the form fits the response: metadata of a list is only for lists.
 ///
 /// # Errors
 ///
-/// If it is not.
+/// If it does not fit.
 pub(crate) fn check_form(form: &MediaType, is_list: bool, custom: bool, kind: &str) -> Result<(), Refusal> {
     let MediaType::Metadata { of_list, .. } = form else {
         return Ok(());
@@ -199,11 +199,11 @@ pub(crate) fn check_form(form: &MediaType, is_list: bool, custom: bool, kind: &s
     }
 }
 
-/// Refuses parameters of a table that there are not.
+/// Refuses invalid parameters of a table.
 ///
 /// # Errors
 ///
-/// If the rows are to have a part of objects that there is not.
+/// If `includeObject` has an unknown value.
 pub(crate) fn check_table(form: &MediaType, query: &Query) -> Result<(), Refusal> {
     let include = query.text("includeObject");
     if !matches!(form, MediaType::Table(_)) || ["", "None", "Metadata", "Object"].contains(&include) {
@@ -216,11 +216,11 @@ pub(crate) fn check_table(form: &MediaType, query: &Query) -> Result<(), Refusal
     )))
 }
 
-/// The form of the body of a request; `application/json` if none is given.
+/// The media type of the request body; `application/json` by default.
 ///
 /// # Errors
 ///
-/// If objects are in no such form.
+/// If it is not a media type of objects.
 pub(crate) fn sent(headers: &HeaderMap) -> Result<&'static str, Refusal> {
     let text = header_text(headers, header::CONTENT_TYPE.as_str());
     let mut parts = text.split(';').map(str::trim);
@@ -228,17 +228,17 @@ pub(crate) fn sent(headers: &HeaderMap) -> Result<&'static str, Refusal> {
         "" => FORMS[0].to_owned(),
         name => name.to_lowercase(),
     };
-    // As `mime.ParseMediaType`, which minds what it cannot read behind the name.
+    // Like `mime.ParseMediaType`, refuses malformed parameters.
     let is_read = parts.all(|part| part.is_empty() || part.contains('='));
     let form = FORMS.iter().find(|form| **form == name && is_read).copied();
     form.ok_or_else(|| Refusal::unsupported_media_type(&FORMS.join(", ")))
 }
 
-/// The form of a patch.
+/// The media type of a patch.
 ///
 /// # Errors
 ///
-/// If patches of the kind are in no such form.
+/// If it is not a media type of patches for the kind.
 pub(crate) fn patch(headers: &HeaderMap, is_custom: bool) -> Result<&'static str, Refusal> {
     let text = header_text(headers, header::CONTENT_TYPE.as_str());
     let name = text.split(';').next().unwrap_or_default();

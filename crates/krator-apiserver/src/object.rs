@@ -1,8 +1,8 @@
-//! Objects as JSON: where their metadata is.
+//! Access to metadata and other fields of objects in JSON.
 
 use serde_json::{Map, Value as Json, json};
 
-/// A field below the root, or `Null`.
+/// The value at a path, or `Null`.
 pub(crate) fn at<'a>(object: &'a Json, path: &[&str]) -> &'a Json {
     path.iter()
         .fold(object, |value, key| value.get(key).unwrap_or(&Json::Null))
@@ -21,7 +21,7 @@ pub(crate) fn meta_map<'a>(object: &'a Json, key: &str) -> impl Iterator<Item = 
         .filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
 }
 
-/// An object of the texts that are not empty, as Go writes fields with `omitempty`.
+/// An object with the texts that are not empty, as Go writes fields with `omitempty`.
 pub(crate) fn of_texts<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Map<String, Json> {
     let texts = texts.into_iter().filter(|(_, text)| !text.is_empty());
     texts.map(|(key, text)| (key.to_owned(), text.into())).collect()
@@ -41,17 +41,17 @@ pub(crate) fn owners(object: &Json) -> impl Iterator<Item = &Json> {
         .flatten()
 }
 
-/// Whether somebody has asked for the object to be deleted.
+/// Whether the object is marked for deletion.
 pub(crate) fn is_deleting(object: &Json) -> bool {
     !at(object, &["metadata", "deletionTimestamp"]).is_null()
 }
 
-/// The metadata, to be changed. What is no object becomes one.
+/// The metadata, for changes. A value that is not an object is replaced by one.
 pub(crate) fn meta_mut(object: &mut Json) -> &mut Map<String, Json> {
     fields_mut(fields_mut(object).entry("metadata").or_insert_with(|| json!({})))
 }
 
-/// The fields of a value, to be changed. What is no object becomes one.
+/// The fields of a value, for changes. A value that is not an object is replaced by one.
 pub(crate) fn fields_mut(value: &mut Json) -> &mut Map<String, Json> {
     if !value.is_object() {
         *value = json!({});
@@ -62,7 +62,7 @@ pub(crate) fn fields_mut(value: &mut Json) -> &mut Map<String, Json> {
     }
 }
 
-/// Sets a field of the metadata, or removes it where the value is `Null`.
+/// Sets a field of the metadata, or removes it if the value is `Null`.
 pub(crate) fn set_meta(object: &mut Json, key: &str, value: Json) {
     let meta = meta_mut(object);
     if value.is_null() {
@@ -72,7 +72,7 @@ pub(crate) fn set_meta(object: &mut Json, key: &str, value: Json) {
     }
 }
 
-/// Sets a field of the root, or removes it where the value is `Null`.
+/// Sets a field of the root, or removes it if the value is `Null`.
 pub(crate) fn set(object: &mut Json, key: &str, value: Json) {
     let fields = fields_mut(object);
     if value.is_null() {
@@ -82,7 +82,7 @@ pub(crate) fn set(object: &mut Json, key: &str, value: Json) {
     }
 }
 
-/// The length of a value as JSON, without writing it. Characters that JSON escapes are counted once.
+/// The approximate length of a value as JSON, computed without writing it. Escaped characters count as one.
 pub(crate) fn size(value: &Json) -> usize {
     match value {
         Json::Null => 4,
@@ -97,7 +97,7 @@ pub(crate) fn size(value: &Json) -> usize {
     }
 }
 
-/// How many values enclose each other in a value, itself included.
+/// The depth of nesting of a value; 1 for a scalar.
 pub(crate) fn depth(value: &Json) -> usize {
     let below = match value {
         Json::Array(items) => items.iter().map(depth).max(),

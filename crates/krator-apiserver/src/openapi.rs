@@ -1,4 +1,4 @@
-//! OpenAPI v3 documents: those of Kubernetes' own kinds as data, and those of custom resources from their definitions, after
+//! OpenAPI v3 documents: recorded ones for the builtin kinds, and generated ones for custom resources, after
 //! `pkg/controller/openapi/builder` of `k8s.io/apiextensions-apiserver`.
 
 use crate::{
@@ -7,14 +7,14 @@ use crate::{
 };
 use serde_json::{Map, Value as Json, json};
 
-/// The form of OpenAPI v2 in which kubectl reads it.
+/// The media type of OpenAPI v2 that kubectl reads.
 pub(crate) const PROTOBUF_V2: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
-/// A document of OpenAPI v2 without any kind, as protobuf: `swagger` is field 1, `info` is field 2 with its `title`. kubectl
-/// only reads it of kinds that no document of v3 has, such as `List`, and skips its own checks then.
+/// A document of OpenAPI v2 without kinds, as protobuf: `swagger` is field 1, `info` is field 2 with its `title`.
+/// kubectl reads it only for kinds without a v3 document, such as `List`, and then skips its own validation.
 pub(crate) const EMPTY_V2: &str = "\n\u{3}2.0\u{12}\u{c}\n\nKubernetes";
 
-/// Whether a client asks for OpenAPI v2 as protobuf.
+/// Whether a client requests OpenAPI v2 as protobuf.
 pub(crate) fn is_protobuf(accept: &str) -> bool {
     accept.contains("proto-openapi.spec.v2")
 }
@@ -39,7 +39,7 @@ pub(crate) fn index(kinds: &Kinds) -> Json {
     json!({"paths": paths})
 }
 
-/// A document, such as that at `apis/apps/v1`; `None` if there is none.
+/// A document, such as that at `apis/apps/v1`; `None` if it does not exist.
 pub(crate) fn document(kinds: &Kinds, path: &str) -> Option<Json> {
     let parts: Vec<&str> = path.split('/').collect();
     let (group, version) = match parts.as_slice() {
@@ -58,7 +58,7 @@ pub(crate) fn document(kinds: &Kinds, path: &str) -> Option<Json> {
     (!served.is_empty()).then(|| custom(&served))
 }
 
-/// The document of custom resources.
+/// The document of a group version of custom resources.
 fn custom(kinds: &[&Kind]) -> Json {
     let mut document = builtin::openapi("coordination.k8s.io/v1")
         .cloned()
@@ -81,7 +81,7 @@ fn custom(kinds: &[&Kind]) -> Json {
     document
 }
 
-/// `com.example.v1.Moose`: the group backwards, the version and the kind.
+/// The name of a schema, such as `com.example.v1.Moose`: the reversed group, the version and the kind.
 fn schema_name(kind: &Kind, name: &str) -> String {
     let group: Vec<&str> = kind.group.rsplit('.').collect();
     format!("{}.{}.{name}", group.join("."), kind.version)
@@ -147,7 +147,7 @@ fn list_schema(kind: &Kind, item: &str) -> Json {
     })
 }
 
-/// The paths of a kind, with what kubectl looks for in them: the kind, and the parameters of each action.
+/// The paths of a kind, with the parts that kubectl reads: the kind, and the parameters of each action.
 fn paths_of(kind: &Kind, one: &str, many: &str) -> Vec<(String, Json)> {
     let base = format!("/apis/{}/{}", kind.group, kind.version);
     let place = if kind.namespaced {

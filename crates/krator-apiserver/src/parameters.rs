@@ -1,5 +1,4 @@
-//! The parameters of requests that change how they are done, after the options of `meta/v1` and their validation in
-//! `k8s.io/apimachinery`.
+//! The query parameters of requests, after the options of `meta/v1` and their validation in `k8s.io/apimachinery`.
 
 use crate::{
     refusal::{About, FieldError, Refusal},
@@ -13,12 +12,12 @@ use std::num::{IntErrorKind, ParseIntError};
 /// The longest name of a field manager, in bytes.
 const LONGEST_MANAGER: usize = 128;
 
-/// Refuses options of a kind, such as `PatchOptions`, that have errors.
+/// Refuses invalid options of a kind such as `PatchOptions`.
 fn unless_valid(options: &str, errors: &[FieldError]) -> Result<(), Refusal> {
     Refusal::unless_valid(About::new("meta.k8s.io", options, ""), errors)
 }
 
-/// The error of values of `dryRun`, if they are any but `All`.
+/// The error of `dryRun` values other than `All`.
 pub(crate) fn dry_run_error<'a>(values: impl IntoIterator<Item = &'a str>) -> Option<FieldError> {
     let values: Vec<&str> = values.into_iter().collect();
     let is_wrong = values.iter().any(|value| *value != "All");
@@ -42,11 +41,11 @@ fn manager_errors(manager: &str) -> impl Iterator<Item = FieldError> {
 /// The treatment of unknown and of duplicate fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unknown {
-    /// They are left out.
+    /// Drops the fields.
     Ignore,
-    /// They are left out, and the answer warns of them.
+    /// Drops the fields, and returns a warning.
     Warn,
-    /// The request is refused.
+    /// Refuses the request.
     Strict,
 }
 
@@ -57,7 +56,7 @@ pub(crate) struct WriteParameters {
     pub unknown: Unknown,
 }
 
-/// A request that writes.
+/// The kind of a write request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Write {
     Create,
@@ -71,7 +70,7 @@ impl WriteParameters {
     ///
     /// # Errors
     ///
-    /// If a value is none of those that there are, or they contradict each other.
+    /// If a value is invalid, or parameters contradict each other.
     pub fn read(write: Write, query: &Query) -> Result<Self, Refusal> {
         let mut errors = Vec::new();
         if write == Write::Apply && query.text("fieldManager").is_empty() {
@@ -115,14 +114,14 @@ pub(crate) struct ListParameters {
     pub labels: LabelSelector,
     pub fields: FieldSelector,
     pub bookmarks: bool,
-    /// As it is sent: a list refuses what is no version in other words than a watch.
+    /// The text of the request: a list refuses an invalid version with another message than a watch.
     pub version: String,
     pub is_exact: bool,
-    /// In seconds.
+    /// The timeout in seconds.
     pub timeout: Option<i64>,
     pub limit: Option<usize>,
     pub continues: String,
-    /// Whether a watch begins with the objects that are there, where the request says so.
+    /// Whether a watch begins with the existing objects, if the request has the parameter.
     pub sends_initial: Option<bool>,
 }
 
@@ -133,7 +132,7 @@ impl ListParameters {
     ///
     /// # Errors
     ///
-    /// If a value cannot be read, or they contradict each other.
+    /// If a value is invalid, or parameters contradict each other.
     pub fn read(query: &Query) -> Result<Self, Refusal> {
         let timeout = query.number("timeoutSeconds")?;
         let limit = query.number("limit")?;
@@ -177,7 +176,7 @@ impl ListParameters {
         if !matching.is_empty() {
             errors.extend(self.continue_error());
             if !["Exact", NOT_OLDER].contains(&matching) {
-                // This list is not in order.
+                // The API server does not sort this list.
                 let detail = "supported values: \"Exact\", \"NotOlderThan\", \"\"";
                 let kind = ProblemKind::NotSupported;
                 errors.push(FieldError::new(
@@ -199,7 +198,8 @@ impl ListParameters {
         errors
     }
 
-    /// A watch from no version in particular is one that asks for what there is, in the words of the newer parameters.
+    /// The errors of a watch. A watch without a version is treated as if it requested initial events with
+    /// `NotOlderThan`.
     fn errors_of_watch(&self, matching: &str) -> Vec<FieldError> {
         let mut errors = Vec::new();
         let is_legacy =
@@ -229,8 +229,8 @@ impl ListParameters {
     }
 }
 
-/// Whether a list is of the version itself, and not of one that is at least as new. So are pieces of a list, if the request does
-/// not say what it means.
+/// Whether a list has to be at exactly the version, and not at a newer one. This is also the default for paginated
+/// lists.
 fn is_exact(query: &Query, limit: Option<i64>) -> bool {
     match query.text("resourceVersionMatch") {
         "" => limit.is_some_and(|limit| limit > 0) && !["", "0"].contains(&query.text("resourceVersion")),
@@ -238,11 +238,11 @@ fn is_exact(query: &Query, limit: Option<i64>) -> bool {
     }
 }
 
-/// The number of a version.
+/// The number of a resource version.
 ///
 /// # Errors
 ///
-/// The error for an invalid text.
+/// The error of an invalid text.
 pub(crate) fn version_number(text: &str) -> Result<Option<u64>, String> {
     if text.is_empty() {
         return Ok(None);

@@ -1,6 +1,6 @@
 //! Patches of objects: JSON merge patches, JSON patches and strategic merge patches, as
-//! `k8s.io/apiserver/pkg/endpoints/handlers/patch.go` applies them. What becomes of the patched object, such as its
-//! decoding and its managed fields, is decided by the caller.
+//! `k8s.io/apiserver/pkg/endpoints/handlers/patch.go` applies them. The caller decodes the patched object and updates
+//! its managed fields.
 
 mod merge;
 mod json;
@@ -13,7 +13,7 @@ pub use strategic::strategic_merge_patch;
 use crate::{body::json_form, refusal::Refusal};
 use serde_json::{Map, Value as Json};
 
-/// The map that a patch has to be. There is none if it is `null`, which Go reads as a map without entries.
+/// The fields of a patch that must be a map. None if it is `null`, which Go reads as a map without entries.
 fn as_patch_map<'a>(patch: &'a Json, prefix: &str) -> Result<Option<&'a Map<String, Json>>, Refusal> {
     match patch {
         Json::Object(map) => Ok(Some(map)),
@@ -25,7 +25,7 @@ fn as_patch_map<'a>(patch: &'a Json, prefix: &str) -> Result<Option<&'a Map<Stri
     }
 }
 
-/// A patch that was understood and cannot be applied. The API server does not tell clients more than that.
+/// The refusal of a well-formed patch that cannot be applied. The API server gives no details.
 fn unprocessable() -> Refusal {
     let message = "the server rejected our request due to an error in our request";
     Refusal::generic(422, "Invalid", message)

@@ -1,4 +1,4 @@
-//! Reviews that are posted to webhooks, over HTTPS, with a connection for each.
+//! Requests to webhooks over HTTPS, with a connection for each.
 
 use bytes::Bytes;
 use http::{Request, Response, Uri, header};
@@ -16,14 +16,14 @@ use tokio_rustls::{
     },
 };
 
-/// The largest answer that is read.
+/// The largest response body that is read.
 const LARGEST_ANSWER: usize = 16 << 20;
 
-/// Sends a review to the `url` of a client configuration, and returns the one that comes back.
+/// Sends a review to the `url` of a client configuration, and returns the review in the response.
 ///
 /// # Errors
 ///
-/// If none comes back in time, in the words of Go.
+/// If there is no valid response in time, with the message of Go.
 pub(crate) async fn post(client: &Json, review: &Json, timeout: Duration) -> Result<Json, String> {
     let text = |key: &str| client[key].as_str().unwrap_or_default();
     let url = with_timeout(text("url"), timeout.as_secs());
@@ -38,7 +38,7 @@ fn with_timeout(url: &str, seconds: u64) -> String {
     format!("{url}{}?timeout={seconds}s", if has_path { "" } else { "/" })
 }
 
-/// Sends a review, and returns what comes back; the errors are in the words of Go.
+/// Sends a review and returns the response. Errors have the messages of Go.
 async fn send(url: &str, bundle: &str, review: String) -> Result<Response<Bytes>, String> {
     let uri: Uri = url
         .parse()
@@ -83,12 +83,12 @@ async fn send(url: &str, bundle: &str, review: String) -> Result<Response<Bytes>
     alongside(answer, connection).await
 }
 
-/// Awaits a result while the connection works.
+/// Awaits a result while the connection is driven.
 async fn alongside<T>(result: impl Future<Output = T>, connection: impl Future) -> T {
     let (result, connection) = (std::pin::pin!(result), std::pin::pin!(connection));
     match futures::future::select(result, connection).await {
         futures::future::Either::Left((result, _)) => result,
-        // It has ended, and the result is about that.
+        // The connection has ended, and the result contains the reason.
         futures::future::Either::Right((_, result)) => result.await,
     }
 }
@@ -100,7 +100,7 @@ fn closed(error: hyper::Error) -> String {
     }
 }
 
-/// A client that trusts who is in a bundle, and nobody else: this server knows no authorities of the system.
+/// A client that trusts only the certificates of a bundle, and none of the system.
 fn trusting(bundle: &str) -> Result<ClientConfig, String> {
     use base64::{Engine as _, engine::general_purpose::STANDARD};
     let bundle = STANDARD.decode(bundle).map_err(|error| error.to_string())?;
@@ -134,7 +134,7 @@ fn in_words_of_go(error: &io::Error) -> String {
     format!("tls: failed to verify certificate: x509: {why}")
 }
 
-/// The review that a webhook has sent, after `transformResponse` of client-go.
+/// The review in a response, after `transformResponse` of client-go.
 fn read(response: Response<Bytes>) -> Result<Json, String> {
     let (status, body) = (response.status(), response.body());
     if !status.is_success() {

@@ -1,8 +1,9 @@
-//! Bodies of requests in protobuf as JSON, after `pkg/runtime/serializer/protobuf` of `k8s.io/apimachinery`: the typed
-//! clients of client-go send nothing else. Answers are in JSON, which these clients accept, too.
+//! Decodes request bodies from protobuf to JSON, after `pkg/runtime/serializer/protobuf` of `k8s.io/apimachinery`: the
+//! typed clients of client-go send only protobuf. Responses are in JSON, which these clients accept, too.
 //!
-//! Definitions are not read, because no client sends them in protobuf. The envelope names the kind, and the messages of `data/protobuf.txt` say what the numbers in it mean. As in the API
-//! server, unknown fields are skipped and the last value of a field counts.
+//! Definitions cannot be decoded, because no client sends them in protobuf. The envelope names the kind, and the
+//! messages of `data/protobuf.txt` define its fields. As in the API server, unknown fields are skipped and the last
+//! value of a field is used.
 
 mod messages;
 mod special;
@@ -14,17 +15,17 @@ use messages::{Field, Message, Type, message};
 use serde_json::{Map, Value as Json, map::Entry};
 use wire::{Malformed, Value};
 
-/// The first bytes of each body.
+/// The prefix of each body.
 const PREFIX: [u8; 4] = *b"k8s\0";
 
-/// The deepest nesting of messages: that of JSON.
+/// The limit of nested messages, which is that of JSON.
 const DEEPEST: usize = 128;
 
-/// Reads an object from a body in protobuf.
+/// Decodes an object from a protobuf body.
 ///
 /// # Errors
 ///
-/// If the body is no message of Kubernetes, or one of a kind that is not served in protobuf.
+/// If the body is not a message of Kubernetes, or its kind is not served in protobuf.
 pub(crate) fn read(body: &[u8]) -> Result<Json, Refusal> {
     let envelope = match body.strip_prefix(&PREFIX) {
         _ if body.is_empty() => return Err(Refusal::bad_request("empty data")),
@@ -59,7 +60,7 @@ pub(crate) fn read(body: &[u8]) -> Result<Json, Refusal> {
     Ok(Json::Object(object))
 }
 
-/// `runtime.Unknown`: the object as bytes, with its type.
+/// `runtime.Unknown`: the bytes of an object, with its type.
 #[derive(Default)]
 struct Envelope<'a> {
     api_version: String,
@@ -89,7 +90,7 @@ impl<'a> Envelope<'a> {
         Ok(envelope)
     }
 
-    /// The name of the message of the kind. Each group has the options of deletion as a kind of its own.
+    /// The name of the kind's message. `DeleteOptions` is a kind of each group, but always the same message.
     fn message_name(&self) -> String {
         if self.kind == "DeleteOptions" {
             return "meta/v1.DeleteOptions".to_owned();
@@ -103,7 +104,7 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// Reads the fields of a message into an object.
+/// Decodes the fields of a message into an object.
 fn read_message(
     message: &Message,
     bytes: &[u8],
@@ -130,7 +131,7 @@ fn read_message(
     Ok(())
 }
 
-/// The fields of an embedded struct are a message of their own, and in JSON they are those of the outer one.
+/// Decodes an embedded struct. It is a message of its own, but in JSON its fields belong to the outer struct.
 fn read_inline(
     type_: &Type,
     value: Value<'_>,
@@ -147,7 +148,7 @@ fn known_message(name: &str) -> Result<&'static Message, Malformed> {
     message(name).ok_or_else(|| Malformed(format!("there is no message {name}")))
 }
 
-/// Reads a value of a field. What is already in its place stays where the field is a list, a map or a message.
+/// Decodes a value of a field. Lists, maps and messages are merged into the present value.
 fn read_value(type_: &Type, value: Value<'_>, into: &mut Json, depth: usize) -> Result<(), Malformed> {
     *into = match type_ {
         Type::String => value.text()?.into(),
@@ -185,7 +186,7 @@ fn read_value(type_: &Type, value: Value<'_>, into: &mut Json, depth: usize) -> 
     Ok(())
 }
 
-/// An entry of a map is a message with a key and a value, each of which is the zero value if it is not there.
+/// Decodes an entry of a map. It is a message with a key and a value, which both default to zero values.
 fn read_entry(element: &Type, bytes: &[u8], depth: usize) -> Result<(String, Json), Malformed> {
     let mut key = String::new();
     let mut item = element.zero();
@@ -199,7 +200,7 @@ fn read_entry(element: &Type, bytes: &[u8], depth: usize) -> Result<(String, Jso
     Ok((key, item))
 }
 
-/// The list or the object in a place, which is made if there is something else.
+/// The list or the object at a place. A value of another type is replaced by an empty one.
 fn made<T>(place: &mut Json, new: fn() -> T, get: fn(&mut Json) -> Option<&mut T>) -> &mut T
 where
     Json: From<T>,

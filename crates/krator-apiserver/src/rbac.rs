@@ -1,7 +1,7 @@
 //! Roles and bindings, after `plugin/pkg/auth/authorizer/rbac` and `pkg/registry/rbac` of Kubernetes.
 //!
-//! Where the server was not asked to evaluate roles, everybody may do everything. As in the API server, so may the group
-//! `system:masters` in any case.
+//! Without the option `rbac`, all users may do everything. As in the API server, the group `system:masters` may always
+//! do everything.
 
 mod aggregation;
 mod attributes;
@@ -26,20 +26,20 @@ use std::rc::Rc;
 /// The API group of roles and bindings.
 pub(crate) const GROUP: &str = "rbac.authorization.k8s.io";
 
-/// Whether somebody may do something.
+/// Whether a request is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Decision {
     pub allowed: bool,
-    /// Why, where there is more to say than that there is no rule for it.
+    /// The binding that allows the request, or the errors of bindings; empty if there is nothing to report.
     pub reason: String,
 }
 
-/// Decides whether a user may do something.
+/// Decides whether a user may do what the attributes describe.
 pub(crate) fn authorize(state: &State, user: &User, asked: &Attributes) -> Decision {
     decide(&state.store, state.rbac, user, asked)
 }
 
-/// The roles and the bindings of one moment.
+/// A copy of the roles and the bindings.
 pub(crate) struct Roles {
     rbac: bool,
     store: Store,
@@ -56,7 +56,7 @@ impl Roles {
         }
     }
 
-    /// Decides whether a user may do something.
+    /// Decides whether a user may do what the attributes describe.
     pub fn decide(&self, user: &User, asked: &Attributes) -> Decision {
         decide(&self.store, self.rbac, user, asked)
     }
@@ -86,7 +86,7 @@ fn decide(store: &Store, rbac: bool, user: &User, asked: &Attributes) -> Decisio
     }
 }
 
-/// The answer to somebody who may not do something.
+/// The refusal of a request that a user may not send.
 pub(crate) fn forbidden(user: &User, asked: &Attributes, reason: &str) -> Refusal {
     let name = &user.name;
     let verb = &asked.verb;
@@ -104,7 +104,7 @@ pub(crate) fn forbidden(user: &User, asked: &Attributes, reason: &str) -> Refusa
             namespace => format!("{what} in the namespace {namespace:?}"),
         }
     };
-    // The answer must not look like HTML.
+    // As in the API server, the message is escaped for HTML.
     why = why
         .replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -115,16 +115,16 @@ pub(crate) fn forbidden(user: &User, asked: &Attributes, reason: &str) -> Refusa
     Refusal::forbidden(About::new(&asked.group, &asked.resource, &asked.name), &why)
 }
 
-/// The grants of a user.
+/// The rules that bindings grant to a user.
 #[derive(Debug, Default)]
 pub(crate) struct Granted {
-    /// The rules, and the bindings by which they are those of the user.
+    /// The rules, each with a description of the binding that grants it.
     pub rules: Vec<(Rc<str>, Rule)>,
-    /// Bindings may name roles that do not exist.
+    /// The errors of bindings to roles that do not exist.
     pub errors: Vec<String>,
 }
 
-/// The rules of a user in a namespace, or in the whole cluster where it is empty.
+/// The rules of a user in a namespace, or in the whole cluster if `namespace` is empty.
 pub(crate) fn rules_of(store: &Store, user: &User, namespace: &str) -> Granted {
     let mut granted = Granted::default();
     for (key, binding) in store.list(&id(GROUP, "clusterrolebindings"), "") {
@@ -138,7 +138,7 @@ pub(crate) fn rules_of(store: &Store, user: &User, namespace: &str) -> Granted {
     granted
 }
 
-/// Adds the rules of a binding, if it is about the user.
+/// Adds the rules of a binding, if the user is one of its subjects.
 fn grant(store: &Store, user: &User, binding: &Json, key: &Key, namespace: &str, into: &mut Granted) {
     let mut subjects = at(binding, &["subjects"]).as_array().into_iter().flatten();
     let Some(subject) = subjects.find(|subject| is_user(user, subject, namespace)) else {
@@ -187,8 +187,7 @@ fn described(subject: &Json, namespace: &str) -> String {
     }
 }
 
-/// The rules of the role that a binding is about; none if there is no such role. A `Role` is in the namespace of its
-/// binding.
+/// The rules of a binding's role; none if the role does not exist. A `Role` is in the namespace of its binding.
 fn rules_of_role(store: &Store, kind: &str, name: &str, namespace: &str) -> Option<Vec<Rule>> {
     let (resource, namespace) = match kind {
         "Role" => ("roles", namespace),

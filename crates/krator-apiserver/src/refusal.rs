@@ -1,4 +1,4 @@
-//! Why a request is refused, as clients read it: `Status` of `meta/v1`, after `k8s.io/apimachinery/pkg/api/errors` and
+//! Refusals of requests as clients read them: `Status` of `meta/v1`, after `k8s.io/apimachinery/pkg/api/errors` and
 //! `pkg/util/validation/field`.
 
 mod field_error;
@@ -10,44 +10,44 @@ use field_error::cause_type;
 use serde_json::{Value as Json, json};
 use std::fmt;
 
-/// One of several reasons of a refusal.
+/// One of the causes of a refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cause {
     /// The machine-readable type, such as `FieldManagerConflict`.
     pub reason: String,
-    /// For people.
+    /// The message for users.
     pub message: String,
-    /// The path of the field that it is about; may be empty.
+    /// The path of the field with the error; may be empty.
     pub field: String,
 }
 
-/// Why a request is refused.
+/// The refusal of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// The status code of HTTP.
+    /// The HTTP status code.
     pub code: u16,
     /// The reason in one word, such as `NotFound`; empty if there is none.
     pub reason: &'static str,
-    /// For people.
+    /// The message for users.
     pub message: String,
-    /// The object that it is about. Boxed, because most results are no refusals.
+    /// The object that is refused. Boxed, because most results are successes.
     pub about: Box<About>,
-    /// The single reasons.
+    /// The individual causes.
     pub causes: Vec<Cause>,
-    /// After how many seconds the client may try again.
+    /// The seconds after which the client may retry.
     pub retry_after: Option<u32>,
-    /// Whether the answer has details even if there is nothing in them.
+    /// Whether the response has `details` even if they are empty.
     pub has_details: bool,
-    /// The whole answer, where a webhook has given it. Boxed, because most refusals have none.
+    /// The whole response, if a webhook has given it. Boxed, because most refusals have none.
     pub whole: Option<Box<Json>>,
 }
 
-/// The object that a refusal is about. All may be empty.
+/// The object of a refusal. All fields may be empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct About {
     /// The API group.
     pub group: String,
-    /// The kind, or for most refusals the resource.
+    /// The kind or, in most refusals, the resource.
     pub kind: String,
     /// The name of the object.
     pub name: String,
@@ -66,7 +66,7 @@ impl About {
         }
     }
 
-    /// `deployments.apps`, as messages name it.
+    /// The qualified name in messages, such as `deployments.apps`.
     fn qualified(&self) -> String {
         match self.group.as_str() {
             "" => self.kind.clone(),
@@ -89,7 +89,7 @@ impl Refusal {
         }
     }
 
-    /// A refusal that is not about an object, as the parts of the API server give it that only know the code.
+    /// A refusal without an object, as from those parts of the API server that have only a status code.
     pub fn generic(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
         Self {
             has_details: true,
@@ -97,13 +97,13 @@ impl Refusal {
         }
     }
 
-    /// There is no such object; `about` names the resource.
+    /// The object does not exist; `about` names the resource.
     pub fn not_found(about: About) -> Self {
         let message = format!("{} {:?} not found", about.qualified(), about.name);
         Self::new(404, "NotFound", about, message)
     }
 
-    /// The server has no such path.
+    /// The path does not exist.
     pub fn no_such_path() -> Self {
         Self::generic(
             404,
@@ -112,13 +112,13 @@ impl Refusal {
         )
     }
 
-    /// There is such an object already; `about` names the resource.
+    /// The object already exists; `about` names the resource.
     pub fn already_exists(about: About) -> Self {
         let message = format!("{} {:?} already exists", about.qualified(), about.name);
         Self::new(409, "AlreadyExists", about, message)
     }
 
-    /// The same refusal, of an object that was to have a generated name.
+    /// Adds to the refusal that no unique name could be generated.
     pub fn for_want_of_a_name(self) -> Self {
         let why = "the server was not able to generate a unique name for the object";
         Self {
@@ -128,7 +128,7 @@ impl Refusal {
         }
     }
 
-    /// The object is another one than the request expects.
+    /// The object does not meet a precondition of the request; `about` names the resource.
     pub fn conflict(about: About, why: &str) -> Self {
         let message = format!(
             "Operation cannot be fulfilled on {} {:?}: {why}",
@@ -138,7 +138,7 @@ impl Refusal {
         Self::new(409, "Conflict", about, message)
     }
 
-    /// Fields of a server-side apply belong to other managers.
+    /// A server-side apply changes fields of other managers.
     pub fn apply_conflict(causes: Vec<Cause>, message: impl Into<String>) -> Self {
         Self {
             causes,
@@ -146,7 +146,7 @@ impl Refusal {
         }
     }
 
-    /// The object is not valid; `about` names the kind.
+    /// The object is invalid; `about` names the kind.
     pub fn invalid(about: About, errors: &[FieldError]) -> Self {
         let mut texts: Vec<String> = Vec::new();
         for error in errors {
@@ -171,11 +171,11 @@ impl Refusal {
         }
     }
 
-    /// Refuses an object that has errors; `about` names the kind.
+    /// Refuses an object with errors; `about` names the kind.
     ///
     /// # Errors
     ///
-    /// If there are any.
+    /// If there are errors.
     pub fn unless_valid(about: About, errors: &[FieldError]) -> Result<(), Self> {
         match errors {
             [] => Ok(()),
@@ -183,7 +183,7 @@ impl Refusal {
         }
     }
 
-    /// The request cannot be read.
+    /// The request is malformed.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, "BadRequest", About::default(), message)
     }
@@ -198,18 +198,18 @@ impl Refusal {
         Self::new(403, "Forbidden", about, message)
     }
 
-    /// The client has not said who it is.
+    /// The request has no valid credentials.
     pub fn unauthorized() -> Self {
         Self::new(401, "Unauthorized", About::default(), "Unauthorized")
     }
 
-    /// The resource has no such verb.
+    /// The path does not support the method.
     pub fn method_not_allowed() -> Self {
         let message = "the server does not allow this method on the requested resource";
         Self::generic(405, "MethodNotAllowed", message)
     }
 
-    /// Objects of the kind do not have the verb; `about` names the resource.
+    /// The kind does not support the verb; `about` names the resource.
     pub fn method_not_supported(about: About, verb: &str) -> Self {
         let message = format!(
             "{verb} is not supported on resources of kind {:?}",
@@ -218,17 +218,17 @@ impl Refusal {
         Self::new(405, "MethodNotAllowed", about, message)
     }
 
-    /// The client accepts no form of answer that the server has.
+    /// The client accepts no media type that the server offers.
     pub fn not_acceptable(forms: &str) -> Self {
         Self::not_acceptable_as(format!("only the following media types are accepted: {forms}"))
     }
 
-    /// The client accepts only a form that this answer does not have.
+    /// The client accepts only forms that are not available for this response.
     pub fn not_acceptable_as(message: impl Into<String>) -> Self {
         Self::new(406, "NotAcceptable", About::default(), message)
     }
 
-    /// The body is in a form that the server does not read here.
+    /// The server does not accept the media type of the body.
     pub fn unsupported_media_type(forms: &str) -> Self {
         let message = format!(
             "the body of the request was in an unknown format - accepted media types include: {forms}"
@@ -236,7 +236,7 @@ impl Refusal {
         Self::new(415, "UnsupportedMediaType", About::default(), message)
     }
 
-    /// The version that the client continues from is too old.
+    /// The resource version of the request is too old.
     pub fn expired(message: impl Into<String>) -> Self {
         Self::new(410, "Expired", About::default(), message)
     }
@@ -247,7 +247,7 @@ impl Refusal {
         Self::new(413, "RequestEntityTooLarge", About::default(), message)
     }
 
-    /// The request has timed out.
+    /// The request has to wait for longer than its timeout.
     pub fn timeout(why: &str, cause: Cause) -> Self {
         Self {
             causes: vec![cause],
@@ -256,7 +256,7 @@ impl Refusal {
         }
     }
 
-    /// The client is to wait for some seconds.
+    /// The client must wait for some seconds.
     pub fn too_many_requests(message: impl Into<String>, seconds: u32) -> Self {
         Self {
             retry_after: Some(seconds),
@@ -264,23 +264,23 @@ impl Refusal {
         }
     }
 
-    /// The server cannot answer now.
+    /// The server cannot respond at present.
     pub fn unavailable(message: impl Into<String>) -> Self {
         Self::new(503, "ServiceUnavailable", About::default(), message)
     }
 
-    /// The server itself has failed.
+    /// The server has an internal error.
     pub fn internal(message: impl fmt::Display) -> Self {
         let message = format!("Internal error occurred: {message}");
         Self::new(500, "InternalError", About::default(), message)
     }
 
-    /// The request has failed in the middle of the server, which gives no reason.
+    /// The request fails with a 500 without a reason.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::new(500, "", About::default(), message)
     }
 
-    /// A real API server can do this, and this one cannot. `what` begins a sentence, such as "Webhooks of CRDs".
+    /// This server lacks a feature of a real API server. `what` begins the message, such as "Webhooks of CRDs".
     pub fn not_built(what: &str) -> Self {
         let message = format!(
             "{what} stop short in this server, which is for development and tests; a real API server has them"
@@ -288,7 +288,7 @@ impl Refusal {
         Self::new(501, "NotImplemented", About::default(), message)
     }
 
-    /// The body of the answer.
+    /// The body of the response.
     pub fn status(&self) -> Json {
         if let Some(whole) = &self.whole {
             return Json::clone(whole);

@@ -1,4 +1,4 @@
-//! Requests: their paths and their parameters, after `RequestInfo` of `k8s.io/apiserver`.
+//! The paths and parameters of requests, after `RequestInfo` of `k8s.io/apiserver`.
 
 use crate::{
     refusal::Refusal,
@@ -7,7 +7,7 @@ use crate::{
 use http::{HeaderMap, Method, header};
 use std::{collections::BTreeMap, num::IntErrorKind};
 
-/// The part of an object that a request is about.
+/// The subresource of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subresource {
     /// The object itself.
@@ -16,7 +16,7 @@ pub enum Subresource {
     Status,
     /// `/scale`.
     Scale,
-    /// One that this server only knows by name.
+    /// A subresource that this server does not treat specially.
     Other,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Target {
     pub resource: String,
     pub name: String,
     pub subresource: String,
-    /// Whether the path goes on behind the subresource.
+    /// Whether the path continues after the subresource.
     pub is_deeper: bool,
 }
 
@@ -69,7 +69,7 @@ impl Target {
         })
     }
 
-    /// The verb as authorization and the audit log name it; empty for methods that mean nothing here.
+    /// The verb for authorization and the audit log; empty for unsupported methods.
     pub fn verb(&self, method: &Method, query: &Query) -> &'static str {
         match *method {
             Method::POST => "create",
@@ -85,7 +85,7 @@ impl Target {
     }
 }
 
-/// A part of a URL without escapes.
+/// Decodes the percent-encoding of a part of a URL.
 pub(crate) fn decoded(text: &str) -> String {
     percent_encoding::percent_decode_str(text)
         .decode_utf8_lossy()
@@ -118,26 +118,26 @@ impl Query {
         self.0.get(key).into_iter().flatten().map(String::as_str)
     }
 
-    /// A parameter; empty if it is not given. Of several values, the first counts.
+    /// A parameter; empty if absent. Of several values, the first is used.
     pub fn text(&self, key: &str) -> &str {
         self.all(key).next().unwrap_or_default()
     }
 
-    /// Whether a parameter is given at all.
+    /// Whether a parameter is present.
     pub fn has(&self, key: &str) -> bool {
         self.0.contains_key(key)
     }
 
-    /// A parameter that is true or false. As in the API server, only `false` and `0` are false.
+    /// A boolean parameter. As in the API server, only `false` and `0` are false.
     pub fn flag(&self, key: &str) -> bool {
         self.has(key) && !matches!(self.text(key).to_lowercase().as_str(), "false" | "0")
     }
 
-    /// A number.
+    /// An integer parameter.
     ///
     /// # Errors
     ///
-    /// If it is none.
+    /// If it is not an integer.
     pub fn number(&self, key: &str) -> Result<Option<i64>, Refusal> {
         if !self.has(key) {
             return Ok(None);
@@ -152,11 +152,11 @@ impl Query {
         })
     }
 
-    /// The labels and fields that objects have to have.
+    /// The label selector and the field selector.
     ///
     /// # Errors
     ///
-    /// If a selector cannot be read.
+    /// If a selector is malformed.
     pub fn selectors(&self) -> Result<(LabelSelector, FieldSelector), Refusal> {
         let labels = LabelSelector::parse(self.text("labelSelector")).map_err(Refusal::bad_request)?;
         let fields = FieldSelector::parse(self.text("fieldSelector")).map_err(Refusal::bad_request)?;
@@ -164,7 +164,7 @@ impl Query {
     }
 }
 
-/// The field manager: the parameter `fieldManager`, or else the first part of the user agent.
+/// The field manager: the parameter `fieldManager`, or the first part of the user agent.
 pub(crate) fn manager(query: &Query, headers: &HeaderMap) -> String {
     let manager = query.text("fieldManager");
     if !manager.is_empty() {

@@ -28,18 +28,18 @@ use crate::{
 use serde_json::Value as Json;
 use std::sync::Arc;
 
-/// The form in which an object is written.
+/// The options of a write.
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
-    /// The writer.
+    /// The user that sends the request.
     pub user: Arc<User>,
-    /// As what they write, in the fields' managers.
+    /// The name of the field manager.
     pub manager: String,
-    /// The part of the object.
+    /// The subresource that is written.
     pub subresource: Subresource,
-    /// Nothing is stored.
+    /// Whether nothing is stored.
     pub dry_run: bool,
-    /// The options as a client has sent them. Nobody else decides about what the server writes by itself.
+    /// The options of the client's request. None for writes by the server itself, which skip webhooks and policies.
     pub sent: Option<Json>,
     /// The treatment of unknown fields.
     pub unknown: Unknown,
@@ -53,7 +53,7 @@ pub(crate) struct Written {
 }
 
 impl Options {
-    /// The write, as webhooks and policies are told about it.
+    /// The attributes of the write for webhooks and policies.
     fn attributes<'a>(&'a self, kind: &'a Kind, operation: Operation, key: Key) -> Attributes<'a> {
         Attributes {
             kind,
@@ -84,7 +84,7 @@ impl Options {
     }
 }
 
-/// An object is in the namespace that the path names.
+/// Sets the namespace of an object to that of the path, and refuses another one.
 pub(crate) fn settle_namespace(kind: &Kind, object: &mut Json, namespace: &str) -> Result<(), Refusal> {
     let expected = if kind.namespaced { namespace } else { "" };
     match meta(object, "namespace") {
@@ -100,7 +100,7 @@ pub(crate) fn settle_namespace(kind: &Kind, object: &mut Json, namespace: &str) 
     Ok(())
 }
 
-/// The errors in the metadata of an object of this kind.
+/// The errors in the metadata of an object.
 fn metadata_errors(kind: &Kind, object: &Json) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let generate = meta(object, "generateName");
@@ -144,12 +144,12 @@ fn metadata_errors(kind: &Kind, object: &Json) -> Vec<FieldError> {
     errors
 }
 
-/// Whether finalizers without a domain have to be those of Kubernetes.
+/// Whether finalizers without a domain have to be standard ones of Kubernetes.
 fn has_standard_finalizers(kind: &Kind) -> bool {
     !kind.is_custom() && ["", "apps", "batch"].contains(&kind.id.group.as_str())
 }
 
-/// Whether a deleted object stays for now: it has finalizers, or is a namespace that is not empty yet.
+/// Whether a deleted object has to stay: it has finalizers, or is a namespace that is not empty.
 fn waits(object: &Json) -> bool {
     let of_namespace = object.pointer("/spec/finalizers").and_then(Json::as_array);
     finalizers(object).next().is_some()
@@ -157,14 +157,14 @@ fn waits(object: &Json) -> bool {
             && of_namespace.is_some_and(|names| !names.is_empty())
 }
 
-/// The largest object that is stored, in bytes of JSON: as much as etcd takes in a request.
+/// The largest stored object, in bytes of JSON: the limit of a request to etcd.
 const LARGEST: usize = 3 << 19;
 
-/// An object that is to be stored. As a real server does, it gives up the field managers of one that is too large with them.
+/// Checks the size of an object that is to be stored. Like a real server, drops the managed fields of a larger object.
 ///
 /// # Errors
 ///
-/// If it is too large without them, too.
+/// If the object is too large even without them.
 fn small_enough(mut object: Json) -> Result<Json, Refusal> {
     if size(&object) > LARGEST {
         set_meta(&mut object, "managedFields", Json::Null);
@@ -175,7 +175,7 @@ fn small_enough(mut object: Json) -> Result<Json, Refusal> {
     }
 }
 
-/// Warns of finalizers of custom resources that are new and that others may use, too.
+/// Warnings about new finalizers of custom resources whose names may conflict with those of others.
 fn finalizer_warnings(kind: &Kind, object: &Json, live: Option<&Json>) -> Vec<String> {
     let is_known = |name: &str| live.is_some_and(|live| finalizers(live).any(|known| known == name));
     finalizers(object)

@@ -1,5 +1,5 @@
-//! Questions about access, which are asked by creating objects that nobody stores, after `pkg/registry/authorization` and
-//! `pkg/registry/authentication` of Kubernetes.
+//! Access and token reviews, which are created but never stored, and tokens of service accounts, after
+//! `pkg/registry/authorization` and `pkg/registry/authentication` of Kubernetes.
 
 use crate::{
     access,
@@ -22,17 +22,17 @@ const AUTHENTICATION: &str = "authentication.k8s.io";
 
 const TOKEN_REQUEST: &str = "authentication.k8s.io/v1";
 
-/// Whom tokens of this server are for.
+/// The audience of this server's tokens.
 const AUDIENCE: &str = "https://kubernetes.default.svc";
 
-/// Tokens of service accounts are good for at least ten minutes.
+/// The shortest lifetime of service account tokens, in seconds.
 const SHORTEST_TOKEN: i64 = 600;
 
-/// Answers a question about access. The answer depends on the kind, and for `Self…` kinds on who asks.
+/// Answers a review. The result depends on the kind, and in `Self...` kinds on the sender.
 ///
 /// # Errors
 ///
-/// If the question is not valid.
+/// If the review is invalid.
 pub(crate) fn create(
     state: &mut State,
     kind: &Kind,
@@ -76,7 +76,7 @@ pub(crate) fn create(
     })
 }
 
-/// Whether somebody may do something.
+/// The result of an access review. `asks` is the sender.
 fn access_review(state: &State, kind: &Kind, object: &Json, asks: &User) -> Result<Json, Refusal> {
     let errors = errors_of(kind, object);
     if !errors.is_empty() {
@@ -128,7 +128,7 @@ fn texts(object: &Json, key: &str) -> Vec<String> {
     list.filter_map(Json::as_str).map(str::to_owned).collect()
 }
 
-/// The subject of a review.
+/// The attributes that a review asks about.
 fn asked(spec: &Json) -> Result<Attributes, Refusal> {
     let path = at(spec, &["nonResourceAttributes"]);
     if !path.is_null() {
@@ -157,7 +157,7 @@ fn asked(spec: &Json) -> Result<Attributes, Refusal> {
     })
 }
 
-/// Whom a review asks about. Unlike users who have authenticated, they are in no group that is not named.
+/// The user that a review asks about. Unlike an authenticated user, it is only in the groups that are named.
 fn subject(spec: &Json) -> User {
     let extra = at(spec, &["extra"]).as_object().into_iter().flatten();
     User {
@@ -170,7 +170,7 @@ fn subject(spec: &Json) -> User {
     }
 }
 
-/// The rights of the user who asks in a namespace.
+/// The rights of the sender in a namespace.
 fn rules_review(state: &State, kind: &Kind, object: &Json, asks: &User) -> Result<Json, Refusal> {
     let namespace = text(at(object, &["spec"]), "namespace");
     if namespace.is_empty() {
@@ -217,7 +217,7 @@ fn rules_review(state: &State, kind: &Kind, object: &Json, asks: &User) -> Resul
     }))
 }
 
-/// Lists by their names, but for empty ones.
+/// An object of the lists by their names, without empty ones.
 fn listed(lists: &[(&str, &Vec<String>)]) -> Json {
     let lists = lists.iter().filter(|(_, list)| !list.is_empty());
     Json::Object(
@@ -227,7 +227,7 @@ fn listed(lists: &[(&str, &Vec<String>)]) -> Json {
     )
 }
 
-/// Whom a token stands for.
+/// The user of a token.
 fn token_review(state: &State, object: &Json) -> Result<Json, Refusal> {
     let spec = at(object, &["spec"]);
     let token = text(spec, "token");
@@ -244,11 +244,11 @@ fn token_review(state: &State, object: &Json) -> Result<Json, Refusal> {
     })
 }
 
-/// Makes a token for a service account: `serviceaccounts/token`.
+/// Creates a token for a service account: `serviceaccounts/token`.
 ///
 /// # Errors
 ///
-/// If there is no such account, or the request is not valid.
+/// If the account does not exist, or the request is invalid.
 pub(crate) fn create_token(state: &mut State, key: &Key, body: &Json) -> Result<Written, Refusal> {
     let account = state.store.get(&core("serviceaccounts"), key);
     let account = account.ok_or_else(|| Refusal::not_found(About::new("", "serviceaccounts", &key.name)))?;

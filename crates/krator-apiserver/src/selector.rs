@@ -1,4 +1,4 @@
-//! Label selectors and field selectors as text, after `k8s.io/apimachinery/pkg/labels` and `pkg/fields`.
+//! Label selectors and field selectors, after `k8s.io/apimachinery/pkg/labels` and `pkg/fields`.
 
 use crate::object::at;
 use krator_schema::names;
@@ -19,7 +19,7 @@ fn expression(expression: &Json) -> Option<Requirement> {
     Some(Requirement { key, condition })
 }
 
-/// Which labels an object has to have.
+/// A selector by labels.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LabelSelector(Vec<Requirement>);
 
@@ -40,7 +40,7 @@ enum Condition {
 }
 
 impl LabelSelector {
-    /// Reads a selector such as `park=glacier,kind in (moose, elk),!tame`.
+    /// Parses a selector such as `park=glacier,kind in (moose, elk),!tame`.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.trim().is_empty() {
             return Ok(Self::default());
@@ -52,7 +52,7 @@ impl LabelSelector {
             .map_err(|why| format!("unable to parse requirement: {why}"))
     }
 
-    /// Reads a selector as objects have it, with `matchLabels` and `matchExpressions`; `None` if it is not valid.
+    /// Reads a selector in the form of objects, with `matchLabels` and `matchExpressions`; `None` if it is invalid.
     pub fn of(selector: &Json) -> Option<Self> {
         let labels = at(selector, &["matchLabels"]).as_object().into_iter().flatten();
         let equal = labels.map(|(key, value)| {
@@ -72,12 +72,12 @@ impl LabelSelector {
             .map(Self)
     }
 
-    /// Whether every object is selected.
+    /// Whether the selector matches every object.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether an object with these labels is selected.
+    /// Whether the selector matches an object with these labels.
     pub fn matches<'a>(&self, label: impl Fn(&str) -> Option<&'a str>) -> bool {
         self.0.iter().all(|Requirement { key, condition }| {
             let value = label(key);
@@ -95,7 +95,7 @@ impl LabelSelector {
     }
 }
 
-/// The requirements of a selector, which commas outside of parentheses divide.
+/// Splits a selector at the commas outside of parentheses.
 fn split(text: &str) -> Vec<&str> {
     let mut depth = 0;
     let is_end = |c: char| {
@@ -182,12 +182,12 @@ fn checked(value: &str, key: &str) -> Result<String, String> {
     }
 }
 
-/// Which fields of an object have to have, or not to have, a value.
+/// A selector by fields. Each term has a field, whether the values must be equal, and a value.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FieldSelector(Vec<(String, bool, String)>);
 
 impl FieldSelector {
-    /// Reads a selector such as `metadata.name=bullwinkle,status.phase!=Running`.
+    /// Parses a selector such as `metadata.name=bullwinkle,status.phase!=Running`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let terms = text.split(',').filter(|term| !term.is_empty()).map(|term| {
             let found = ["!=", "==", "="]
@@ -203,24 +203,24 @@ impl FieldSelector {
         terms.collect::<Result<_, _>>().map(Self)
     }
 
-    /// Whether every object is selected.
+    /// Whether the selector matches every object.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The fields that it looks at.
+    /// The fields in the selector.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(field, ..)| field.as_str())
     }
 
-    /// Whether an object with these fields is selected.
+    /// Whether the selector matches an object with these fields.
     pub fn matches(&self, field: impl Fn(&str) -> String) -> bool {
         self.0
             .iter()
             .all(|(name, equal, value)| (field(name) == *value) == *equal)
     }
 
-    /// The value that a field has to have.
+    /// The value that the selector requires of a field.
     pub fn exactly(&self, field: &str) -> Option<&str> {
         let term = self.0.iter().find(|(name, equal, _)| name == field && *equal);
         term.map(|(_, _, value)| value.as_str())

@@ -1,4 +1,4 @@
-//! The server: requests in, answers out.
+//! The server, which turns requests into responses.
 
 mod builder;
 mod call;
@@ -40,47 +40,47 @@ use std::{
 };
 use tokio::sync::Semaphore;
 
-/// The largest body of a request, as of the API server.
+/// The largest request body, as in the API server.
 const LARGEST_BODY: usize = 3 << 20;
 
-/// The warning of the API server about Jobs that are deleted without a policy.
+/// The warning of the API server about the deletion of Jobs without a propagation policy.
 const PODS_STAY: &str = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to \
     remove them or set propagationPolicy=Orphan to suppress this warning";
 
-/// The body of an answer.
+/// The body of a response.
 pub type Body = UnsyncBoxBody<Bytes, Infallible>;
 
-/// An API server in memory. Clones are the same server; it ends with the last one.
+/// An in-memory API server. Clones share the server, which ends when the last one is dropped.
 ///
-/// It is a service for `kube::Client::new`, and [`serve`](Server::serve) makes it one for kubectl.
+/// The server is a service for `kube::Client::new`, and [`serve`](Server::serve) makes it reachable for kubectl.
 #[derive(Clone)]
 pub struct Server {
     pub(crate) state: Arc<Mutex<State>>,
     world: Arc<World>,
-    /// The sender of requests without credentials.
+    /// The user of requests without credentials.
     caller: Arc<User>,
     audit: Option<Audit>,
     faults: Option<faults::Plan>,
-    /// The places of watches.
+    /// Limits the number of concurrent watches.
     watches: Arc<Semaphore>,
 }
 
 impl Server {
-    /// Starts a server without objects but those that every cluster has. Everybody whom it knows may do everything.
+    /// Starts a server with only the objects that every cluster has. All its users may do everything.
     ///
     /// # Panics
     ///
-    /// Outside of a runtime of tokio, which runs its garbage collector.
+    /// Outside of a tokio runtime, which runs the garbage collector.
     pub fn start() -> Self {
         Self::builder().start()
     }
 
-    /// Begins a server with roles, an audit log or faults.
+    /// Returns a builder, for example for a server with RBAC, an audit log or faults.
     pub fn builder() -> Builder {
         Builder::default()
     }
 
-    /// Answers a request, without faults.
+    /// Responds to a request, without faults.
     pub async fn answer<B>(&self, request: Request<B>) -> Response<Body>
     where
         B: HttpBody,
@@ -147,7 +147,7 @@ impl Server {
             return response;
         }
         entry.ended(response.status().as_u16(), status.as_ref());
-        // The line is written when the body ends.
+        // The event is written when the body ends.
         response.map(|body| {
             body.map_frame(move |frame| {
                 let _until_the_end = &entry;
@@ -157,7 +157,7 @@ impl Server {
         })
     }
 
-    /// The answer to a request, which begins anew after each call of webhooks that has to be made first.
+    /// The response to a request. The request is started again whenever webhooks have to be called first.
     async fn answer_of(
         &self,
         request: &ReceivedRequest,
@@ -177,7 +177,7 @@ impl Server {
         }
     }
 
-    /// Whether a path belongs to a group of Kubernetes itself. Those of custom resources end where nothing is served.
+    /// Whether a path belongs to a builtin group. Paths of custom resources exist only while they are served.
     fn has_group(&self, path: &str) -> bool {
         let mut parts = path.split('/').filter(|part| !part.is_empty());
         match (parts.next(), parts.next()) {
@@ -228,7 +228,7 @@ impl Server {
         }
     }
 
-    /// A request about objects, alone with the state.
+    /// Handles a request for objects, with exclusive access to the state.
     fn resource(&self, request: &ReceivedRequest, session: &mut Session) -> Result<Response<Body>, Refusal> {
         let mut state = lock(&self.state);
         std::mem::swap(&mut state.session, session);
@@ -314,13 +314,13 @@ impl Server {
     }
 }
 
-/// A request.
+/// A request with its body.
 struct ReceivedRequest {
     method: Method,
     path: String,
     query: Query,
     headers: HeaderMap,
-    /// None if it is too large.
+    /// None if the body is too large.
     body: Option<Bytes>,
     user: Arc<User>,
 }

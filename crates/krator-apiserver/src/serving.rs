@@ -1,5 +1,5 @@
-//! The server over HTTPS, for kubectl and for operators in processes of their own: on loopback only, with a certificate
-//! and a token of its own.
+//! Serves over HTTPS, for kubectl and for operators in other processes: only on loopback, with its own certificate and
+//! token.
 
 use crate::server::Server;
 use http::Request;
@@ -15,20 +15,20 @@ use tokio_rustls::{
     rustls::{self, pki_types::PrivateKeyDer},
 };
 
-/// A server that is reachable until this is dropped.
+/// A server that is reachable until this value is dropped.
 #[derive(Debug)]
 pub struct Serving {
-    /// Its address, such as `https://127.0.0.1:6443`.
+    /// The URL, such as `https://127.0.0.1:6443`.
     pub url: String,
-    /// The token of clients. Its user may do everything.
+    /// The token for clients, whose user may do everything.
     pub token: String,
-    /// The certificate that clients trust, as PEM.
+    /// The certificate that clients have to trust, as PEM.
     pub certificate: String,
     _until_dropped: oneshot::Sender<()>,
 }
 
 impl Serving {
-    /// A kubeconfig whose user may do everything.
+    /// A kubeconfig for a user that may do everything.
     pub fn kubeconfig(&self) -> String {
         self.kubeconfig_of("admin", &self.token)
     }
@@ -51,17 +51,17 @@ impl Serving {
             }}],
             "current-context": "krator",
         });
-        // JSON is YAML.
+        // JSON is valid YAML.
         format!("{config:#}\n")
     }
 }
 
 impl Server {
-    /// Serves on an address of this machine; port 0 is a free one.
+    /// Serves on an address of this machine; port 0 selects a free port.
     ///
     /// # Errors
     ///
-    /// If the address is reachable from other machines, or nothing can listen there.
+    /// If the address is not a loopback address, or cannot be bound.
     pub async fn serve(&self, address: SocketAddr) -> io::Result<Serving> {
         if !address.ip().is_loopback() {
             let why = "this server is for development, and only listens where other machines cannot reach it";
@@ -87,7 +87,7 @@ impl Server {
         let (until_dropped, dropped) = oneshot::channel();
         let accept = accept(listener, TlsAcceptor::from(Arc::new(config)), self.for_anybody());
         tokio::spawn(async move {
-            // Nothing is ever sent: the channel is closed when the server is to end.
+            // Nothing is sent on the channel: it is closed when serving has to end.
             futures::future::select(Box::pin(accept), dropped).await;
         });
         Ok(Serving {
@@ -99,11 +99,11 @@ impl Server {
     }
 }
 
-/// Accepts connections until it is dropped, and they with it.
+/// Accepts connections. When the future is dropped, the connections are closed.
 async fn accept(listener: TcpListener, acceptor: TlsAcceptor, server: Server) {
     let mut connections = tokio::task::JoinSet::new();
     loop {
-        // A failed connection is lost; the next one may succeed.
+        // A failed connection does not affect the next ones.
         let Ok((stream, _)) = listener.accept().await else {
             continue;
         };
@@ -120,7 +120,7 @@ async fn connection(stream: TcpStream, acceptor: TlsAcceptor, server: Server) {
         let server = server.clone();
         async move { server.deliver(request).await }
     });
-    // A client that breaks off gets no answer, and neither does one whose connection is to be cut.
+    // An aborted connection has no response, and neither has one that a fault closes.
     drop(
         http1::Builder::new()
             .serve_connection(TokioIo::new(stream), service)

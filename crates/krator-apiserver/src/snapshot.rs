@@ -1,13 +1,13 @@
-//! All objects of a server at one moment, for a server that begins with them.
+//! Snapshots of all objects of a server, from which another server can start.
 
 use crate::{definitions, hooks, object::meta, state::State, store::ResourceId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-/// All objects of a server, to be written to a file. It has Secrets in plain text.
+/// All objects of a server, to be written to a file. Secrets are in plain text.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// The last version that the server has given. A restored server goes on from there, so that no version is given twice.
+    /// The last version of the server. A restored server continues after it, so that no version is used twice.
     version: u64,
     resources: Vec<Stored>,
 }
@@ -20,7 +20,7 @@ struct Stored {
 }
 
 impl Snapshot {
-    /// The objects of a server as they are now.
+    /// The present objects of a server.
     pub(crate) fn of(state: &State) -> Self {
         let objects = |of| state.store.list(of, "").map(|(_, object)| Json::clone(object));
         let resources = state.store.resources().map(|of| Stored {
@@ -34,12 +34,12 @@ impl Snapshot {
         }
     }
 
-    /// Stores the objects in a new server. What has no name was not in a server, and is left out.
+    /// Stores the objects in a new server. Objects without a name are skipped, because no server stores them.
     pub(crate) fn restore(self, state: &mut State) {
         state.store.advance(self.version);
         let is_definition =
             |stored: &Stored| stored.group == definitions::GROUP && stored.resource == definitions::RESOURCE;
-        // The kinds come first, so that the objects are of some kind.
+        // Definitions are stored first, so that the kinds of the other objects exist.
         let (kinds, others): (Vec<_>, Vec<_>) = self.resources.into_iter().partition(is_definition);
         for stored in kinds.into_iter().chain(others) {
             let of = ResourceId {

@@ -1,4 +1,4 @@
-//! All that a server knows, and how it is asked.
+//! The state of a server.
 
 use crate::{
     expressions::Compiled,
@@ -16,19 +16,18 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// The objects of a server, and the kinds that it serves. Whoever has it has it alone, so that every request is a
-/// transaction.
+/// The objects of a server, and the kinds that it serves. Access is exclusive, so that every request is a transaction.
 pub(crate) struct State {
     pub store: Store,
     pub world: Arc<World>,
     pub kinds: Kinds,
-    /// The users that the server knows by their tokens.
+    /// The users and their tokens.
     pub users: Users,
-    /// Whether roles decide who may do what; otherwise everybody may do everything.
+    /// Whether RBAC authorizes requests; otherwise all users may do everything.
     pub rbac: bool,
-    /// The webhook calls of the request that holds the state.
+    /// The webhook calls and warnings of the request that has the state.
     pub session: Session,
-    /// The expressions of configurations of admission, each with the version of the object that has them.
+    /// The compiled expressions of admission configurations, each with the version of its object.
     pub compiled: BTreeMap<String, (String, Arc<Compiled>)>,
 }
 
@@ -60,11 +59,11 @@ impl State {
         state
     }
 
-    /// Whether new objects may be made in a namespace.
+    /// Checks whether objects may be created in a namespace.
     ///
     /// # Errors
     ///
-    /// If there is no such namespace, or it is being deleted.
+    /// If the namespace does not exist, or is being deleted.
     pub fn check_namespace(&self, name: &str, about: crate::refusal::About) -> Result<(), Refusal> {
         let about_namespace = crate::refusal::About::new("", "namespaces", name);
         let namespace = self.store.get(&namespaces(), &Key::new("", name));
@@ -86,7 +85,7 @@ impl State {
     }
 }
 
-/// The state, alone. A request that has panicked has not left it half changed: it stores whole objects only.
+/// Locks the state. A panicking request leaves the state consistent, because only whole objects are stored.
 pub(crate) fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -96,7 +95,7 @@ pub(crate) fn namespaces() -> ResourceId {
     core("namespaces")
 }
 
-/// A resource of the group without a name.
+/// A resource of the core group.
 pub(crate) fn core(resource: &str) -> ResourceId {
     id("", resource)
 }
@@ -109,7 +108,7 @@ pub(crate) fn id(group: &str, resource: &str) -> ResourceId {
     }
 }
 
-/// Takes the metadata from a new object that only the server may give.
+/// Removes the metadata that only the server may set from a new object.
 pub(crate) fn clear(object: &mut Json) {
     for key in [
         "creationTimestamp",
@@ -122,14 +121,15 @@ pub(crate) fn clear(object: &mut Json) {
     }
 }
 
-/// Gives a new object the metadata that only the server may give.
+/// Sets the metadata that only the server may set in a new object.
 pub(crate) fn stamp(object: &mut Json, world: &World) {
     clear(object);
     crate::object::set_meta(object, "creationTimestamp", world.time().into());
     crate::object::set_meta(object, "uid", world.uid().into());
 }
 
-/// Completes `generateName` as the API server does: five characters without vowels, which spell nothing.
+/// Generates a name from `generateName` as the API server does: with five characters without vowels, which do not form
+/// words.
 pub(crate) fn generated_name(object: &Json, world: &World) -> String {
     const CHARACTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
     let base: String = meta(object, "generateName").chars().take(58).collect();

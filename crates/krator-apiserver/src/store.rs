@@ -1,4 +1,4 @@
-//! Objects in memory, their versions and their latest changes. It knows nothing of what is in them but their metadata.
+//! Objects in memory, their versions and their latest changes. The store reads only the metadata of objects.
 
 pub(crate) mod versions;
 
@@ -11,9 +11,9 @@ use std::{
 };
 use versions::{Version, Versions};
 
-/// The number of changes of a resource that are remembered. A watch from an earlier version has to list again.
+/// The number of changes that are kept for each resource. A watch from an earlier version has to list again.
 const HISTORY: usize = 16_384;
-/// How large the objects of these changes may be in all, in bytes of JSON. In memory they take several times as much.
+/// The largest total size of the objects in these changes, in bytes of JSON. In memory they take several times as much.
 const HISTORY_BYTES: usize = 16 << 20;
 
 /// A group and the plural name of a resource.
@@ -23,7 +23,7 @@ pub(crate) struct ResourceId {
     pub resource: String,
 }
 
-/// The key of an object. The namespace of an object of the whole cluster is empty.
+/// The key of an object. The namespace of a cluster-scoped object is empty.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Key {
     pub namespace: String,
@@ -46,7 +46,7 @@ impl Key {
 /// A change of one object.
 #[derive(Debug)]
 pub(crate) struct Change {
-    /// The version that it made.
+    /// The version of the change.
     pub version: u64,
     /// The object before; `None` if it is new.
     pub before: Option<Arc<Json>>,
@@ -54,18 +54,18 @@ pub(crate) struct Change {
     pub after: Arc<Json>,
     /// The size of the object after, in bytes of JSON.
     size: usize,
-    /// Whether the object is gone.
+    /// Whether the object was removed.
     pub deleted: bool,
-    /// The event of a watch, once one has needed it.
+    /// The encoded watch event, once it was needed.
     pub written: OnceLock<Written>,
 }
 
-/// An event of a watch as it is sent.
+/// An encoded watch event.
 #[derive(Debug)]
 pub(crate) struct Written {
     /// The type of the event.
     pub what: &'static str,
-    /// The version of the API that the object is in.
+    /// The API version of the object.
     pub version: String,
     pub line: Bytes,
 }
@@ -74,9 +74,9 @@ pub(crate) struct Written {
 struct Table {
     objects: BTreeMap<Key, Arc<Json>>,
     changes: VecDeque<Arc<Change>>,
-    /// How large the objects of the changes are in all.
+    /// The total size of the objects in the changes.
     bytes: usize,
-    /// The version of the last change that was forgotten.
+    /// The version of the last dropped change.
     forgotten: u64,
 }
 
@@ -84,7 +84,7 @@ struct Table {
 pub(crate) struct Store {
     version: Version,
     tables: BTreeMap<ResourceId, Table>,
-    /// The keys of the objects that name a uid as their owner.
+    /// The keys of objects by the uids of their owners.
     dependents: BTreeMap<String, BTreeSet<(ResourceId, Key)>>,
     /// The keys of the objects that are being deleted.
     deleting: BTreeSet<(ResourceId, Key)>,
@@ -104,7 +104,7 @@ impl Default for Store {
     }
 }
 
-/// Changes that are no longer remembered.
+/// The requested changes were dropped.
 pub(crate) struct Forgotten;
 
 /// The changes since a version, for a watch.
@@ -113,7 +113,7 @@ pub(crate) struct WatchUpdate {
     pub version: u64,
 }
 
-/// Whether nothing has changed by which an object is found.
+/// Whether the indexes have the same entries for both states of an object.
 fn is_found_alike(before: &Json, after: &Json) -> bool {
     meta(before, "uid") == meta(after, "uid")
         && is_deleting(before) == is_deleting(after)
@@ -126,12 +126,12 @@ impl Store {
         self.version.last()
     }
 
-    /// Gives only versions after this one from now on.
+    /// Continues after this version.
     pub fn advance(&mut self, version: u64) {
         self.version.advance(version);
     }
 
-    /// Tells of each new version.
+    /// Notifies of each new version.
     pub fn versions(&self) -> Versions {
         self.version.subscribe()
     }
@@ -140,7 +140,7 @@ impl Store {
         self.tables.get(id)?.objects.get(key)
     }
 
-    /// The objects of a resource in the order of their keys; of one namespace unless it is empty.
+    /// The objects of a resource in the order of their keys, in one namespace or, if `namespace` is empty, in all.
     pub fn list<'a>(
         &'a self,
         id: &ResourceId,
@@ -156,7 +156,7 @@ impl Store {
             .take_while(move |(key, _)| namespace.is_empty() || key.namespace == namespace)
     }
 
-    /// A store with the objects of some resources as they are now.
+    /// A store with copies of the present objects of some resources.
     pub fn copy_of(&self, resources: &[ResourceId]) -> Self {
         let mut copy = Self::default();
         for id in resources {
@@ -166,7 +166,7 @@ impl Store {
         copy
     }
 
-    /// The resources of which there is or was an object.
+    /// The resources that have or had objects.
     pub fn resources(&self) -> impl Iterator<Item = &ResourceId> {
         self.tables.keys()
     }
@@ -176,7 +176,7 @@ impl Store {
         self.uids.get(uid)
     }
 
-    /// The objects that name a uid as their owner.
+    /// The objects that have an owner reference with a uid.
     pub fn dependents(&self, uid: &str) -> Vec<(ResourceId, Key)> {
         self.dependents.get(uid).into_iter().flatten().cloned().collect()
     }
@@ -186,7 +186,7 @@ impl Store {
         self.deleting.iter()
     }
 
-    /// The uids that objects name as their owners.
+    /// The uids in owner references.
     pub fn owners(&self) -> impl Iterator<Item = &str> {
         self.dependents.keys().map(String::as_str)
     }
@@ -215,8 +215,8 @@ impl Store {
         after
     }
 
-    /// Reads the objects of a resource anew, as after a change of their definition: they keep their versions, and no watch
-    /// learns of it.
+    /// Rereads the objects of a resource after a change of their definition. They keep their versions, and watches get
+    /// no event.
     pub fn read_again(&mut self, id: &ResourceId, read: impl Fn(&Json) -> Json) {
         let objects = self.tables.get_mut(id).map(|table| table.objects.values_mut());
         for object in objects.into_iter().flatten() {
@@ -236,7 +236,7 @@ impl Store {
         Some(last)
     }
 
-    /// The changes of a resource since a version, and the version now.
+    /// The changes of a resource since a version, and the current version.
     pub fn changes_since(&self, id: &ResourceId, since: u64) -> WatchUpdate {
         WatchUpdate {
             changes: self.changes(id, since),

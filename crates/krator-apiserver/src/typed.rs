@@ -1,5 +1,5 @@
-//! Operations on objects whose type is known, after package `typed` of structured-merge-diff. Everything here
-//! except [`validate`] expects values that were validated, and therefore cannot fail.
+//! Operations on objects of a known type, after package `typed` of structured-merge-diff. Except for [`validate`], they
+//! expect validated values, and therefore cannot fail.
 
 mod validate;
 mod fields;
@@ -17,17 +17,17 @@ pub(crate) use validate::{Duplicates, validate};
 
 use serde_json::{Map, Value as Json};
 
-/// The map that a value is. `null` is a map without entries.
+/// The value as a map. `null` counts as an empty map.
 fn as_map(value: Option<&Json>) -> Option<&Map<String, Json>> {
     value.and_then(Json::as_object)
 }
 
-/// The list that a value is. `null` is a list without items.
+/// The value as a list. `null` counts as an empty list.
 fn as_list(value: Option<&Json>) -> Option<&[Json]> {
     value.and_then(Json::as_array).map(Vec::as_slice)
 }
 
-/// Two maps or lists without contents are leaves, so that `null` and an empty one stay different.
+/// Two empty maps or lists are treated as leaves, so that `null` and an empty one remain different.
 fn both_empty(left: Option<usize>, right: Option<usize>) -> bool {
     left.unwrap_or(0) == 0 && right.unwrap_or(0) == 0
 }

@@ -1,6 +1,7 @@
-//! The types of objects as merges see them, after `schema/elements.go` of structured-merge-diff: what is a leaf, which
-//! lists are sets or maps with keys, and where unknown fields may be. Types refer to each other by number in an arena,
-//! because some of them contain themselves. `k8s.io/kube-openapi/pkg/schemaconv` makes them from OpenAPI documents.
+//! The types of objects for merges, after `schema/elements.go` of structured-merge-diff: which values are leaves, which
+//! lists are sets or maps with keys, and where unknown fields are allowed. Types refer to each other by number in an
+//! arena, because some are recursive. They are created from OpenAPI documents, as by
+//! `k8s.io/kube-openapi/pkg/schemaconv`.
 
 mod openapi;
 mod custom;
@@ -12,7 +13,7 @@ use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The types of the kinds that OpenAPI documents describe.
+/// The types of the kinds in OpenAPI documents.
 #[derive(Debug, Clone, Default)]
 pub struct Types {
     kinds: Arc<BTreeMap<GroupVersionKind, Type>>,
@@ -27,7 +28,7 @@ struct GroupVersionKind {
 
 impl Types {
     /// The types in OpenAPI v3 documents, such as `/openapi/v3/apis/apps/v1` of an API server. A schema that occurs in
-    /// several documents has to be the same in all of them. Kinds are found by `x-kubernetes-group-version-kind`.
+    /// several documents must be the same in all of them. Kinds are found by `x-kubernetes-group-version-kind`.
     pub fn from_openapi(documents: &[Json]) -> Self {
         openapi::read(documents)
     }
@@ -42,7 +43,7 @@ impl Types {
     }
 }
 
-/// The type of the objects of one kind in one version. Clones are cheap.
+/// The type of the objects of a kind in one of its versions. Clones are cheap.
 #[derive(Debug, Clone)]
 pub struct Type {
     arena: Arc<Arena>,
@@ -60,13 +61,13 @@ struct Versions {
 }
 
 impl Type {
-    /// The type of a custom resource with a schema, or without one. `metadata` is always ObjectMeta.
+    /// The type of a custom resource, with or without a schema. With a schema, `metadata` is always ObjectMeta.
     pub fn of_custom_resource(schema: Option<&Json>) -> Self {
         custom::read(schema)
     }
 
-    /// Adds the types that the same objects have in all versions of their definition, by `apiVersion`, and what converts them:
-    /// field managers remember in which version they wrote.
+    /// Adds the types of all versions of the definition, by `apiVersion`, and their converter. They are needed because
+    /// field managers may have written in other versions.
     #[must_use]
     pub(crate) fn with_versions(self, types: BTreeMap<String, Type>, converter: Converter) -> Self {
         Self {
@@ -75,7 +76,7 @@ impl Type {
         }
     }
 
-    /// The type of a kind of Kubernetes itself; `empty` is what [`empty`](Self::empty) gives.
+    /// The type of a builtin kind; `empty` is the result of [`empty`](Self::empty).
     #[must_use]
     pub fn with_empty(self, empty: Json) -> Self {
         Self {
@@ -84,18 +85,18 @@ impl Type {
         }
     }
 
-    /// The new object of this type in a Go program, without `apiVersion` and `kind`: built-in kinds have the
-    /// fields that Go writes even if they are empty, custom resources have none. Creation is a change of this object.
+    /// The empty object of this type, without `apiVersion` and `kind`, from which a creation starts: for builtin kinds
+    /// it has the empty fields that Go encodes, and for custom resources none.
     pub fn empty(&self) -> &Json {
         &self.empty
     }
 
-    /// An object in another version, with its type there. There is none for versions of Kubernetes' own kinds, whose
-    /// field managers the API server forgets; those of custom resources it converts.
+    /// An object in another version, with its type there. There is none for other versions of builtin kinds, whose
+    /// field managers the API server drops; custom resources are converted.
     ///
     /// # Errors
     ///
-    /// If it cannot be converted.
+    /// If the conversion fails.
     pub(crate) fn convert(&self, object: &Json, to: &str) -> Result<Option<(Json, &Type)>, String> {
         let Some(versions) = &self.versions else {
             return Ok(None);
@@ -113,22 +114,22 @@ impl Type {
     }
 }
 
-/// The number of a type in an [`Arena`].
+/// The index of a type in an [`Arena`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct TypeId(usize);
 
-/// All types of some documents.
+/// All types of a set of documents.
 #[derive(Debug)]
 pub(crate) struct Arena {
     atoms: Vec<Atom>,
 }
 
 impl Arena {
-    /// The type of what no value can be, and of a field that is not declared.
+    /// The type without values, which undeclared fields have.
     pub(crate) const NOTHING: TypeId = TypeId(0);
-    /// The type of values that are leaves, whatever they contain.
+    /// The type of values that are always leaves.
     const ATOMIC: TypeId = TypeId(1);
-    /// The type of values that are merged by what they are: maps by key, everything else as leaves.
+    /// The type of values that are merged by their JSON type: maps by key, all others as leaves.
     const DEDUCED: TypeId = TypeId(2);
 
     fn new() -> Self {
@@ -154,7 +155,7 @@ impl Arena {
         }
     }
 
-    /// A place for a type that is not known yet.
+    /// Adds a placeholder for a type that is defined later.
     fn reserve(&mut self) -> TypeId {
         self.add(Atom::default())
     }
@@ -169,7 +170,7 @@ impl Arena {
     }
 }
 
-/// The forms of values of a type: one or several of a scalar, a list and a map.
+/// The forms of values of a type: at least one of a scalar, a list and a map.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Atom {
     pub(crate) scalar: Option<Scalar>,
@@ -193,22 +194,22 @@ pub(crate) struct List {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ListKind {
-    /// A leaf.
+    /// The list is a leaf.
     Atomic,
-    /// Its items are scalars, and each occurs once.
+    /// The items are unique scalars.
     Set,
-    /// Its items are maps, and the values of these keys occur once.
+    /// The items are maps, which are unique by the values of these keys.
     Map(Vec<String>),
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Map {
-    /// The name of the Go type, where there is one.
+    /// The name of the Go type, if there is one.
     pub(crate) name: String,
     pub(crate) fields: BTreeMap<String, Field>,
-    /// The type of the values that are not `fields`; [`Arena::NOTHING`] if there may be none.
+    /// The type of the values that are not in `fields`; [`Arena::NOTHING`] if there are none.
     pub(crate) element: TypeId,
-    /// Whether it is a leaf.
+    /// Whether the map is a leaf.
     pub(crate) atomic: bool,
 }
 
@@ -218,7 +219,8 @@ impl Map {
         self.fields.get(key).map_or(self.element, |field| field.type_)
     }
 
-    /// Whether nothing is known of it: neither `x-kubernetes-map-type` nor fields can say something of such a map.
+    /// Whether no fields are declared and the values are merged by their JSON type. The adaptation to a changed schema
+    /// skips such a map, even if `x-kubernetes-map-type` makes it atomic.
     pub(crate) fn is_deduced(&self) -> bool {
         self.element == Arena::DEDUCED && self.fields.is_empty()
     }
@@ -227,19 +229,19 @@ impl Map {
 #[derive(Debug, Clone)]
 pub(crate) struct Field {
     pub(crate) type_: TypeId,
-    /// The value of a key of list items that lack it.
+    /// The default of a key of list items.
     pub(crate) default: Option<Json>,
     pub(crate) patch: PatchMeta,
 }
 
-/// The treatment of a field by strategic merge patches.
+/// How strategic merge patches treat a field.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PatchMeta {
     pub(crate) strategies: Vec<String>,
     pub(crate) merge_key: String,
 }
 
-/// The form of a value by its type, after `deduceAtom`.
+/// The forms of a value that remain for its type, after `deduceAtom`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deduced<'a> {
     scalar: Option<Scalar>,
@@ -247,7 +249,7 @@ pub(crate) struct Deduced<'a> {
     map: Option<&'a Map>,
 }
 
-/// The treatment of a value.
+/// How a value is merged.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Shape<'a> {
     Map(&'a Map),
@@ -258,7 +260,8 @@ pub(crate) enum Shape<'a> {
 }
 
 impl Atom {
-    /// Narrows the type to what the value is. A value that is `null`, absent or none of what it may be tells nothing.
+    /// Narrows the type to the form of the value. A value that is `null`, absent or of no allowed form does not narrow
+    /// it.
     pub(crate) fn deduce(&self, value: Option<&Json>) -> Deduced<'_> {
         let mut deduced = Deduced {
             scalar: self.scalar,
@@ -278,7 +281,7 @@ impl Atom {
 }
 
 impl<'a> Deduced<'a> {
-    /// Whether both say the same of values of one type.
+    /// Whether both have the same forms of values.
     pub(crate) fn agrees(&self, other: &Self) -> bool {
         let kinds = |of: &Self| (of.scalar.is_some(), of.list.is_some(), of.map.is_some());
         kinds(self) == kinds(other)

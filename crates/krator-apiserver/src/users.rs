@@ -5,17 +5,17 @@ use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 
-/// The group that may do everything.
+/// The group whose users may do everything.
 pub(crate) const MASTERS: &str = "system:masters";
-/// The group of everybody whom the server knows.
+/// The group of all authenticated users.
 pub(crate) const AUTHENTICATED: &str = "system:authenticated";
-/// The group of everybody else.
+/// The group of unauthenticated users.
 pub(crate) const UNAUTHENTICATED: &str = "system:unauthenticated";
-/// The name of those who do not say who they are.
+/// The name of the user without credentials.
 pub(crate) const ANONYMOUS: &str = "system:anonymous";
-/// The prefix of the names of service accounts; namespace and name follow.
+/// The prefix of the user names of service accounts, before the namespace and the name.
 pub(crate) const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
-/// The extra field in which users of service accounts have the id of their token.
+/// The extra field with the id of a service account's token.
 const CREDENTIAL_ID: &str = "authentication.kubernetes.io/credential-id";
 
 /// The sender of a request.
@@ -28,7 +28,7 @@ pub(crate) struct User {
 }
 
 impl User {
-    /// A user who has authenticated.
+    /// An authenticated user.
     pub fn new(name: &str, groups: &[&str]) -> Self {
         let mut groups: Vec<String> = groups.iter().map(|&group| group.to_owned()).collect();
         if !groups.iter().any(|group| group == AUTHENTICATED) {
@@ -41,12 +41,12 @@ impl User {
         }
     }
 
-    /// The user that may do everything.
+    /// A user that may do everything.
     pub fn admin() -> Self {
         Self::new("admin", &[MASTERS])
     }
 
-    /// The anonymous user.
+    /// The user without credentials.
     pub fn anonymous() -> Self {
         Self {
             name: ANONYMOUS.to_owned(),
@@ -72,7 +72,7 @@ impl User {
         self.groups.iter().any(|known| known == group)
     }
 
-    /// `UserInfo` of `authentication.k8s.io/v1`.
+    /// The user as `UserInfo` of `authentication.k8s.io/v1`.
     pub fn info(&self) -> Json {
         let mut info = Json::Object(of_texts([("username", self.name.as_str()), ("uid", &self.uid)]));
         if !self.groups.is_empty() {
@@ -85,7 +85,7 @@ impl User {
     }
 }
 
-/// The groups of a service account, but for that of everybody.
+/// The groups of a service account, except for the group of all authenticated users.
 pub(crate) fn service_account_groups(namespace: &str) -> [String; 2] {
     [
         "system:serviceaccounts".to_owned(),
@@ -93,14 +93,14 @@ pub(crate) fn service_account_groups(namespace: &str) -> [String; 2] {
     ]
 }
 
-/// The namespace and the name in the name of a service account's user.
+/// The namespace and the name of a service account, from its user name.
 pub(crate) fn split_service_account(user: &str) -> Option<(&str, &str)> {
     let (namespace, name) = user.strip_prefix(SERVICE_ACCOUNT)?.split_once(':')?;
     let is_valid = !namespace.is_empty() && !name.is_empty() && !name.contains(':');
     is_valid.then_some((namespace, name))
 }
 
-/// A service account, which is another one after it was deleted and created again.
+/// A service account. The uid distinguishes it from a former account with its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Account {
     pub namespace: String,
@@ -108,21 +108,21 @@ pub(crate) struct Account {
     pub uid: String,
 }
 
-/// Whom a token stands for.
+/// The owner of a token.
 #[derive(Debug, Clone)]
 pub(crate) struct TokenOwner {
     pub user: User,
-    /// The service account that has to exist still.
+    /// The service account, which must still exist.
     pub account: Option<Account>,
     until: Option<Timestamp>,
 }
 
-/// The tokens.
+/// The tokens and their owners.
 #[derive(Debug, Default)]
 pub(crate) struct Users(BTreeMap<String, TokenOwner>);
 
 impl Users {
-    /// Makes a token for a user.
+    /// Creates a token for a user.
     pub fn add(&mut self, user: User) -> String {
         let token = token();
         let known = TokenOwner {
@@ -134,7 +134,7 @@ impl Users {
         token
     }
 
-    /// Makes a token for a service account, which is of no use after a time.
+    /// Creates a token for a service account, which expires at a time.
     pub fn add_account(&mut self, account: Account, until: Timestamp, world: &World) -> String {
         let token = token();
         let id = world.uid();
@@ -147,7 +147,7 @@ impl Users {
         token
     }
 
-    /// Whom a token stands for now.
+    /// The owner of a token, unless the token has expired.
     pub fn find(&self, token: &str, now: Timestamp) -> Option<&TokenOwner> {
         let known = self.0.get(token)?;
         known.until.is_none_or(|until| now < until).then_some(known)

@@ -1,10 +1,11 @@
-//! How Go's libraries compare and print JSON values: `value/value.go` of structured-merge-diff, `fmt` and
-//! `encoding/json`. Messages of the API server contain values in these forms, and the order of field sets depends on it.
+//! Compares and prints JSON values like Go's libraries: `value/value.go` of structured-merge-diff, `fmt` and
+//! `encoding/json`. Messages of the API server contain values in these forms, and the order of field sets depends on
+//! the comparison.
 
 use serde_json::{Map, Number, Value as Json};
 use std::cmp::Ordering;
 
-/// A number as structured-merge-diff sees it: integers fit into 64 bits, everything else is a float.
+/// A number in structured-merge-diff: integers fit into 64 bits, all others are floats.
 enum Numeric {
     Int(i64),
     Float(f64),
@@ -31,7 +32,7 @@ fn compare_numbers(a: &Number, b: &Number) -> Ordering {
     }
 }
 
-/// The place of a type in the order of values.
+/// The rank of a type in the order of values.
 fn rank(value: &Json) -> u8 {
     match value {
         Json::Number(_) => 0,
@@ -68,8 +69,8 @@ fn compare_all<'a>(mut pairs: impl Iterator<Item = (&'a Json, &'a Json)>, rest: 
         .unwrap_or(rest)
 }
 
-/// Whether two values are the same. The order of keys in objects does not count, and neither does whether a number is
-/// written as an integer or as a float.
+/// Whether two values are equal. The order of keys in objects is ignored, and an integer equals the float of the same
+/// value.
 pub(crate) fn equal(a: &Json, b: &Json) -> bool {
     match (a, b) {
         (Json::Array(a), Json::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b)),
@@ -86,7 +87,8 @@ fn sorted_keys(map: &Map<String, Json>) -> Vec<&String> {
     keys
 }
 
-/// A float as Go's `%v` and JSON encoders write it: with an exponent if that is below `lowest` or at least 21.
+/// A float as formatted by Go's `%v` and JSON encoders: with an exponent if the exponent is below `lowest` or at least
+/// 21.
 fn float_text(float: f64, lowest: i32) -> String {
     let scientific = format!("{float:e}");
     let Some((mantissa, exponent)) = scientific.split_once('e') else {
@@ -107,7 +109,7 @@ fn number_text(number: &Number, lowest: i32) -> String {
     }
 }
 
-/// A value in the path of a field, after `value.ToString`.
+/// A value in a field path, after `value.ToString`.
 pub(crate) fn display(value: &Json) -> String {
     match value {
         Json::Null => "null".to_owned(),
@@ -122,7 +124,7 @@ pub(crate) fn display(value: &Json) -> String {
     }
 }
 
-/// A value as `%v` prints it.
+/// A value as formatted by `%v`.
 pub(crate) fn plain(value: &Json) -> String {
     match value {
         Json::Null => "<nil>".to_owned(),
@@ -139,13 +141,13 @@ pub(crate) fn plain(value: &Json) -> String {
     }
 }
 
-/// A list of strings as `%#v` prints it.
+/// A list of strings as formatted by `%#v`.
 pub(crate) fn go_strings(texts: &[&str]) -> String {
     let texts: Vec<String> = texts.iter().map(|text| format!("{text:?}")).collect();
     format!("[]string{{{}}}", texts.join(", "))
 }
 
-/// The name of the Go type that holds the value, as `%T` prints it.
+/// The name of the Go type of the value, as formatted by `%T`.
 pub(crate) fn go_type(value: &Json) -> &'static str {
     match value {
         Json::Null => "<nil>",
@@ -158,7 +160,7 @@ pub(crate) fn go_type(value: &Json) -> &'static str {
     }
 }
 
-/// A value as `encoding/json` writes it: keys in order, and the characters of HTML escaped.
+/// A value as encoded by `encoding/json`: with sorted keys, and with characters of HTML escaped.
 pub(crate) fn go_json(value: &Json) -> String {
     match value {
         Json::Null | Json::Bool(_) => value.to_string(),

@@ -1,4 +1,4 @@
-//! Watches: the changes of the objects of a kind, as they happen.
+//! Watches, which stream the changes of the objects of a kind.
 
 use crate::{
     answer::{self, Include},
@@ -24,9 +24,9 @@ use tokio::{
     time::Instant,
 };
 
-/// The interval of bookmarks when nothing happens.
+/// The interval between bookmarks.
 const BOOKMARKS: Duration = Duration::from_secs(60);
-/// The duration of a watch when the client does not say.
+/// The duration of a watch without a timeout of the client.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(1_800);
 
 /// The parameters of a watch.
@@ -39,43 +39,43 @@ pub(crate) struct Watch {
     /// The version of the last change that was sent.
     version: u64,
     versions: Versions,
-    /// Events that were not sent yet, as what they are made of: a client that reads slowly costs no copies of objects.
+    /// Unsent events. They share the stored objects, so a slow client causes no copies.
     waiting: VecDeque<Waiting>,
     ends: Instant,
     next_bookmark: Instant,
-    /// Whether a table has shown its columns.
+    /// Whether an event has contained the columns of the table.
     has_columns: bool,
     is_over: bool,
     _place: OwnedSemaphorePermit,
 }
 
-/// An event that is to be sent.
+/// An unsent event.
 enum Waiting {
     Line(Bytes),
-    /// An object that was there when the watch began.
+    /// An object that existed when the watch began.
     Initial(Arc<Json>),
     Change(Arc<Change>),
 }
 
-/// The places of watches. A server has no more watches at a time, so that its memory is bounded.
+/// The largest number of concurrent watches, which bounds the memory of a server.
 pub(crate) const WATCHES: usize = 1_000;
 
-/// Takes a place for a watch.
+/// Reserves a place for a watch.
 ///
 /// # Errors
 ///
-/// If there is none, in the words in which a real server refuses requests that are too many.
+/// If no place is free, with the message of a real server for too many requests.
 pub(crate) fn place(places: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Refusal> {
     let place = Arc::clone(places).try_acquire_owned();
     place.map_err(|_| Refusal::too_many_requests("Too many requests, please try again later.", 1))
 }
 
 impl Watch {
-    /// Begins a watch.
+    /// Starts a watch.
     ///
     /// # Errors
     ///
-    /// If the request cannot be read, or an object cannot be converted.
+    /// If the request is malformed, or an object cannot be converted.
     pub fn begin(
         state: &State,
         kind: &Arc<Kind>,
@@ -135,7 +135,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Takes what has happened since.
+    /// Adds the changes of an update.
     fn catch_up(&mut self, update: &WatchUpdate) {
         match &update.changes {
             Ok(changes) => {
@@ -151,11 +151,11 @@ impl Watch {
         }
     }
 
-    /// The event as it is sent, if at all.
+    /// The encoded event, or none if it is not sent.
     ///
     /// # Errors
     ///
-    /// If the object cannot be converted.
+    /// If the conversion of the object fails.
     fn written(&mut self, waiting: Waiting) -> Result<Option<Bytes>, Refusal> {
         Ok(match waiting {
             Waiting::Line(line) => Some(line),
@@ -164,7 +164,7 @@ impl Watch {
         })
     }
 
-    /// An object that begins or ends to be selected is added or deleted, as far as this watch knows.
+    /// Encodes a change. An object that enters or leaves the selection is reported as added or deleted.
     fn change(&mut self, change: &Change) -> Result<Option<Bytes>, Refusal> {
         let kind = Arc::clone(&self.kind);
         let selects = |object: &Json| self.selection.selects(&kind, object);
@@ -189,7 +189,7 @@ impl Watch {
         })
     }
 
-    /// Whole objects are written once for all watches of a version.
+    /// Encodes an event with the whole object, once for all watches of a version.
     fn whole(&mut self, what: &'static str, change: &Change, object: &Json) -> Bytes {
         if self.form != MediaType::Objects {
             return self.object(what, object);
@@ -222,7 +222,7 @@ impl Watch {
         self.waiting.push_back(Waiting::Line(line(what, object)));
     }
 
-    /// The events of the watch as they are sent.
+    /// The encoded events of the watch.
     pub fn stream(self, state: Arc<Mutex<State>>) -> impl Stream<Item = Bytes> + Send + 'static {
         futures::stream::unfold((self, state), |(mut watch, state)| async move {
             let line = watch.next(&state).await?;
@@ -233,7 +233,7 @@ impl Watch {
     async fn next(&mut self, state: &Mutex<State>) -> Option<Bytes> {
         loop {
             while let Some(waiting) = self.waiting.pop_front() {
-                // A real server closes a watch of objects that it cannot convert.
+                // A real server closes a watch if an object cannot be converted.
                 if let Some(line) = self.written(waiting).ok()? {
                     return Some(line);
                 }
@@ -241,7 +241,7 @@ impl Watch {
             if self.is_over {
                 return None;
             }
-            // Each change wakes all watches; those of other kinds go to sleep again.
+            // Each change wakes all watches, including those of other kinds.
             tokio::select! {
                 biased;
                 () = tokio::time::sleep_until(self.ends) => return None,
@@ -251,7 +251,7 @@ impl Watch {
                     self.send("BOOKMARK", &object);
                 }
                 changed = self.versions.changed() => {
-                    // The server is gone.
+                    // Fails if the server was dropped.
                     changed.ok()?;
                     let update = lock(state).store.changes_since(&self.kind.id, self.version);
                     self.catch_up(&update);

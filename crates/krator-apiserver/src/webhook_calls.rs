@@ -1,4 +1,4 @@
-//! The webhook calls of a request, and the responses so far.
+//! The webhook calls of a request, and their responses.
 
 use crate::world::World;
 use serde_json::Value as Json;
@@ -7,27 +7,27 @@ use std::{collections::BTreeMap, time::Duration};
 /// A call of a webhook.
 #[derive(Debug, Clone)]
 pub(crate) struct WebhookCall {
-    /// The identity of the call.
+    /// The identity of the call, by which later attempts find its response.
     pub key: String,
     /// The `AdmissionRequest`, without a uid.
     pub request: Json,
     pub client: Json,
     pub timeout: Duration,
-    /// Whether the answer may change the object.
+    /// Whether the response may contain a patch.
     pub mutates: bool,
 }
 
-/// The `AdmissionResponse`, or why there is none.
+/// The `AdmissionResponse`, or an error message.
 pub(crate) type WebhookResponse = Result<Json, String>;
 
-/// The data that a request keeps between attempts.
+/// The data of a request that is kept between its attempts.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
     answers: BTreeMap<String, WebhookResponse>,
     /// The calls that have to be made before the next attempt.
     wanted: Vec<WebhookCall>,
     warnings: Vec<String>,
-    /// The uid of the new object, so that all attempts ask about the same one.
+    /// The uid of the new object, which is the same in all attempts.
     uid: Option<String>,
     /// The generated name of the new object.
     pub name: Option<String>,
@@ -48,7 +48,7 @@ impl Session {
         !self.wanted.is_empty()
     }
 
-    /// Begins another attempt, and tells what is to be asked before it.
+    /// Starts another attempt, and returns the calls that have to be made before it.
     pub fn again(&mut self) -> Vec<WebhookCall> {
         self.warnings.clear();
         std::mem::take(&mut self.wanted)
@@ -58,7 +58,7 @@ impl Session {
         self.answers.insert(key, answer);
     }
 
-    /// Warns the client, once of each thing.
+    /// Adds a warning for the client, unless it was added before.
     pub fn warn(&mut self, warning: String) {
         if !self.warnings.contains(&warning) {
             self.warnings.push(warning);
@@ -69,7 +69,7 @@ impl Session {
         &self.warnings
     }
 
-    /// The uid of the object that the request makes, the same in every attempt.
+    /// The uid of the new object, which is the same in all attempts.
     pub fn uid(&mut self, world: &World) -> String {
         let uid = self.uid.get_or_insert_with(|| world.uid());
         uid.clone()

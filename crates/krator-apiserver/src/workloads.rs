@@ -1,7 +1,7 @@
-//! A simulator of workloads, which become ready or fail after a time, on demand: statuses as the controllers of Kubernetes and
-//! a kubelet would write them, although nothing runs here.
+//! A simulator of workloads, which become ready or fail after a time. It writes statuses like the controllers of
+//! Kubernetes and a kubelet, although no pods run.
 //!
-//! Starts are remembered by the clock of tokio, so that tests need not wait.
+//! Times are measured by the clock of tokio, which tests can pause.
 
 use crate::{
     object::{at, is_deleting, meta},
@@ -21,35 +21,36 @@ use std::{
 };
 use tokio::time::{Instant, sleep_until};
 
-/// When Deployments, StatefulSets, DaemonSets, Jobs and Pods become ready, or fail.
+/// Defines when Deployments, StatefulSets, DaemonSets, Jobs and Pods become ready or fail.
 ///
-/// A Job that is ready is complete. StatefulSets and DaemonSets have no status that says that they have failed; those that
-/// fail stay as they begin. A changed spec of a Deployment, a StatefulSet or a DaemonSet begins again.
+/// A Job that is ready is complete. The statuses of StatefulSets and DaemonSets cannot express a failure, so failing
+/// ones keep their first status. A changed spec of a Deployment, a StatefulSet or a DaemonSet restarts it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct WorkloadSimulator {
     ready_after: Option<Duration>,
 }
 
 impl WorkloadSimulator {
-    /// The annotation of a workload with the time after which it becomes ready, such as `5s`. It is stronger than
+    /// The annotation of a workload with the time after which it becomes ready, such as `5s`. It takes precedence over
     /// [`ready_after`](Self::ready_after).
     pub const READY_AFTER: &str = "apiserver.krator.dev/ready-after";
-    /// The annotation of a workload with the time after which it fails. It is stronger than [`READY_AFTER`](Self::READY_AFTER).
+    /// The annotation of a workload with the time after which it fails. It takes precedence over
+    /// [`READY_AFTER`](Self::READY_AFTER).
     pub const FAIL_AFTER: &str = "apiserver.krator.dev/fail-after";
 
-    /// Only workloads with an annotation become anything.
+    /// Simulates only workloads that have an annotation.
     pub fn annotated() -> Self {
         Self::default()
     }
 
-    /// All workloads become ready after a time, unless an annotation says otherwise.
+    /// All workloads become ready after this time, unless they have an annotation.
     pub fn ready_after(time: Duration) -> Self {
         Self {
             ready_after: Some(time),
         }
     }
 
-    /// The outcome of an object, and the time after which it comes. `None` if the object stays as it is.
+    /// The outcome of an object, and the time until then. `None` if its status does not change.
     fn outcome(self, object: &Json) -> Option<(Progress, Duration)> {
         let annotated = |name| {
             let text = at(object, &["metadata", "annotations", name]).as_str()?;
@@ -67,7 +68,7 @@ impl WorkloadSimulator {
     }
 }
 
-/// The kinds whose objects become ready: their groups, kinds and resources, and the writers of their statuses.
+/// The simulated kinds: their groups, kinds and resources, and the field managers of their statuses.
 const WORKLOADS: [[&str; 4]; 5] = [
     ["apps", "Deployment", "deployments", "kube-controller-manager"],
     ["apps", "StatefulSet", "statefulsets", "kube-controller-manager"],
@@ -79,15 +80,15 @@ const WORKLOADS: [[&str; 4]; 5] = [
 /// A workload that has started.
 struct Started {
     since: Instant,
-    /// Whether its outcome has come.
+    /// Whether the outcome was written.
     is_over: bool,
 }
 
-/// A workload, and which of its specs.
+/// The identity of a workload with one of its specs.
 type Workload = (ResourceId, Key, String, i64);
 type Starts = BTreeMap<Workload, Started>;
 
-/// Runs until the server is gone.
+/// Runs until the server is dropped.
 pub(crate) async fn run(state: Weak<Mutex<State>>, simulator: WorkloadSimulator) {
     let Some(mut versions) = state.upgrade().map(|state| lock(&state).store.versions()) else {
         return;
@@ -95,7 +96,7 @@ pub(crate) async fn run(state: Weak<Mutex<State>>, simulator: WorkloadSimulator)
     let mut started = BTreeMap::new();
     loop {
         let Some(strong) = state.upgrade() else { return };
-        // Its own writes are no reason for another round.
+        // The simulator's own writes do not cause another round.
         let next = {
             let mut state = lock(&strong);
             let next = round(&mut state, simulator, &mut started);
@@ -117,7 +118,7 @@ pub(crate) async fn run(state: Weak<Mutex<State>>, simulator: WorkloadSimulator)
     }
 }
 
-/// Looks at all workloads: writes the statuses that are due, and returns when the next one will be.
+/// Writes the statuses of all workloads that are due, and returns the time of the next one.
 fn round(state: &mut State, simulator: WorkloadSimulator, started: &mut Starts) -> Option<Instant> {
     let mut seen = BTreeMap::new();
     let mut next: Option<Instant> = None;
@@ -164,7 +165,7 @@ fn round(state: &mut State, simulator: WorkloadSimulator, started: &mut Starts) 
     next
 }
 
-/// A Job or a Pod begins once; others begin again with each spec.
+/// Identifies a workload. Jobs and Pods start once; others start again with each generation.
 fn workload(kind: &str, resource: &ResourceId, key: &Key, object: &Json) -> Workload {
     let generation = match kind {
         "Job" | "Pod" => 0,
@@ -174,7 +175,7 @@ fn workload(kind: &str, resource: &ResourceId, key: &Key, object: &Json) -> Work
     (resource.clone(), key.clone(), uid, generation)
 }
 
-/// Writes the status of an object as its controller would.
+/// Writes the status of an object with the field manager of its controller.
 fn write(state: &mut State, manager: &str, resource: &ResourceId, key: &Key, object: Json) {
     let Some(kind) = state.kinds.any(resource).map(Arc::clone) else {
         return;
@@ -187,7 +188,8 @@ fn write(state: &mut State, manager: &str, resource: &ResourceId, key: &Key, obj
         sent: None,
         unknown: Unknown::Ignore,
     };
-    // A status that others have written may leave no way to this one, as for a Job that has ended.
+    // The update may fail if another client has written a status with which this one conflicts, as for a Job that has
+    // ended.
     drop(rest::update(
         state,
         &kind,

@@ -1,11 +1,11 @@
-//! The external inputs of a server: the time, and randomness.
+//! The time and the random numbers of a server.
 
 use jiff::Timestamp;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-/// The time and chance of a server: those of the machine, or simulated ones.
+/// The time and the random numbers of a server: those of the machine, or simulated ones.
 #[derive(Debug, Default)]
 pub(crate) struct World(Option<Simulated>);
 
@@ -17,11 +17,11 @@ struct Simulated {
 }
 
 impl World {
-    /// A world whose clock begins at a time and goes on with tokio's, and whose chance is a seed.
+    /// A world whose clock starts at a time and advances with tokio's clock, and whose random numbers depend on a seed.
     ///
     /// # Panics
     ///
-    /// Outside of a runtime of tokio.
+    /// Outside of a tokio runtime.
     pub fn simulated(began: Timestamp, seed: u64) -> Self {
         Self(Some(Simulated {
             began: (began, Instant::now()),
@@ -30,7 +30,7 @@ impl World {
         }))
     }
 
-    /// The time.
+    /// The current time.
     pub fn now(&self) -> Timestamp {
         self.0.as_ref().map_or_else(Timestamp::now, |simulated| {
             let (time, at) = simulated.began;
@@ -38,12 +38,12 @@ impl World {
         })
     }
 
-    /// The time as objects have it, to the second.
+    /// The current time in the format of objects, in seconds.
     pub fn time(&self) -> String {
         self.now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
     }
 
-    /// A UUID that nothing else has.
+    /// A unique UUID.
     pub fn uuid(&self) -> Uuid {
         let Some(simulated) = &self.0 else {
             return Uuid::new_v4();
@@ -54,21 +54,21 @@ impl World {
         uuid::Builder::from_random_bytes(std::array::from_fn(|at| bytes[at])).into_uuid()
     }
 
-    /// A UUID as objects have it.
+    /// A unique UUID as text.
     pub fn uid(&self) -> String {
         self.uuid().to_string()
     }
 }
 
-/// The distance between two places of SplitMix64.
+/// The increment of SplitMix64.
 pub(crate) const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// SplitMix64, of which each number is drawn by its place in the sequence.
+/// The number at an index of SplitMix64, of which each number can be computed directly.
 fn mix(place: u64) -> u64 {
     mixed(place.wrapping_add(1).wrapping_mul(STEP))
 }
 
-/// The number of SplitMix64 at a place.
+/// The output function of SplitMix64.
 pub(crate) fn mixed(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

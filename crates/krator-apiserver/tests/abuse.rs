@@ -1,4 +1,4 @@
-//! Requests that would make much of little are bounded as a real server bounds them, with its codes and words.
+//! Small requests with large effects are limited as in a real server, with its codes and messages.
 
 use bytes::Bytes;
 use http::{Request, StatusCode, header};
@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 const MOOSE: &str = "/apis/animals.com/v1/namespaces/default/moose";
 
-/// A server with a kind whose objects keep everything below `spec`, and one such object.
+/// A server with a kind that preserves unknown fields below `spec`, and one object of it.
 async fn server() -> Server {
     let server = Server::start();
     let spec = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
@@ -47,7 +47,7 @@ async fn send(server: &Server, method: &str, path: &str, form: &str, body: Strin
     server.answer(request).await
 }
 
-/// The code of an answer, its reason and its message.
+/// The code, the reason and the message of a response.
 async fn told(server: &Server, method: &str, path: &str, form: &str, body: String) -> (u16, String) {
     let answer = send(server, method, path, form, body).await;
     let code = answer.status().as_u16();

@@ -1,4 +1,4 @@
-//! Policies and webhooks decide about writes. The real server is the judge of the same cases in `testdata/conformance/`.
+//! Admission of writes by policies and webhooks. The cases in `testdata/conformance/` compare it with a real server.
 
 #[path = "support/webhook.rs"]
 mod webhook;
@@ -14,7 +14,7 @@ const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 const POLICIES: &str = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
 const BINDINGS: &str = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
 
-/// A request with JSON: the code, the body and the warnings of its answer.
+/// Sends a request with JSON. Returns the code, the body and the warnings of the response.
 async fn ask(server: &Server, method: &str, path: &str, body: Json) -> (u16, Json, Vec<String>) {
     let form = match method {
         "PATCH" => "application/merge-patch+json",
@@ -57,7 +57,7 @@ fn policy(operations: &[&str], validations: Json) -> Json {
     }})
 }
 
-/// Creates a policy, and binds it.
+/// Creates and binds a policy.
 async fn enforce(server: &Server, policy: Json) {
     let (code, answer, _) = ask(server, "POST", POLICIES, policy).await;
     assert_eq!(code, 201, "{answer}");
@@ -67,7 +67,7 @@ async fn enforce(server: &Server, policy: Json) {
     assert_eq!(code, 201, "{answer}");
 }
 
-/// Registers a webhook for all writes of the namespace's objects.
+/// Registers a webhook for all writes of ConfigMaps.
 async fn register(server: &Server, webhook: &Webhook, resource: &str, more: Json) {
     let mut hook = json!({
         "name": "hook.krator.dev",
@@ -214,7 +214,7 @@ async fn webhooks_deny_warn_and_change() {
         (code, answer["metadata"]["annotations"]["patched"].as_str()),
         (201, Some("yes"))
     );
-    // A collection is deleted as a whole, or up to the object that is protected.
+    // The webhook refuses the label `deny`, so no object is protected and the whole collection is deleted.
     let protect = json!({"metadata": {"labels": {"webhook": "deny"}}});
     assert_eq!(ask(&server, "PATCH", &format!("{MAPS}/b"), protect).await.0, 400);
     let (code, answer, _) = ask(&server, "DELETE", MAPS, Json::Null).await;

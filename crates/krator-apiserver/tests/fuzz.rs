@@ -1,4 +1,4 @@
-//! Requests that are malformed in random ways get an answer, and never a failure of the server.
+//! Randomly malformed requests must get a response without an internal error.
 
 use fastrand::Rng;
 use http::Request;
@@ -59,7 +59,7 @@ const BODIES: [&str; 8] = [
     "",
 ];
 
-/// A text with some of its bytes exchanged, left out or repeated.
+/// A text with some of its bytes replaced, removed or repeated.
 fn mutated(text: &str, random: &mut Rng) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     for _ in 0..random.usize(..4) {
@@ -101,13 +101,13 @@ async fn malformed_requests_are_refused_and_nothing_fails() {
             .method(method)
             .uri(&uri)
             .header("content-type", form);
-        // What is no URL is not sent.
+        // A malformed URL cannot be sent.
         let Ok(request) = request.body(Full::new(body.into())) else {
             continue;
         };
         let answer: http::Response<_> = server.answer::<Full<bytes::Bytes>>(request).await;
         let code = answer.status().as_u16();
-        // A real server fails, too, when an object or a watch is asked for from what is no version.
+        // A real server fails, too, if an object or a watch is requested with an invalid version.
         let may_fail = code == 500 && uri.contains("resourceVersion=99999999999999999999");
         assert!(
             code < 500 || [501, 504].contains(&code) || may_fail,

@@ -1,4 +1,4 @@
-//! Servers in the process of those who use them.
+//! Servers in the process of their users.
 
 use krator_apiserver::Server;
 use serde_json::{Value as Json, json};
@@ -59,7 +59,7 @@ async fn objects_outlive_a_server_by_its_snapshot() {
     };
     assert_eq!(maya["spec"], json!({"honey": 3}));
     assert_eq!(maya["metadata"]["uid"], before["metadata"]["uid"]);
-    // A client that saw the former server must not take an old version for a new one.
+    // Versions must not be reused, because clients may have seen the former server.
     assert!(version(maya) > version(&before));
     let other = server.apply(&bee("willy", 1), "test").await;
     assert!(version(&other.expect("its kind is served")) > version(maya));

@@ -1,43 +1,43 @@
-//! The evaluation of programs for those outside of this crate, who see the values of variables and results, and not how values are
-//! represented.
+//! The public interface of evaluations. It hides the representation of values.
 
 use serde_json::Value as Json;
 
 use crate::DeclType;
 use crate::eval::{self, Failure, Program, Value, Variables};
 
-/// The variables of an evaluation with their values. It is empty at first.
+/// The variables of an evaluation with their values; empty by default.
 #[derive(Debug, Clone, Default)]
 pub struct Activation<'a>(Variables<'a>);
 
-/// The value of a variable. It borrows what it is made of, and a copy of it is cheap.
+/// The value of a variable. It borrows its data, so that a clone is cheap.
 #[derive(Debug, Clone)]
 pub struct Input<'a>(Value<'a>);
 
-/// The value of an expression.
+/// The result of an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Output {
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
-    /// A text.
+    /// A string.
     String(String),
-    /// A value of another type, which the API server takes from no expression.
+    /// A value of another type, which the API server does not accept from any expression.
     Other,
 }
 
 impl<'a> Activation<'a> {
-    /// Gives a value to a variable, and replaces the one that it had.
+    /// Binds a value to a variable, and replaces a former one.
     pub fn bind(&mut self, variable: &'static str, value: Input<'a>) {
         self.0.insert(variable, value.0);
     }
 }
 
 impl<'a> Input<'a> {
-    /// A value of a schema.
+    /// A value with a schema.
     ///
     /// # Errors
     ///
-    /// If the value does not have the type. What is within lists, maps and objects is looked at when an expression uses it.
+    /// If the value does not have the type. Values inside lists, maps and objects are checked when an expression uses
+    /// them.
     pub fn typed(value: &'a Json, of: &'a DeclType) -> Result<Self, Failure> {
         eval::typed(value, of).map(Input)
     }
@@ -54,14 +54,14 @@ impl<'a> Input<'a> {
 }
 
 impl Program {
-    /// Evaluates the expression. A variable that is not bound is an error if the expression uses it.
+    /// Evaluates the expression. An unbound variable is an error if the expression uses it.
     ///
-    /// The evaluation ends when it costs more than the API server allows for one expression. It recurses over
+    /// The evaluation is aborted when it exceeds the API server's cost limit for one expression. It recurses over
     /// [`Program::depth`] levels.
     ///
     /// # Errors
     ///
-    /// If the API server fails as well, or its answer is not known.
+    /// If the API server fails as well, or its result is unknown.
     pub fn evaluate(&self, variables: &Activation<'_>) -> Result<Output, Failure> {
         self.run(&variables.0).map(|value| match value {
             Value::Bool(value) => Output::Bool(value),

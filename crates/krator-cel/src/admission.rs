@@ -1,5 +1,5 @@
-//! Expressions of policies and of match conditions, after `admission/plugin/cel` of `k8s.io/apiserver`: their environment, and
-//! their values for a request.
+//! Expressions of policies and of match conditions, after `admission/plugin/cel` of `k8s.io/apiserver`: their
+//! environment, and their evaluation for a request.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,7 +14,8 @@ use crate::eval::{self, Failure, Fallible, Program, Value, Variables};
 use crate::stack;
 use crate::types::Type;
 
-/// The fields of `request`, after `BuildRequestType`; those that end with `.` are objects. The API server leaves out what is empty.
+/// The fields of `request`, after `BuildRequestType`; those that end with `.` are objects. The API server omits empty
+/// fields.
 const REQUEST: [(&str, &str); 4] = [
     (
         "",
@@ -25,64 +26,64 @@ const REQUEST: [(&str, &str); 4] = [
     ("userInfo", "username uid groups[] extra{}"),
 ];
 
-/// The deepest recursion of evaluation on the stack of the caller.
+/// The deepest recursion of an evaluation that does not need a larger stack.
 const SHALLOW: usize = 30;
 
-/// Why there is no expression.
+/// The reason why an expression cannot be compiled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rejection {
-    /// The API server refuses it, too.
+    /// The API server refuses the expression, too.
     Refused(String),
-    /// The API server may accept it, but its value would not be known here.
+    /// The API server may accept the expression, but this crate cannot evaluate it.
     Unknown(String),
 }
 
-/// The type that the value of an expression has to have.
+/// The required type of an expression's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
-    /// A truth value.
+    /// A boolean.
     Bool,
-    /// A text.
+    /// A string.
     Text,
 }
 
-/// The value of an expression.
+/// The result of an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Evaluated {
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
-    /// A text.
+    /// A string.
     Text(String),
-    /// The API server cannot evaluate it, and says this.
+    /// The API server cannot evaluate the expression; with its message.
     Failed(String),
-    /// The answer of the API server is not known; with the reason.
+    /// The result of the API server is unknown; with the reason.
     Unknown(String),
 }
 
-/// The variables of a policy. Expressions are compiled in it.
+/// The environment of a policy's expressions, with the variables that it declares.
 #[derive(Debug)]
 pub struct Environment {
     types: TypeEnvironment,
     variables: Vec<(String, Program)>,
 }
 
-/// An expression that is ready to be evaluated.
+/// A compiled expression.
 #[derive(Debug)]
 pub struct Expression(Program);
 
-/// The subject of expressions.
+/// The request for which expressions are evaluated.
 pub struct Request<'a> {
-    /// The new object; `null` for deletions.
+    /// The new object; `null` in deletions.
     pub object: &'a Json,
-    /// The object before; `null` for creations.
+    /// The old object; `null` in creations.
     pub old_object: &'a Json,
-    /// The request without its objects, as an `AdmissionRequest` has it.
+    /// The request without its objects, in the form of an `AdmissionRequest`.
     pub request: &'a Json,
     /// The namespace of the object, or `null`.
     pub namespace: &'a Json,
-    /// Answers who may do what.
+    /// Authorizes access checks of expressions.
     pub decide: Arc<Decide>,
-    /// The resource of the request itself, without a verb.
+    /// The access check for the request itself, without a verb.
     pub asked: AccessCheck,
 }
 
@@ -155,11 +156,11 @@ fn request_field(written: &str) -> (String, Type) {
 }
 
 impl Environment {
-    /// Declares `variables.name`, which the expressions after it may use.
+    /// Declares `variables.name`, which later expressions can use.
     ///
     /// # Errors
     ///
-    /// If its expression cannot be used.
+    /// If its expression cannot be compiled.
     pub fn declare(&mut self, name: &str, expression: &str) -> Result<(), Rejection> {
         let (program, of) = self.program(expression, None)?;
         let variables = self.types.objects.entry("variables".into()).or_default();
@@ -172,7 +173,7 @@ impl Environment {
     ///
     /// # Errors
     ///
-    /// If it cannot be used.
+    /// If it cannot be compiled.
     pub fn compile(&self, expression: &str, wanted: Wanted) -> Result<Expression, Rejection> {
         let of = match wanted {
             Wanted::Bool => Type::Bool,
@@ -229,7 +230,7 @@ impl Environment {
     }
 }
 
-/// Evaluates on a stack that is large enough.
+/// Evaluates a program, on a larger stack if its depth requires that.
 fn run<'a>(program: &Program, variables: &Variables<'a>) -> Fallible<Value<'a>> {
     match program.depth() {
         ..=SHALLOW => program.run(variables),
@@ -241,7 +242,7 @@ fn run<'a>(program: &Program, variables: &Variables<'a>) -> Fallible<Value<'a>> 
 }
 
 impl Expression {
-    /// The value for a request.
+    /// The result for a request.
     pub fn evaluate(&self, scope: &Scope<'_>) -> Evaluated {
         match run(&self.0, &scope.0) {
             Ok(Value::Bool(value)) => Evaluated::Bool(value),

@@ -1,18 +1,18 @@
-//! The authorizer of expressions, which answers who may do what, after `cel/library/authz.go` of `k8s.io/apiserver`.
+//! The authorizer in expressions, which checks access, after `cel/library/authz.go` of `k8s.io/apiserver`.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// A check that an expression requests from the authorizer.
+/// An access check by an expression.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AccessCheck {
-    /// The namespace and the name of the service account that it is about, unless it is about the sender of the request.
+    /// The namespace and the name of the service account to check, instead of the sender of the request.
     pub service_account: Option<(String, String)>,
     /// The verb, such as `operate`.
     pub verb: String,
     /// The API group.
     pub group: String,
-    /// The resource. Empty where it is about a path.
+    /// The resource; empty if the check is for a path.
     pub resource: String,
     /// The subresource.
     pub subresource: String,
@@ -20,19 +20,19 @@ pub struct AccessCheck {
     pub namespace: String,
     /// The name of the object.
     pub name: String,
-    /// The path, of questions that are not about a resource.
+    /// The path, if the check is not for a resource.
     pub path: Option<String>,
 }
 
-/// Whether it is allowed, and the reason.
+/// Returns whether the access is allowed, and the reason.
 pub type Decide = dyn Fn(&AccessCheck) -> (bool, String) + Send + Sync;
 
-/// The authorizer, and each part of a question to it.
+/// The authorizer, and the checks that expressions build from it.
 #[derive(Clone)]
 pub(crate) struct Authorizer {
     decide: Arc<Decide>,
     asked: AccessCheck,
-    /// The question about the request itself, without a verb.
+    /// The check for the request itself, without a verb.
     request: Arc<AccessCheck>,
     decision: Option<(bool, String)>,
 }
@@ -53,26 +53,26 @@ impl Authorizer {
         }
     }
 
-    /// The check of the resource that the request is about.
+    /// The check for the resource of the request.
     pub(crate) fn request_resource(&self) -> Self {
         self.with(|asked| *asked = AccessCheck::clone(&self.request))
     }
 
-    /// The question with one more part.
+    /// A copy of the check with one more part.
     pub(crate) fn with(&self, complete: impl FnOnce(&mut AccessCheck)) -> Self {
         let mut found = self.clone();
         complete(&mut found.asked);
         found
     }
 
-    /// Asks for a verb.
+    /// Performs the check for a verb.
     pub(crate) fn check(&self, verb: &str) -> Self {
         let mut found = self.with(|asked| asked.verb = verb.to_owned());
         found.decision = Some((found.decide)(&found.asked));
         found
     }
 
-    /// Whether it is allowed, and the reason; not before [`Authorizer::check`].
+    /// Whether the access is allowed, and the reason; none before [`Authorizer::check`].
     pub(crate) fn decision(&self) -> Option<&(bool, String)> {
         self.decision.as_ref()
     }

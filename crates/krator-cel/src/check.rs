@@ -12,18 +12,18 @@ use crate::syntax::tokens::is_reserved;
 use crate::syntax::tree::{Literal, Loop, Node, NodeKind};
 use crate::types::{Bindings, Type};
 
-/// The environment of an expression besides the functions and constants that the API server declares for all: its variables with
-/// their types, and the fields of objects. It is empty at first.
+/// The declarations that an expression can use besides the functions and constants of the API server: variables with
+/// their types, and the fields of objects. It is empty by default.
 #[derive(Debug, Clone, Default)]
 pub struct TypeEnvironment {
     pub(crate) variables: BTreeMap<String, Type>,
-    /// The fields of each type of objects, by the type's name.
+    /// The fields of each object type, by the name of the type.
     pub(crate) objects: BTreeMap<Arc<str>, BTreeMap<String, Type>>,
 }
 
 impl TypeEnvironment {
-    /// Declares a variable, and replaces one of the same name. The fields of objects within the type have to be declared too, as
-    /// [`DeclType::cel_type`](crate::DeclType::cel_type) does it.
+    /// Declares a variable, and replaces one of the same name. The fields of objects in the type must be declared, too,
+    /// as [`DeclType::cel_type`](crate::DeclType::cel_type) does it.
     pub fn declare(&mut self, variable: impl Into<String>, of: Type) {
         self.variables.insert(variable.into(), of);
     }
@@ -33,13 +33,13 @@ impl TypeEnvironment {
 #[derive(Debug, Default)]
 pub(crate) struct Checked {
     pub(crate) mistakes: Vec<Mistake>,
-    /// The expression uses something that this checker does not know, so the mistakes may be none.
+    /// Whether the expression uses something unknown to this checker, so that the mistakes are unreliable.
     pub(crate) unsure: bool,
     /// The type of each node.
     types: Vec<Type>,
-    /// The overloads that the call of each node may mean.
+    /// The overloads that match the call of each node.
     pub(crate) overloads: BTreeMap<usize, Vec<&'static str>>,
-    /// The name that each node refers to, if it is one of the variables, a constant or a function.
+    /// The name to which each node refers, if it is a variable, a constant or a function.
     pub(crate) references: BTreeMap<usize, String>,
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn check(expression: &Node, nodes: usize, environment: &TypeEnvironme
     checked
 }
 
-/// The type with `dyn` for what is still not known.
+/// The type with `dyn` for unbound type parameters.
 fn without_parameters(of: &Type) -> Type {
     match of {
         Type::Param(_) => Type::Dyn,
@@ -138,7 +138,8 @@ impl Checker<'_> {
                 let name = name.strip_prefix('.').unwrap_or(name);
                 match self.lookup(name) {
                     Some(Type::Meta(Some(of))) if !of.is_plain() => {
-                        // Messages of protobuf can be made by their names; this checker does not know their fields.
+                        // Protobuf messages can be constructed by their names, but this checker does not have their
+                        // fields.
                         self.checked.unsure = true;
                         Type::Error
                     }
@@ -230,7 +231,7 @@ impl Checker<'_> {
             Type::Struct(name) => {
                 let fields = self.environment.objects.get(name);
                 let declared = |name: &str| fields.and_then(|fields| fields.get(name)).cloned();
-                // Fields whose names are keywords may be selected by their own names, too.
+                // A field whose name is a keyword can also be selected by its unescaped name.
                 match declared(field)
                     .or_else(|| declared(&format!("__{field}__")).filter(|_| is_reserved(field)))
                 {
@@ -358,7 +359,7 @@ impl Checker<'_> {
         self.mistake(detail, &name)
     }
 
-    /// The type that holds all elements of a literal, with one more.
+    /// The common type of the elements of a literal, with one more element.
     fn join(&mut self, before: Option<Type>, element: &Node, optional: bool) -> Type {
         let mut found = self.check(element);
         if optional {
@@ -373,7 +374,8 @@ impl Checker<'_> {
         match before {
             None => found,
             Some(before) if self.bindings.assign(&before, &found) => Type::most_general(&before, &found),
-            // Literals of elements of several types are judged later, because `format` may have them.
+            // Literals with elements of different types are checked later, because they are allowed in calls of
+            // `format`.
             Some(_) => Type::Dyn,
         }
     }

@@ -1,4 +1,4 @@
-//! Expressions that are parsed and checked, with what the API server says of those that it refuses.
+//! Compiles expressions, with the issues for which the API server refuses them.
 
 mod literals;
 
@@ -10,38 +10,38 @@ use crate::syntax::{Mistake, tokens};
 use crate::types::Type;
 use crate::{DeclType, Path};
 
-/// An expression that was parsed and checked: a checked AST in the words of cel-go. Of it a [`Program`] is made.
+/// A parsed and checked expression: a checked AST in the terms of cel-go. It can be turned into a [`Program`].
 #[derive(Debug)]
 pub struct Ast {
     parsed: Box<Parsed>,
     checked: Checked,
 }
 
-/// The API server's answer to an expression.
+/// The result of compiling an expression.
 #[derive(Debug)]
 pub enum Compilation {
-    /// The API server accepts it.
+    /// The API server accepts the expression.
     Compiled(Ast),
-    /// The API server refuses it, for one reason at least.
+    /// The API server refuses the expression, for at least one reason.
     Refused(Vec<Issue>),
-    /// The answer of the API server is not known: the expression is too long or too deep to be read here, or has something that
-    /// is not known here.
+    /// The result of the API server is unknown: the expression is too long or too deep for this crate, or uses unknown
+    /// features.
     Unknown,
 }
 
-/// Why the API server refuses an expression.
+/// The reason why the API server refuses an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issue {
-    /// A sentence about it. Its words are those of this crate, and not always those of the API server.
+    /// The message. It is that of this crate, which may differ from that of the API server.
     pub message: String,
-    /// Its place in the expression, in bytes, if that is known.
+    /// The byte offset in the expression, if it is known.
     pub offset: Option<usize>,
 }
 
-/// Parses and checks an expression whose value has to be of a type, if one is given.
+/// Parses and checks an expression. If `result` is given, the value must have this type.
 ///
-/// It recurses as deeply as the expression nests, which needs more than the stack of a thread for the deepest that are read here:
-/// see [`on_large_stack`](crate::on_large_stack).
+/// The function recurses over the nesting of the expression. The deepest accepted expressions need a larger stack than
+/// that of a thread: see [`on_large_stack`](crate::on_large_stack).
 pub fn compile<'a>(
     text: &str,
     environment: &TypeEnvironment,
@@ -77,7 +77,7 @@ pub fn compile<'a>(
     Compilation::Refused(mistakes.into_iter().map(|mistake| issue(text, mistake)).collect())
 }
 
-/// The mistake with the only place in the text that it can mean.
+/// The issue for a mistake. The offset is known only if the name in the mistake occurs once in the text.
 fn issue(text: &str, mistake: Mistake) -> Issue {
     let offset = mistake.about.as_deref().and_then(|name| {
         let last = name.rsplit('.').next()?;
@@ -94,21 +94,21 @@ fn issue(text: &str, mistake: Mistake) -> Issue {
 }
 
 impl Ast {
-    /// Makes the program that evaluates the expression.
+    /// Turns the expression into a program that can be evaluated.
     pub fn into_program(self) -> Program {
         Program::new(*self.parsed, self.checked)
     }
 
-    /// Whether the expression uses a variable.
+    /// Whether the expression refers to a variable.
     pub fn refers_to(&self, variable: &str) -> bool {
         self.checked.references.values().any(|name| name == variable)
     }
 
-    /// Estimates what evaluating the expression once costs at most.
+    /// Estimates the highest cost of one evaluation of the expression.
     ///
-    /// `root` is the type of its variables: the API server takes all to be as large as `self`. `path` is the place of that type in
-    /// the schema, with which the places of parts without a bound begin. `as_if_bounded` is one of these parts that is taken to
-    /// have a bound of one element, to see what a bound would change.
+    /// `root` is the type of its variables: the API server assumes that all are as large as `self`. `path` is the path
+    /// of that type in the schema, with which the paths of unbounded parts start. `as_if_bounded` is one of these
+    /// parts, and is treated as bounded to one element, to estimate the effect of a bound.
     pub fn estimate_cost(&self, root: &DeclType, path: &Path, as_if_bounded: Option<&Path>) -> Cost {
         cost::estimate(&self.parsed.root, &self.checked, root, path, as_if_bounded)
     }

@@ -1,4 +1,4 @@
-//! The maximum cost of expressions, by the estimate of the API server.
+//! The highest costs of expressions, by the estimate of the API server.
 
 mod call_cost;
 mod coster;
@@ -14,16 +14,16 @@ use crate::check::Checked;
 use crate::syntax::tree::Node;
 use crate::{DeclType, Path};
 
-/// An estimate of what an expression costs at most.
+/// An estimate of the highest cost of an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cost {
-    /// The cost in the units of the API server, of which the look-up of a variable costs one. It saturates at [`u64::MAX`].
+    /// The cost in the units of the API server, in which reading a variable costs one. It saturates at [`u64::MAX`].
     pub max: u64,
-    /// The parts without a bound whose size the estimate depends on, as places in the schema.
+    /// The unbounded parts that affect the estimate, as paths in the schema.
     pub unbounded: BTreeSet<Path>,
 }
 
-/// Estimates the cost of an expression whose variables have the type `root`, which is at `path` in the schema.
+/// Estimates the cost of an expression. The variables have the type `root`, which is at `path` in the schema.
 pub(crate) fn estimate(
     expression: &Node,
     checked: &Checked,

@@ -1,4 +1,4 @@
-//! The types that a schema declares for CEL, as `apiserver/pkg/cel/types.go` has them.
+//! The types that a schema declares in CEL, after `apiserver/pkg/cel/types.go`.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,25 +10,26 @@ use crate::check::TypeEnvironment;
 use crate::syntax::tokens::is_reserved;
 use crate::types::Type;
 
-/// The type of a part of a schema, with how large its values may be: the `DeclType` of the API server.
+/// The type of a subschema, with the largest size of its values: the `DeclType` of the API server.
 #[derive(Debug, Clone)]
 pub struct DeclType {
     /// The type itself.
     pub shape: Shape,
-    /// The largest number of elements of a list, of entries of a map, or of bytes of a string or of `bytes`. It is not negative.
+    /// The largest number of elements of a list, of entries of a map, or of bytes of a string or of `bytes`. It must
+    /// not be negative.
     pub max_elements: i64,
     /// The size of the smallest value as JSON, in bytes.
     pub min_size: i64,
-    /// Whether the schema says how large values may be, as far as that matters for its type.
+    /// Whether the schema bounds the size of values, as far as the type requires a bound.
     pub bounded: bool,
 }
 
 /// A field of an object: the `DeclField` of the API server.
 #[derive(Debug, Clone)]
 pub struct DeclField {
-    /// Its name in the schema.
+    /// The name in the schema.
     pub name: String,
-    /// Its type.
+    /// The type.
     pub declared: DeclType,
 }
 
@@ -45,28 +46,28 @@ pub enum Shape {
     Object(ObjectType),
 }
 
-/// The `x-kubernetes-list-type` of a list, by which lists are compared and added.
+/// The `x-kubernetes-list-type` of a list, which determines how lists are compared and added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListType {
-    /// Lists are equal if their elements are, in the same order.
+    /// Lists are equal if they have equal elements in the same order.
     Atomic,
-    /// The order does not matter, and each element is there once.
+    /// The order is ignored, and each element occurs once.
     Set,
-    /// The order does not matter, and the fields of these names identify an element. The names are written as in CEL, as
-    /// [`escape`] does it.
+    /// The order is ignored, and the fields of these names identify an element. The names are escaped for CEL, as by
+    /// [`escape`].
     Map(Vec<String>),
 }
 
 /// The fields of an object.
 #[derive(Debug, Clone)]
 pub struct ObjectType {
-    /// The fields that expressions can use, by their names as CEL writes them: see [`escape`].
+    /// The fields that expressions can use, by their names in CEL: see [`escape`].
     pub fields: BTreeMap<String, DeclField>,
     /// The names of all fields in the schema; `None` if the schema has no properties.
     pub properties: Option<BTreeSet<String>>,
 }
 
-/// The name of a field as CEL writes it, after `apiserver/pkg/cel/escaping.go`; `None` if expressions cannot write it.
+/// The name of a field in CEL, after `apiserver/pkg/cel/escaping.go`; `None` if expressions cannot refer to it.
 pub fn escape(name: &str) -> Option<String> {
     if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) {
         return None;
@@ -91,7 +92,7 @@ pub fn escape(name: &str) -> Option<String> {
     Some(escaped)
 }
 
-/// The name of a field that CEL writes in this way, if it is one, after `Unescape` there.
+/// The field of a name in CEL, if the name is valid, after `Unescape` there.
 fn unescape(written: &str) -> Option<Cow<'_, str>> {
     static SEQUENCE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("__[^_]+__").ok());
     let Some(first) = SEQUENCE.as_ref()?.find(written) else {
@@ -117,7 +118,7 @@ fn unescape(written: &str) -> Option<Cow<'_, str>> {
 }
 
 impl ObjectType {
-    /// The name of a field in the schema, for the one that CEL writes; `None` if it is the name of none.
+    /// The name in the schema for a name in CEL; `None` if the name is not a valid escape.
     pub(crate) fn stored_name<'n>(&self, written: &'n str) -> Option<Cow<'n, str>> {
         match self.properties {
             Some(_) => unescape(written),
@@ -125,29 +126,30 @@ impl ObjectType {
         }
     }
 
-    /// The name of a field as CEL writes it.
+    /// The name of a field in CEL.
     pub(crate) fn written_name(&self, stored: &str) -> String {
         escape(stored).unwrap_or_else(|| stored.to_owned())
     }
 
-    /// Whether the schema has a field of this name.
+    /// Whether the schema has a field with this name.
     pub(crate) fn knows(&self, stored: &str) -> bool {
         self.properties
             .as_ref()
             .is_some_and(|names| names.contains(stored))
     }
 
-    /// The type of a field, by its name in the schema; `None` if the schema has no such field, or gives it no type that CEL has.
+    /// The type of a field, by its name in the schema; `None` if the schema has no such field, or CEL has no type for
+    /// it.
     pub fn declared(&self, stored: &str) -> Option<&DeclType> {
         Some(&self.fields.get(&escape(stored)?)?.declared)
     }
 }
 
 impl DeclType {
-    /// The type as CEL knows it. The fields of the objects within it are declared in the environment.
+    /// The type in CEL. The fields of the objects in it are declared in the environment.
     ///
-    /// `name` becomes the name of the type if it is an object, and begins the names of the objects below. It has to differ from
-    /// the names of other types of the environment.
+    /// `name` becomes the name of the type if it is an object, and the prefix of the names of the objects below. It
+    /// must differ from the names of other types of the environment.
     pub fn cel_type(&self, name: &str, environment: &mut TypeEnvironment) -> Type {
         match &self.shape {
             Shape::Simple(of) => of.clone(),

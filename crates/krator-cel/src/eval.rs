@@ -1,4 +1,4 @@
-//! Evaluation of expressions, after the interpreter of cel-go and the libraries of `k8s.io/apiserver/pkg/cel/library`.
+//! Evaluates expressions, after the interpreter of cel-go and the libraries of `k8s.io/apiserver/pkg/cel/library`.
 
 mod call;
 mod constant;
@@ -32,12 +32,12 @@ pub use interpret::Program;
 pub(crate) use interpret::Variables;
 pub(crate) use value::Value;
 
-/// Why there is no value.
+/// The reason why an expression has no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// The API server fails as well, and says this.
+    /// The API server fails as well, with this message.
     Error(String),
-    /// The answer of the API server is not known; with the reason.
+    /// The result of the API server is unknown; with the reason.
     Unknown(String),
 }
 
@@ -50,17 +50,17 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// A value, or why there is none.
+/// A value, or the reason why there is none.
 pub(crate) type Fallible<T> = Result<T, Failure>;
 
-/// The error of the API server for an expression whose evaluation costs too much: the text of a [`Failure::Error`].
+/// The message of the API server for an expression that exceeds the cost limit: the text of a [`Failure::Error`].
 pub const COST_LIMIT_EXCEEDED: &str = "operation cancelled: actual cost limit exceeded";
 
 fn too_costly<T>() -> Fallible<T> {
     fail(COST_LIMIT_EXCEEDED.to_owned())
 }
 
-/// An error of the API server.
+/// An error that the API server has, too.
 fn fail<T>(why: String) -> Fallible<T> {
     Err(Failure::Error(why))
 }

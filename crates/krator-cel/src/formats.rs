@@ -1,8 +1,8 @@
-//! Formats of strings, after `k8s.io/kube-openapi/pkg/validation/strfmt`. Names of formats may have dashes anywhere, and
-//! formats with other names are ignored.
+//! Formats of strings, after `k8s.io/kube-openapi/pkg/validation/strfmt`. Dashes in names of formats are ignored, and
+//! so are formats with other names.
 //!
-//! The API server checks some more that hardly any custom resource uses: email, ISBN, credit card, SSN, colours and BSON
-//! object IDs. Every string has them here.
+//! The API server also checks formats that custom resources rarely use: email, ISBN, credit card, SSN, colours and BSON
+//! object IDs. This crate accepts every string for them.
 
 mod address;
 mod numbers;
@@ -14,12 +14,12 @@ pub use time::{is_rfc3339, parse_duration};
 pub use uri::is_url_with_host;
 pub(crate) use uri::{is_authority, is_request_uri, split_scheme};
 
-/// Whether the API server checks the format of strings.
+/// Whether a format is checked.
 pub fn is_known(format: &str) -> bool {
     check(&normalize(format)).is_some()
 }
 
-/// Whether a string has a format. Every string has one that is not known.
+/// Whether a string has a format. Every string is valid for an unknown format.
 pub fn is_valid(format: &str, text: &str) -> bool {
     check(&normalize(format)).is_none_or(|check| check(text))
 }

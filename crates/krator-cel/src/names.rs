@@ -1,5 +1,5 @@
-//! Names as the API server checks them, after `k8s.io/apimachinery/pkg/util/validation`. Each function returns what is
-//! wrong, and nothing if the name is valid.
+//! Validation of names as in the API server, after `k8s.io/apimachinery/pkg/util/validation`. Each function returns the
+//! errors, and none if the name is valid.
 
 pub mod explained;
 

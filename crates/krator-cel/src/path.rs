@@ -1,4 +1,4 @@
-//! Places in a schema or a value, in the notation of the API server.
+//! Paths in a schema or a value, in the notation of the API server.
 
 use serde_json::Value as Json;
 use std::fmt;
@@ -14,13 +14,13 @@ pub enum Segment {
     Index(usize),
 }
 
-/// A place in a schema or a value, such as `properties[spec].x-kubernetes-validations[0].rule`: what the API server
-/// calls a field path.
+/// A path in a schema or a value, such as `properties[spec].x-kubernetes-validations[0].rule`. The API server calls it
+/// a field path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Path(Vec<Segment>);
 
 impl Path {
-    /// The place at which everything begins.
+    /// The path of the root.
     pub fn root() -> Self {
         Path::default()
     }
@@ -30,14 +30,14 @@ impl Path {
         &self.0
     }
 
-    /// The place around this one; `None` for the root.
+    /// The path of the parent; `None` for the root.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
         let (_, parent) = self.0.split_last()?;
         Some(Path(parent.to_vec()))
     }
 
-    /// The part of a value at this place.
+    /// The part of a value at this path.
     #[must_use]
     pub fn find<'a>(&self, value: &'a Json) -> Option<&'a Json> {
         self.0.iter().try_fold(value, |value, segment| match segment {
@@ -46,19 +46,19 @@ impl Path {
         })
     }
 
-    /// A field of the object at this place.
+    /// The path of a field of the object at this path.
     #[must_use]
     pub fn field(&self, name: impl Into<String>) -> Self {
         self.clone().step(Segment::Field(name.into()))
     }
 
-    /// The value under a key of the map at this place.
+    /// The path of the value under a key of the map at this path.
     #[must_use]
     pub fn key(&self, name: impl Into<String>) -> Self {
         self.clone().step(Segment::Key(name.into()))
     }
 
-    /// An item of the list that is here.
+    /// The path of an item of the list at this path.
     #[must_use]
     pub fn index(&self, index: usize) -> Self {
         self.clone().step(Segment::Index(index))

@@ -1,8 +1,8 @@
-//! Patterns as the API server reads them: the grammar and the meaning of Go's `regexp` package.
+//! Regular expressions with the grammar and the meaning of Go's `regexp` package, which the API server uses.
 //!
-//! Rust's `regex` has the same engine, but another grammar: it knows set operations in classes, nested classes and more
-//! names of Unicode properties, reads `\d` and `\b` as Unicode does, and has other limits. A [`Pattern`] is therefore
-//! translated into the part of Rust's grammar that means the same in both.
+//! Rust's `regex` has the same engine, but another grammar: it has set operations in classes, nested classes and more
+//! names of Unicode properties, uses Unicode for `\d` and `\b`, and has other limits. A [`Pattern`] is therefore
+//! translated into the subset of Rust's grammar with the same meaning in both.
 
 mod class;
 mod scan;
@@ -13,22 +13,22 @@ use std::sync::OnceLock;
 
 use regex::{Regex, RegexBuilder};
 
-/// The most memory that a compiled pattern may need. Go has no such limit for a pattern that it accepts, so it is far
-/// above what a pattern of a schema needs.
+/// The memory limit of a compiled pattern, in bytes. Go has no such limit for valid patterns, so it is far above the
+/// needs of a pattern in a schema.
 const COMPILED_SIZE: usize = 256 << 20;
-/// How deeply the parts of a pattern may nest for its compilation, which recurses: Go's own limit is 1000 levels.
+/// The nesting limit of the compilation, which is recursive. Go's own limit is 1000 levels.
 const NEST_LIMIT: u32 = 1_100;
 
 /// A pattern that the API server accepts.
 #[derive(Debug, Clone)]
 pub struct Pattern {
     rewritten: String,
-    /// Compiled when it is first needed: most patterns are only read.
+    /// Compiled at its first use, because most patterns are only validated.
     regex: OnceLock<Option<Regex>>,
 }
 
 impl Pattern {
-    /// Reads a pattern as Go's `regexp.Compile` does.
+    /// Parses a pattern like Go's `regexp.Compile`.
     ///
     /// # Errors
     ///
@@ -45,13 +45,13 @@ impl Pattern {
         &self.rewritten
     }
 
-    /// Whether the pattern matches somewhere in the text, or `None` if the pattern is too large to find out.
+    /// Whether the pattern matches anywhere in the text, or `None` if the pattern is too large to be compiled.
     pub fn is_match(&self, text: &str) -> Option<bool> {
         self.regex().map(|regex| regex.is_match(text))
     }
 
-    /// The first parts of the text that the pattern matches, at most so many, as Go's `FindAllString` has them; or `None` if the
-    /// pattern is too large to find out.
+    /// The first `most` matches in the text, like Go's `FindAllString`; or `None` if the pattern is too large to be
+    /// compiled.
     pub(crate) fn find_all<'t>(&self, text: &'t str, most: usize) -> Option<Vec<&'t str>> {
         let regex = self.regex()?;
         Some(
@@ -75,12 +75,12 @@ impl Pattern {
     }
 }
 
-/// Why Go does not accept a pattern, in the words of Go.
+/// The error of a pattern that Go does not accept, with the message of Go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatternError {
     /// The kind of mistake.
     pub reason: &'static str,
-    /// The part of the pattern that is wrong.
+    /// The malformed part of the pattern.
     pub part: String,
 }
 

@@ -1,16 +1,17 @@
-//! A stack that is large enough for the longest expressions that are read here: parsing, checking and evaluating them
-//! is recursive, and callers may have small stacks.
+//! A stack for the longest accepted expressions. Parsing, checking and evaluating them is recursive, and callers may
+//! have small stacks.
 
 use std::panic::resume_unwind;
 use std::thread;
 
-/// Pages of it are only taken when they are needed.
+/// The size in bytes. Its pages are allocated when they are used.
 const SIZE: usize = 256 << 20;
 
-/// Calls a function on a stack of 256 MiB, and waits for its result; `otherwise` is the result if the system gives no such stack.
+/// Calls a function on a stack of 256 MiB, and waits for its result. Returns `otherwise` if the system cannot provide
+/// the stack.
 ///
-/// That is large enough to parse, check, estimate and evaluate each expression that [`compile`](crate::compile()) reads. The memory is
-/// only taken as far as it is needed. If the function panics, so does this.
+/// The stack is large enough to parse, check, estimate and evaluate each expression that [`compile`](crate::compile())
+/// accepts. Its memory is allocated only as far as it is used. A panic of the function is propagated.
 pub fn on_large_stack<T: Send>(call: impl FnOnce() -> T + Send, otherwise: T) -> T {
     thread::scope(
         |scope| match thread::Builder::new().stack_size(SIZE).spawn_scoped(scope, call) {

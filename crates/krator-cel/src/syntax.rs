@@ -1,4 +1,4 @@
-//! The syntax of expressions: from their text to a tree whose macros are expanded, as cel-go has it.
+//! The syntax of expressions: from the text to a tree with expanded macros, as in cel-go.
 
 mod expand;
 mod macros;
@@ -7,10 +7,10 @@ mod plain;
 pub(crate) mod tokens;
 pub(crate) mod tree;
 
-/// Something that cel-go refuses.
+/// A mistake for which cel-go refuses an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mistake {
     pub(crate) detail: String,
-    /// The name or operator that the mistake is about, to find it in the text.
+    /// The name or operator of the mistake, by which it is found in the text.
     pub(crate) about: Option<String>,
 }

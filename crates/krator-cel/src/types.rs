@@ -4,42 +4,42 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// A type of CEL. It is written as in CEL.
+/// A type of CEL. It is displayed in the notation of CEL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Type {
     /// `true` or `false`.
     Bool,
-    /// A signed integer of 64 bits.
+    /// A 64-bit signed integer.
     Int,
-    /// An unsigned integer of 64 bits.
+    /// A 64-bit unsigned integer.
     Uint,
-    /// A number of double precision.
+    /// A double-precision number.
     Double,
-    /// A text.
+    /// A string.
     String,
     /// Binary data.
     Bytes,
     /// The type of `null`.
     Null,
-    /// A moment.
+    /// A point in time.
     Timestamp,
-    /// A time span.
+    /// A duration.
     Duration,
-    /// Any type: which one is known when the expression is evaluated.
+    /// Any type, which is determined when the expression is evaluated.
     Dyn,
-    /// The type of what is wrong; any type fits it, so that one mistake is reported once.
+    /// The type of an invalid expression. It is compatible with any type, so that one mistake is reported once.
     Error,
-    /// A type parameter, or a type that is not known yet.
+    /// A type parameter, or an unknown type.
     Param(Arc<str>),
     /// A list, with the type of its elements.
     List(Arc<Type>),
     /// A map, with the types of its keys and of its values.
     Map(Arc<Type>, Arc<Type>),
-    /// The type of a type; without a parameter, of any.
+    /// The type of a type, or of any type without a parameter.
     Meta(Option<Arc<Type>>),
-    /// A type of a library, by its name, with the types that it is made of: an optional value is one.
+    /// A library type, by name, with its type arguments: for example, an optional value.
     Opaque(Arc<str>, Vec<Type>),
-    /// An object of the schema, by the name of its place. Objects of different places have different types.
+    /// An object of the schema, by the name of its path. Objects at different paths have different types.
     Struct(Arc<str>),
 }
 
@@ -51,7 +51,7 @@ impl Type {
         Type::List(Arc::new(element))
     }
 
-    /// A map from keys to values of some types.
+    /// A map from keys to values of given types.
     pub fn map(key: Type, value: Type) -> Type {
         Type::Map(Arc::new(key), Arc::new(value))
     }
@@ -61,7 +61,7 @@ impl Type {
         Type::Opaque(OPTIONAL.into(), vec![of])
     }
 
-    /// The type inside an optional one.
+    /// The type inside an optional type.
     pub(crate) fn unwrap_optional(&self) -> Option<&Type> {
         match self {
             Type::Opaque(name, of) if &**name == OPTIONAL => of.first(),
@@ -73,7 +73,7 @@ impl Type {
         matches!(self, Type::Dyn | Type::Error)
     }
 
-    /// Whether values of this type are written as literals, not as messages.
+    /// Whether values of this type are written as literals, and not as messages.
     pub(crate) fn is_plain(&self) -> bool {
         matches!(
             self,
@@ -88,7 +88,7 @@ impl Type {
         )
     }
 
-    /// Whether two types are the same, but for the names of type parameters.
+    /// Whether two types are equal, except for the names of type parameters.
     pub(crate) fn is_equivalent(&self, other: &Type) -> bool {
         match (self, other) {
             (Type::Param(_), Type::Param(_)) => true,
@@ -102,7 +102,7 @@ impl Type {
         }
     }
 
-    /// Whether this type is the other one, or the other one with `dyn` in places.
+    /// Whether this type equals the other one, or is the other one with `dyn` in some places.
     fn is_equal_or_less_specific(&self, other: &Type) -> bool {
         match (self, other) {
             (Type::Dyn | Type::Param(_), _) => true,
@@ -161,7 +161,7 @@ impl fmt::Display for Type {
     }
 }
 
-/// The types that type parameters stand for so far.
+/// The types that are bound to type parameters.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Bindings(BTreeMap<Arc<str>, Type>);
 
@@ -170,7 +170,7 @@ impl Bindings {
         self.0.insert(parameter, to);
     }
 
-    /// The type with what its parameters stand for.
+    /// The type with its bound parameters replaced.
     pub(crate) fn substitute(&self, of: &Type) -> Type {
         match of {
             Type::Param(name) => match self.0.get(name) {
@@ -187,12 +187,12 @@ impl Bindings {
         }
     }
 
-    /// Whether the first type may be used where the second is wanted; if so, parameters are bound.
+    /// Whether the first type is assignable to the second; if so, parameters are bound.
     pub(crate) fn assign(&mut self, from: &Type, to: &Type) -> bool {
         self.assign_all(&[from], &[to])
     }
 
-    /// Whether each of the types may be used where its counterpart is wanted; if so, parameters are bound.
+    /// Whether each of the types is assignable to its counterpart; if so, parameters are bound.
     pub(crate) fn assign_all(&mut self, from: &[&Type], to: &[&Type]) -> bool {
         if from.len() != to.len() {
             return false;
@@ -237,7 +237,7 @@ impl Bindings {
         }
     }
 
-    /// Whether a parameter may stand for a type, and whether it stands for one already.
+    /// Whether a parameter can be bound to a type, and whether it was bound before.
     fn is_substitution(&mut self, of: &Type, name: &Arc<str>, parameter: &Type) -> (bool, bool) {
         if of == parameter {
             return (true, true);

@@ -1,9 +1,10 @@
-//! What the API server says, as data. The expectations come from its own code; they are never rewritten from ours.
+//! Recorded results of the API server. The expectations come from its own code; they are never updated from our
+//! results.
 
 use krator_cel::{Compilation, Pattern, Type, TypeEnvironment, compile, formats, on_large_stack};
 use serde_json::json;
 
-/// The texts of a list in JSON.
+/// The texts of a JSON list.
 fn texts(json: &str) -> Vec<String> {
     serde_json::from_str(json).unwrap_or_else(|error| panic!("{json}: {error}"))
 }
@@ -30,7 +31,7 @@ fn patterns_match_what_they_match_in_go() {
             }
         };
         match expected.strip_prefix("matches: ") {
-            // The texts may be written in several ways.
+            // The recorded texts may be escaped differently.
             Some(matches) => {
                 let matches = texts(matches);
                 assert_eq!(found, format!("matches: {}", json!(matches)), "{pattern}");
@@ -76,7 +77,7 @@ fn expressions_are_accepted_where_the_api_server_accepts_them() {
     assert!(wrong.is_empty(), "these are not:\n{}", wrong.join("\n"));
 }
 
-/// As deep as Go allows, which takes more than the stack of a thread where nothing is optimized.
+/// The nesting limit of Go. Without optimizations, it needs more than the stack of a thread.
 #[test]
 fn a_pattern_may_nest_deeply() {
     let deep = |depth: usize| format!("{}a{}", "(".repeat(depth), ")".repeat(depth));

@@ -10,7 +10,7 @@ use krator_cel::{
 };
 use serde_json::{Value as Json, json};
 
-/// The expression, which has to be right.
+/// The compiled expression, which must be valid.
 fn compiled(text: &str, environment: &TypeEnvironment) -> Ast {
     match compile(text, environment, None) {
         Compilation::Compiled(ast) => ast,
@@ -18,7 +18,7 @@ fn compiled(text: &str, environment: &TypeEnvironment) -> Ast {
     }
 }
 
-/// The value of an expression about `self`, which has no schema.
+/// The result of an expression with the variable `self`, which has no schema.
 fn evaluate(text: &str, this: &Json) -> Result<Output, Failure> {
     let mut environment = TypeEnvironment::default();
     environment.declare("self", Type::Dyn);
@@ -36,7 +36,7 @@ fn simple(of: Type, max_elements: i64, bounded: bool) -> DeclType {
     }
 }
 
-/// An object with a set of strings, `tags`, and a string whose name CEL has to escape, `a-b`.
+/// An object with a set of strings, `tags`, and a string whose name has to be escaped in CEL, `a-b`.
 fn object() -> DeclType {
     let tags = DeclType {
         shape: Shape::List(Box::new(simple(Type::String, 10, true)), ListType::Set),
@@ -67,7 +67,7 @@ fn object() -> DeclType {
     }
 }
 
-/// An environment in which `self` is such an object, and `oldSelf` may be one.
+/// An environment in which `self` is such an object, and `oldSelf` an optional one.
 fn environment(of: &DeclType) -> TypeEnvironment {
     let mut environment = TypeEnvironment::default();
     let this = of.cel_type("self", &mut environment);
@@ -105,7 +105,7 @@ fn failures_are_those_of_the_api_server_or_say_that_its_answer_is_not_known() {
         evaluate("quantity('1e1000000000').isGreaterThan(quantity('1'))", &this),
         Err(Failure::Unknown("the quantity has too many digits".to_string()))
     );
-    // An operand that decides makes up for the failure of the other one.
+    // A decisive operand overrides the failure of the other one.
     assert_eq!(evaluate("self.nothing || true", &this), Ok(Output::Bool(true)));
 }
 

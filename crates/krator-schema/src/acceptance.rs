@@ -1,4 +1,4 @@
-//! Whether the API server accepts a definition, after `pkg/apis/apiextensions/validation` of apiextensions.
+//! The API server's validation of definitions, after `pkg/apis/apiextensions/validation` of apiextensions.
 
 mod default_rules;
 mod defaults;
@@ -16,7 +16,7 @@ pub use definition::{is_approval, validate_definition};
 
 use crate::{Path, Problem, Schema};
 
-/// Validates the schema of a version, its CEL rules apart; its defaults are checked against the rules, too.
+/// Validates the schema of a version without its CEL rules; its defaults are also checked against the rules.
 fn validate_schema(schema: &Schema, path: &Path, status: bool) -> Vec<Problem> {
     let mut problems = Vec::new();
     if status {
@@ -33,7 +33,7 @@ fn validate_schema(schema: &Schema, path: &Path, status: bool) -> Vec<Problem> {
         }
     }
     problems.extend(keywords::validate(schema, path));
-    // Another check usually reports why a schema is not structural; report it here only if none does.
+    // Usually, another check reports why a schema is not structural. Only otherwise is it reported here.
     if problems.is_empty() {
         problems.extend(unsupported.map(|detail| Problem::new(path, crate::ProblemKind::Invalid, detail)));
     }

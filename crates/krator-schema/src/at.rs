@@ -1,8 +1,8 @@
-//! Places that are only written out where something is reported of them.
+//! Paths that are built only when a problem is reported.
 
 use crate::{Path, Segment};
 
-/// A place below others, in which values are visited one after the other.
+/// A path during the traversal of a value, as a chain of steps.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum At<'a> {
     Path(&'a Path),
@@ -22,7 +22,7 @@ impl<'a> At<'a> {
         At::Key(self, name)
     }
 
-    /// An item of the list that is here.
+    /// An item of the list at this place.
     pub(crate) fn index(&'a self, index: usize) -> Self {
         At::Index(self, index)
     }

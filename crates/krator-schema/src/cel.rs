@@ -1,7 +1,8 @@
-//! CEL rules of a schema, `x-kubernetes-validations`: whether the API server accepts them.
+//! The API server's treatment of CEL rules in a schema, `x-kubernetes-validations`.
 //!
-//! The crate `krator-cel` compiles and evaluates expressions; here are the types that a schema gives to them, and what the API server
-//! makes of all rules of a schema. Where its answer is not known, nothing is reported.
+//! The crate `krator-cel` compiles and evaluates expressions. This module derives their types from a schema, and
+//! applies the API server's checks to all rules of a schema. If the result of the API server is unknown, no problem is
+//! reported.
 
 mod costs;
 mod evaluate;
@@ -23,31 +24,32 @@ use crate::{Path, Problem, Schema};
 pub struct CelProblem {
     /// The problem, at the path that the API server reports.
     pub problem: Problem,
-    /// Its offset in the expression, in bytes, if that is known.
+    /// The byte offset in the expression, if it is known.
     pub offset: Option<usize>,
 }
 
-/// The highest cost of an expression by the API server's estimate, over all values that it judges.
+/// The highest cost of an expression by the estimate of the API server, over all values to which it applies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CostEstimate {
-    /// The expression, or the whole schema for the total of its rules.
+    /// The path of the expression, or of the whole schema for the total of its rules.
     pub path: Path,
     /// The cost, in the units of the API server.
     pub cost: u64,
-    /// The most that the API server accepts.
+    /// The highest cost that the API server accepts.
     pub limit: u64,
-    /// The parts of the schema without `maxItems`, `maxProperties` or `maxLength` that make it expensive.
+    /// The parts of the schema whose missing `maxItems`, `maxProperties` or `maxLength` makes the expression expensive.
     pub unbounded: Vec<Path>,
 }
 
 /// The evaluation of one rule for one value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleOutcome {
-    /// The rule, as a path in the schema.
+    /// The path of the rule in the schema.
     pub rule: Path,
-    /// The value that it judges, as a path from the root of the object.
+    /// The path of the value from the root of the object.
     pub value: Path,
-    /// Whether it compares with the value before. The API server lets through what has not changed and breaks other rules.
+    /// Whether the rule is a transition rule, which compares with the old value. Ratcheting of the API server ignores
+    /// violations of other rules by unchanged values.
     pub is_transition: bool,
     /// The result.
     pub outcome: Outcome,
@@ -56,35 +58,36 @@ pub struct RuleOutcome {
 /// The result of evaluating a rule for a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// The value keeps to the rule.
+    /// The value satisfies the rule.
     Holds,
-    /// The value breaks the rule; with the message that the API server would give.
+    /// The value violates the rule; with the message of the API server.
     Violated(String),
-    /// The API server cannot evaluate the rule for the value, and therefore refuses it; with what it says.
+    /// The API server cannot evaluate the rule, and therefore refuses the value; with its message.
     Failed(String),
-    /// The answer of the API server is not known; with the reason.
+    /// The result of the API server is unknown; with the reason.
     Unknown(String),
 }
 
-/// Why the API server would refuse rules of a schema: that of a whole object, `openAPIV3Schema`.
+/// The reasons why the API server would refuse the rules of a schema. The schema is that of a whole object,
+/// `openAPIV3Schema`.
 ///
-/// It is to be called with schemas that are correct otherwise; the API server does not look at rules of others.
+/// The schema must be valid otherwise, because the API server does not check rules of invalid schemas.
 pub fn check_rules(root: &Schema, root_path: &Path) -> Vec<CelProblem> {
     on_large_stack(|| rules::check_rules(root, root_path), Vec::new())
 }
 
-/// The rules of a schema of which it is not known what the API server says, because they cannot be read here.
+/// The rules of a schema that this crate cannot compile, so that the result of the API server is unknown.
 pub fn unjudged(root: &Schema, root_path: &Path) -> Vec<Path> {
     on_large_stack(|| rules::unjudged(root, root_path), Vec::new())
 }
 
-/// The estimated costs of the rules of a schema and, as the last one, their total. Rules with mistakes have no cost.
+/// The estimated costs of the rules of a schema, and finally their total. Invalid rules have no cost.
 pub fn costs(root: &Schema, root_path: &Path) -> Vec<CostEstimate> {
     on_large_stack(|| costs::costs(root, root_path), Vec::new())
 }
 
-/// Evaluates the rules of a schema for a value of it and, if the value is an update, the value before, as
-/// [`Rules::evaluate`] does. For many values, compile the [`Rules`] once.
+/// Evaluates the rules of a schema for a value and, in an update, the old value, like [`Rules::evaluate`]. For many
+/// values, compile the [`Rules`] once.
 pub fn evaluate(root: &Schema, root_path: &Path, value: &Json, old: Option<&Json>) -> Vec<RuleOutcome> {
     Rules::compile(root, root_path).evaluate(value, old)
 }

@@ -1,11 +1,11 @@
-//! The definition of a custom resource as it is written: `CustomResourceDefinitionSpec` of `apiextensions.k8s.io/v1`.
+//! The definition of a custom resource in its source form: `CustomResourceDefinitionSpec` of `apiextensions.k8s.io/v1`.
 
 use serde::Deserialize;
 use serde_json::Value as Json;
 
 use crate::Schema;
 
-/// The `spec` of a CRD. It may be one that the API server refuses.
+/// The `spec` of a CRD, which may be invalid.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[allow(missing_docs, reason = "the words of the API")]
@@ -64,7 +64,7 @@ pub struct Subresources {
     pub scale: Option<Scale>,
 }
 
-/// The paths of the numbers of the scale subresource.
+/// The paths of the replicas for the scale subresource.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[allow(missing_docs, reason = "the words of the API")]
@@ -88,7 +88,7 @@ pub struct Column {
     pub json_path: String,
 }
 
-/// A field that field selectors may use.
+/// A selectable field.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[allow(missing_docs, reason = "the words of the API")]

@@ -1,19 +1,19 @@
-//! Why the API server would refuse a schema or a value.
+//! The problems for which the API server would refuse a schema or a value.
 
 use std::fmt;
 
 use crate::Path;
 
-/// The kinds of errors that the API server tells apart, from `k8s.io/apimachinery/pkg/util/validation/field`.
+/// The kinds of errors that the API server distinguishes, from `k8s.io/apimachinery/pkg/util/validation/field`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProblemKind {
     /// A required value is missing.
     Required,
-    /// A value that has to be unique occurs twice.
+    /// A value that must be unique occurs twice.
     Duplicate,
     /// The value is malformed.
     Invalid,
-    /// The value is not one of those allowed.
+    /// The value is not one of the allowed values.
     NotSupported,
     /// The value is not permitted here.
     Forbidden,
@@ -27,19 +27,19 @@ pub enum ProblemKind {
     Internal,
 }
 
-/// One reason why the API server would refuse a schema or a value.
+/// A problem for which the API server would refuse a schema or a value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
-    /// Its place.
+    /// The path of the schema or value.
     pub path: Path,
     /// The kind of error that the API server reports.
     pub kind: ProblemKind,
-    /// The problem as a clause that begins with a small letter and has no full stop at its end.
+    /// The message, as a clause that begins with a small letter and has no full stop at its end.
     pub detail: String,
 }
 
 impl Problem {
-    /// A problem at a place.
+    /// A problem at a path.
     pub fn new(path: impl Into<Path>, kind: ProblemKind, detail: impl Into<String>) -> Self {
         Problem {
             path: path.into(),

@@ -1,11 +1,11 @@
-//! The schema of a custom resource as it is written in a CRD: `JSONSchemaProps` of `apiextensions.k8s.io/v1`.
+//! The schema of a custom resource in the source form of a CRD: `JSONSchemaProps` of `apiextensions.k8s.io/v1`.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::{Number, Value as Json};
 
-/// A schema, or a part of one. It may be one that the API server refuses.
+/// A schema or a subschema, which may be invalid.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[allow(missing_docs, reason = "OpenAPI's own words")]
@@ -68,21 +68,21 @@ pub struct Schema {
     pub validations: Option<Vec<Rule>>,
 }
 
-/// `items`: one schema for all items, or, which the API server refuses, one for each.
+/// `items`: one schema for all items, or one for each, which the API server refuses.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Items {
     /// One schema for all items.
     All(Box<Schema>),
-    /// A schema for each item.
+    /// One schema for each item.
     Each(Vec<Schema>),
 }
 
-/// `additionalProperties`: a schema for the values, or whether there may be others at all.
+/// `additionalProperties`: a schema for the values, or whether other properties are allowed.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Properties {
-    /// Whether there may be other properties.
+    /// Whether other properties are allowed.
     Allowed(bool),
     /// The schema of the other properties.
     Schema(Box<Schema>),
@@ -101,7 +101,7 @@ pub struct Rule {
     pub optional_old_self: Option<bool>,
 }
 
-/// A value that is `null` is present, too: `default: null` is a default.
+/// Reads a present value, which may be `null`: `default: null` is a default.
 fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
     Json::deserialize(deserializer).map(Some)
 }

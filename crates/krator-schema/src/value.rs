@@ -1,4 +1,4 @@
-//! Values as the API server treats them: validated by a schema, pruned, and completed with defaults.
+//! Validates, prunes and defaults values like the API server.
 
 mod check;
 mod fill;
@@ -20,11 +20,11 @@ use serde_json::Value as Json;
 use crate::at::At;
 use crate::{Path, Problem, Schema};
 
-/// Validates a value by its schema: its types, bounds and formats, the entries of its sets and maps, and the
-/// metadata of objects within it. Rules in CEL are not looked at.
+/// Validates a value by its schema: its types, bounds and formats, the entries of its sets and maps, and the metadata
+/// of embedded objects. CEL rules are not evaluated.
 ///
-/// The value is the object as it is stored, so it has been pruned and its defaults are filled in. The `metadata` of the
-/// object itself is not looked at. For many values, make a [`CompiledSchema`] once.
+/// The value must be in its stored form, after pruning and defaulting. The `metadata` of the object itself is not
+/// validated. For many values, create a [`CompiledSchema`] once.
 pub fn validate(schema: &Schema, value: &Json) -> Vec<Problem> {
     validate_by(&Validator::new(Reading::Value), schema, value)
 }
@@ -37,7 +37,7 @@ fn validate_by(validator: &Validator, schema: &Schema, value: &Json) -> Vec<Prob
     problems
 }
 
-/// A schema for many values: each of its patterns is compiled once.
+/// A schema for many values, whose patterns are each compiled once.
 #[derive(Debug)]
 pub struct CompiledSchema {
     schema: Schema,
@@ -45,7 +45,7 @@ pub struct CompiledSchema {
 }
 
 impl CompiledSchema {
-    /// Takes a schema, whose patterns are compiled when they are first needed.
+    /// Creates it from a schema, whose patterns are compiled at their first use.
     pub fn new(schema: Schema) -> Self {
         CompiledSchema {
             schema,
@@ -64,9 +64,8 @@ impl CompiledSchema {
     }
 }
 
-/// Makes of a value what the API server stores of it, and says what is wrong with it, if anything: the metadata of objects
-/// within it is written anew, what the schema does not know is removed, and defaults are filled in. Rules in CEL are not
-/// looked at.
+/// Converts a value to its stored form, and returns its problems: the metadata of embedded objects is normalized,
+/// unknown fields are pruned, and defaults are applied. CEL rules are not evaluated.
 pub fn admit(schema: &Schema, value: &mut Json) -> Vec<Problem> {
     if let Err(problem) = meta::coerce(&At::Path(&Path::root()), value, schema, false) {
         return vec![problem];

@@ -1,4 +1,4 @@
-//! CEL rules of schemas: which ones the API server accepts.
+//! CEL rules of schemas: their acceptance, costs and evaluation.
 
 #[path = "support/random_rules/mod.rs"]
 mod random_rules;
@@ -180,7 +180,7 @@ fn objects_and_lists_are_compared_as_a_whole() {
             "broken",
         ),
         (&object, json!({"a": "1"}), json!({"a": "1", "b": []}), "broken"),
-        // The same time may be written in two ways.
+        // A time can be written in two ways.
         (
             &time,
             json!({"at": "2020-01-01T00:00:00Z"}),
@@ -251,7 +251,7 @@ fn random_rules_are_judged_alike_each_time() {
         // The last cost is the total.
         right += costs(&schema).len() - 1;
     }
-    // Both are common, or else comparisons with the API server would say little.
+    // Both must be frequent, so that comparisons with the API server are meaningful.
     assert!(right > 40 && wrong > 40, "{right} {wrong}");
 }
 

@@ -8,7 +8,7 @@ use crate::{
 };
 use serde_json::json;
 
-/// Calls a webhook.
+/// Calls a webhook, and verifies its response.
 pub(crate) async fn call(call: &WebhookCall) -> WebhookResponse {
     let uid = uuid::Uuid::new_v4().to_string();
     let mut request = call.request.clone();

@@ -1,4 +1,4 @@
-//! Configurations of admission: their expressions, and what is refused when they are written.
+//! Admission configurations: their compiled expressions, and the checks when they are written.
 
 use super::{GROUP, review::Attributes};
 use crate::{
@@ -17,7 +17,8 @@ use krator_schema::cel::{
 use serde_json::Value as Json;
 use std::sync::Arc;
 
-/// The expressions of a stored configuration, compiled once for each version of it. They were checked when it was written.
+/// The expressions of a stored configuration, compiled once for each of its versions. They were checked when it was
+/// written.
 pub(super) fn compiled(
     state: &mut State,
     owner: &Json,
@@ -40,7 +41,7 @@ pub(super) fn compiled(
     Ok(compiled)
 }
 
-/// Forgets the expressions of an object that is gone.
+/// Drops the compiled expressions of a deleted object.
 pub(crate) fn forget(state: &mut State, last: &Json) {
     let uid = meta(last, "uid");
     state.compiled.retain(|key, _| !key.starts_with(uid));
@@ -72,7 +73,7 @@ pub(super) fn scope<'a>(
     })
 }
 
-/// The roles of this moment, which answer who may do what.
+/// A function that authorizes access by the present roles.
 fn decide(state: &State, user: &User) -> Arc<krator_schema::cel::Decide> {
     let (roles, user) = (rbac::Roles::of(state), user.clone());
     Arc::new(move |check: &AccessCheck| {
@@ -98,11 +99,11 @@ fn decide(state: &State, user: &User) -> Arc<krator_schema::cel::Decide> {
     })
 }
 
-/// Refuses a configuration that could not be obeyed.
+/// Refuses a configuration that is invalid, or that this server cannot evaluate.
 ///
 /// # Errors
 ///
-/// If it is wrong, or needs what this server does not have.
+/// If the configuration is invalid, or needs a feature that this server lacks.
 pub(crate) fn check(kind: &Kind, object: &Json) -> Result<(), Refusal> {
     if kind.group != GROUP {
         return Ok(());
@@ -146,7 +147,7 @@ pub(crate) fn check(kind: &Kind, object: &Json) -> Result<(), Refusal> {
     }
 }
 
-/// Errors of a webhook other than those of its expressions.
+/// The errors of a webhook besides those of its expressions.
 fn errors(path: &str, webhook: &Json) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let url = text(at(webhook, &["clientConfig"]), "url");

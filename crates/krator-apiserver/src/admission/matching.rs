@@ -1,4 +1,4 @@
-//! Which writes a webhook or a policy is about, after `plugin/webhook/predicates` of `k8s.io/apiserver`.
+//! Matches writes with webhooks and policies, after `plugin/webhook/predicates` of `k8s.io/apiserver`.
 
 use super::review::{Attributes, Matched, Operation};
 use crate::{
@@ -10,8 +10,8 @@ use crate::{
 };
 use serde_json::Value as Json;
 
-/// Whether a webhook, or the constraints of a policy, are about a write; if so, in which version. `rules` is the name of the list
-/// of its rules; constraints of a binding may have none, and are then about every write.
+/// Whether a webhook or the constraints of a policy match a write; if so, in which version. `rules` is the name of the
+/// list of rules. The constraints of a binding may have no rules, and then match every write.
 pub(super) fn matches(
     state: &State,
     about: &Attributes<'_>,
@@ -72,7 +72,7 @@ fn is_of_rule(about: &Attributes<'_>, rule: &Json, version: &str) -> bool {
         && list(rule, "resources").any(of_resource)
 }
 
-/// A selector; what is not valid selects nothing.
+/// Whether a label selector matches; an invalid selector matches nothing.
 fn selects<'a>(selector: &Json, label: impl Fn(&str) -> Option<&'a str>) -> bool {
     selector.is_null() || LabelSelector::of(selector).is_some_and(|selector| selector.matches(label))
 }
@@ -91,7 +91,7 @@ fn selects_namespace(
 ) -> bool {
     let name = about.namespace();
     if name.is_empty() {
-        // Cluster-scoped objects always match.
+        // Namespace selectors do not exclude cluster-scoped objects.
         return true;
     }
     let is_written =
@@ -118,7 +118,7 @@ fn selects_object(constraints: &Json, objects: [Option<&Json>; 2]) -> bool {
     is_empty || objects.any(|object| selects(selector, |key| label_of(object, key)))
 }
 
-/// The namespace of an object as policies see it; null for what is in none.
+/// The namespace of an object, in the form that policies see; null for cluster-scoped objects.
 pub(super) fn namespace_object(state: &State, about: &Attributes<'_>) -> Json {
     let name = match about.is_namespace() {
         true => "",
@@ -129,7 +129,7 @@ pub(super) fn namespace_object(state: &State, about: &Attributes<'_>) -> Json {
     };
     let mut shown = Json::clone(namespace);
     if let Some(metadata) = shown.get_mut("metadata").and_then(Json::as_object_mut) {
-        // The API server shows policies these fields alone.
+        // The API server gives policies only these fields.
         metadata.retain(|key, _| SHOWN.contains(&key.as_str()));
     }
     shown

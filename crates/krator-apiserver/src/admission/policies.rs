@@ -1,4 +1,4 @@
-//! Policies that judge writes by expressions, after `plugin/policy/validating` of `k8s.io/apiserver`.
+//! Policies that validate writes by expressions, after `plugin/policy/validating` of `k8s.io/apiserver`.
 
 use super::{
     configuration, configurations, matching,
@@ -13,20 +13,20 @@ use crate::{
 use krator_schema::cel::admission::{Evaluated, Scope};
 use serde_json::Value as Json;
 
-/// The longest message that an expression may make.
+/// The longest message of a message expression, in bytes.
 const LONGEST_MESSAGE: usize = 5 << 10;
 
-/// The objections of a policy to a write.
+/// The reason and the message with which a policy denies a write.
 struct Denial {
     reason: String,
     message: String,
 }
 
-/// Refuses what a policy would change, which this server cannot do.
+/// Refuses a write that a mutating policy matches, because this server cannot evaluate mutating policies.
 ///
 /// # Errors
 ///
-/// If there is such a policy, and it is bound.
+/// If such a policy matches and is bound.
 pub(super) fn mutate(
     state: &State,
     about: &Attributes<'_>,
@@ -52,11 +52,11 @@ pub(super) fn mutate(
     }
 }
 
-/// Lets each policy that is bound judge a write.
+/// Evaluates all bound policies for a write.
 ///
 /// # Errors
 ///
-/// If one of them denies it.
+/// If a policy denies the write.
 pub(super) fn validate(
     state: &mut State,
     about: &Attributes<'_>,
@@ -102,7 +102,7 @@ pub(super) fn validate(
                             "Validation failed for ValidatingAdmissionPolicy '{name}' with binding '{binding_name}': \
                              {message}"
                         )),
-                        // There is no audit log of such failures.
+                        // The action `Audit` has no effect: the audit log contains no annotations of policies.
                         _ => {}
                     }
                 }
@@ -131,7 +131,7 @@ fn refusal(about: &Attributes<'_>, object: Option<&Json>, denial: &Denial, why: 
     }
 }
 
-/// The objections of a policy to a write.
+/// Evaluates a policy for a write, and returns its denials.
 fn evaluate(
     state: &mut State,
     about: &Attributes<'_>,

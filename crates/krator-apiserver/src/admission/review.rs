@@ -10,7 +10,7 @@ use crate::{
 };
 use serde_json::{Value as Json, json};
 
-/// The operation on an object.
+/// The operation of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Create,
@@ -36,28 +36,29 @@ impl Operation {
     }
 }
 
-/// A write as it is asked for.
+/// A requested write.
 pub(crate) struct Attributes<'a> {
     pub kind: &'a Kind,
     /// `status` or `scale`, or empty.
     pub subresource: &'static str,
     pub operation: Operation,
-    /// The namespace and the name that the request has. The name is empty where it is not generated yet.
+    /// The namespace and the name in the request. The name is empty if it has to be generated first.
     pub key: Key,
     pub user: &'a User,
     pub dry_run: bool,
-    /// The other options, as a client has sent them; none where the server writes by itself.
+    /// The other options of the client's request; none for writes by the server itself.
     pub options: Option<&'a Json>,
 }
 
-/// A version of a resource, as a rule has matched it.
+/// The version of a resource that a rule has matched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Matched {
     pub version: String,
 }
 
 impl Attributes<'_> {
-    /// Whether nobody else decides about it: it is a write of the server itself, or of a configuration of admission.
+    /// Whether the write skips webhooks and policies, because it is made by the server itself, or changes an admission
+    /// configuration.
     pub(super) fn is_exempt(&self) -> bool {
         self.options.is_none() || self.kind.group == GROUP
     }
@@ -66,7 +67,7 @@ impl Attributes<'_> {
         self.kind.group.is_empty() && self.kind.id.resource == "namespaces"
     }
 
-    /// The namespace of the request. That of a namespace is its own.
+    /// The namespace of the request. For a Namespace this is its own name.
     pub(super) fn namespace(&self) -> &str {
         match self.is_namespace() {
             true => &self.key.name,
@@ -125,13 +126,13 @@ impl Attributes<'_> {
         let is_other = self.subresource != "scale" && matched.version != self.kind.version;
         let version = api_version(&self.kind.group, &matched.version);
         match self.kind.versions().filter(|_| is_other) {
-            // Fields that the other version lacks are pruned only when the object is stored.
+            // Fields that the other version lacks are not pruned here, only when the object is stored.
             Some(versions) => versions.converter.convert(object, &version),
             None => Ok(object.clone()),
         }
     }
 
-    /// A refusal that names the object as far as it has a name.
+    /// A 403 for this write. It contains the name or `generateName` of the object if it has one.
     pub(super) fn forbidden(&self, object: Option<&Json>, why: &str) -> Refusal {
         let of_object = |key| object.map_or("", |object| meta(object, key));
         let names = [
@@ -148,7 +149,7 @@ impl Attributes<'_> {
     }
 }
 
-/// The identity of a call: everything except the values that the server sets again in each attempt.
+/// A text that identifies a call. It omits the metadata that the server sets anew in each attempt.
 pub(super) fn key_of(request: &Json) -> String {
     let mut request = request.clone();
     if let Some(metadata) = request
@@ -162,7 +163,7 @@ pub(super) fn key_of(request: &Json) -> String {
     request.to_string()
 }
 
-/// Refuses what the server itself cannot do, with the cause that a real server gives.
+/// A 500 with the cause that a real server adds to it.
 pub(super) fn internal(message: &str) -> Refusal {
     Refusal {
         causes: vec![Cause {

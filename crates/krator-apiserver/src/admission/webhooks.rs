@@ -15,25 +15,25 @@ use crate::{
 use serde_json::{Value as Json, json};
 use std::{sync::Arc, time::Duration};
 
-/// A webhook that is about a write.
+/// A webhook that matches a write.
 struct Hook<'a> {
     webhook: &'a Json,
     matched: Matched,
 }
 
-/// The verdict of a webhook about a write.
+/// The result of calling a webhook.
 enum Verdict {
-    /// It is allowed, with this patch if there is one.
+    /// The write is allowed, with this patch if there is one.
     Allowed(Option<Json>),
-    /// The webhook has to be asked first.
+    /// The webhook has to be called first.
     Unknown,
 }
 
-/// Lets webhooks change an object. It is none where the object is deleted.
+/// Runs the mutating webhooks for an object, which is none in a deletion.
 ///
 /// # Errors
 ///
-/// If one of them refuses it, or has to be asked first.
+/// If a webhook denies the write, or has to be called first.
 pub(super) fn mutate(
     state: &mut State,
     about: &Attributes<'_>,
@@ -47,7 +47,7 @@ pub(super) fn mutate(
             list(configuration, "webhooks").map(move |webhook| (configuration, webhook))
         })
         .collect();
-    // The object after each webhook, to detect later changes by others.
+    // The object as each webhook has left it; a webhook is reinvoked if others have changed the object since.
     let mut left: Vec<Option<Json>> = vec![None; hooks.len()];
     for again in [false, true] {
         for (at, (configuration, webhook)) in hooks.iter().enumerate() {
@@ -85,7 +85,7 @@ pub(super) fn mutate(
     Ok(object)
 }
 
-/// Applies a patch to an object, and the defaults of its kind.
+/// The patched object, with the defaults of its kind.
 fn patched(about: &Attributes<'_>, object: &Json, change: &Json, matched: &Matched) -> Result<Json, Refusal> {
     let shown = in_version(about, Some(object), matched)?;
     let mut made = patch::json_patch(&shown, change).map_err(|refusal| internal(&refusal.message))?;
@@ -111,11 +111,11 @@ fn in_version(about: &Attributes<'_>, object: Option<&Json>, matched: &Matched) 
     about.in_version(object, matched).map_err(|why| internal(&why))
 }
 
-/// Lets webhooks judge a write.
+/// Runs the validating webhooks for a write.
 ///
 /// # Errors
 ///
-/// If one of them refuses it, or has to be asked first.
+/// If a webhook denies the write, or has to be called first.
 pub(super) fn validate(
     state: &mut State,
     about: &Attributes<'_>,
@@ -128,7 +128,7 @@ pub(super) fn validate(
             let Some(hook) = hook(state, about, &configuration, webhook, [object, old])? else {
                 continue;
             };
-            // They are asked all at once, and the first one that refuses is heard.
+            // All webhooks are called, and the first denial is reported.
             if let Err(refusal) = ask(state, about, &hook, [object, old], false) {
                 refused.get_or_insert(refusal);
             }
@@ -140,7 +140,7 @@ pub(super) fn validate(
     refused.map_or(Ok(()), Err)
 }
 
-/// A webhook, if it is about a write.
+/// A webhook, if it matches a write.
 fn hook<'a>(
     state: &mut State,
     about: &Attributes<'_>,
@@ -171,7 +171,7 @@ fn ignores_failures(webhook: &Json) -> bool {
     text(webhook, "failurePolicy") == "Ignore"
 }
 
-/// Asks a webhook, or hears what it has answered.
+/// The result of a webhook call, or `Unknown` if the webhook has to be called first.
 fn ask(
     state: &mut State,
     about: &Attributes<'_>,
@@ -237,7 +237,7 @@ fn denial(name: &str, given: &Json) -> Refusal {
     }
 }
 
-/// The error in the response of a webhook, after `VerifyAdmissionResponse`.
+/// Checks the response of a webhook, after `VerifyAdmissionResponse`, and returns its `response`.
 pub(super) fn verified(review: &Json, uid: &str, mutates: bool) -> WebhookResponse {
     let Some(response) = review.get("response").filter(|response| response.is_object()) else {
         return Err("webhook response was absent".to_owned());
@@ -276,7 +276,7 @@ pub(super) fn verified(review: &Json, uid: &str, mutates: bool) -> WebhookRespon
     Ok(response)
 }
 
-/// Bytes as Go reads them: in base64, or as a list of numbers, which kube writes.
+/// Bytes as Go reads them: in base64, or as a list of numbers as kube writes it.
 fn bytes(value: &Json) -> Result<Vec<u8>, String> {
     use base64::{Engine as _, engine::general_purpose::STANDARD};
     match value {

@@ -1,14 +1,14 @@
-//! The admission plugins of a server with the usual flags, for builtin kinds: `DefaultTolerationSeconds`, `Priority`,
-//! `RuntimeClass`, `StorageObjectInUseProtection` and `TaintNodesByCondition`, after `plugin/pkg/admission` of Kubernetes.
-//! The PriorityClasses that every cluster has are known, and not stored.
+//! The admission plugins for builtin kinds that a server has by default: `DefaultTolerationSeconds`, `Priority`,
+//! `RuntimeClass`, `StorageObjectInUseProtection` and `TaintNodesByCondition`, after `plugin/pkg/admission` of
+//! Kubernetes. The PriorityClasses that every cluster has are constants, and not stored.
 
 use super::json::{get, int, list, set, text, texts};
 use serde_json::{Value as Json, json};
 
-/// Finds an object of the whole cluster by its group, its resource and its name.
+/// Finds a cluster-scoped object by its group, its resource and its name.
 pub type Find<'a> = &'a dyn Fn(&str, &str, &str) -> Option<Json>;
 
-/// PriorityClasses that every cluster has.
+/// The PriorityClasses that every cluster has.
 const SYSTEM_CLASSES: [(&str, i64); 2] = [
     ("system-cluster-critical", 2_000_000_000),
     ("system-node-critical", 2_000_001_000),
@@ -24,7 +24,7 @@ pub(super) fn node(node: &mut Json, _: Find<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Keeps an object until nothing uses it.
+/// Adds a finalizer that keeps an object while it is used.
 pub(super) fn add_finalizer(object: &mut Json, finalizer: &str) -> Result<(), String> {
     let mut finalizers = texts(object, "metadata.finalizers");
     if !finalizers.contains(&finalizer) {
@@ -77,7 +77,7 @@ fn priority(pod: &mut Json, find: Find<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Pods leave nodes that are gone for five minutes, unless they say otherwise.
+/// By default, pods tolerate a node that is not ready or unreachable for five minutes.
 fn toleration_seconds(pod: &mut Json) {
     let mut tolerations = list(pod, "spec.tolerations").to_vec();
     for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
@@ -94,7 +94,7 @@ fn toleration_seconds(pod: &mut Json) {
     set(pod, "spec.tolerations", tolerations);
 }
 
-/// Restores fields that were computed when the object was created and that an update leaves out.
+/// Restores computed fields that an update omits.
 pub(super) fn pod_update(pod: &mut Json, old: &Json) {
     for field in ["spec.priority", "spec.preemptionPolicy"] {
         if get(pod, field).is_none()

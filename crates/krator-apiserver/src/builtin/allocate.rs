@@ -1,5 +1,5 @@
-//! Addresses and node ports of Services, after `pkg/registry/core/service/storage/alloc.go` of Kubernetes. Which ones are
-//! taken is said by the Services that exist, and the first free one is given; a real server draws them at random.
+//! Addresses and node ports of Services, after `pkg/registry/core/service/storage/alloc.go` of Kubernetes. The existing
+//! Services show which ones are taken. The first free one is allocated; a real server chooses randomly.
 
 use super::json::{get, int, list, list_mut, remove, set, set_default, set_or_remove, text, texts};
 use super::prepare::{checks_health, has_node_ports};
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const ONLY_IPV4: &str = "this cluster has IPv4 only";
 const NODE_PORTS: std::ops::RangeInclusive<i64> = 30000..=32767;
 
-/// The addresses and ports of other Services.
+/// The addresses and node ports of other Services.
 #[derive(Default)]
 struct Taken {
     addresses: BTreeSet<String>,
@@ -31,7 +31,7 @@ impl Taken {
     }
 
     fn next_address(&mut self) -> Option<String> {
-        // The first address is that of the API server's own Service.
+        // The first address belongs to the Service of the API server.
         let mut free = (2..255).map(|host| format!("10.0.0.{host}"));
         free.find(|address| self.addresses.insert(address.clone()))
     }
@@ -47,11 +47,11 @@ fn numbers(service: &Json) -> Vec<i64> {
     ports.filter_map(|port| int(port, "nodePort")).collect()
 }
 
-/// Allocates what a Service needs. `others` are all other Services; `old` is the Service as it was.
+/// Allocates the addresses and ports of a Service. `others` are all other Services; `old` is the Service as it was.
 ///
 /// # Errors
 ///
-/// The addresses and ports that the Service asks for and cannot have.
+/// The errors of requested addresses and ports that cannot be allocated.
 pub(super) fn allocate<'a>(
     service: &mut Json,
     old: Option<&Json>,
@@ -78,7 +78,7 @@ pub(super) fn allocate<'a>(
     node_ports(service, old, &mut taken)
 }
 
-/// An update that leaves out what was allocated keeps it.
+/// Keeps the allocated values that an update omits.
 fn keep_allocated(service: &mut Json, old: &Json) {
     let is_name = |service: &Json| text(service, "spec.type") == "ExternalName";
     if !is_name(old) && !is_name(service) {
@@ -112,7 +112,7 @@ fn keep_allocated(service: &mut Json, old: &Json) {
     }
 }
 
-/// Clients that only know `clusterIP` change only that.
+/// Clients that were written before `clusterIPs` change only `clusterIP`, so the list has to follow.
 fn normalize_update(service: &mut Json, old: &Json) {
     let address = text(service, "spec.clusterIP").to_owned();
     let same_address = address == text(old, "spec.clusterIP");
@@ -128,7 +128,7 @@ fn normalize_update(service: &mut Json, old: &Json) {
     }
 }
 
-/// `ipFamilyPolicy` and `ipFamilies`, in a cluster that only has IPv4.
+/// Sets `ipFamilyPolicy` and `ipFamilies` for a cluster that has only IPv4.
 fn families(service: &mut Json, old: Option<&Json>) -> Result<(), Vec<FieldError>> {
     let is_headless = text(service, "spec.clusterIP") == "None";
     let any_family = is_headless && get(service, "spec.selector").is_none();
@@ -200,7 +200,7 @@ fn node_ports(service: &mut Json, old: Option<&Json>, taken: &mut Taken) -> Resu
     let allocates = get(service, "spec.allocateLoadBalancerNodePorts") != Some(&Json::Bool(false));
     let own: Vec<i64> = old.map(numbers).unwrap_or_default();
     let mut errors = Vec::new();
-    // The same port with another protocol gets the same number.
+    // Ports that differ only in their protocol share a node port.
     let mut given = BTreeMap::new();
     for (index, port) in list_mut(service, "spec.ports").enumerate() {
         let (number, asked) = (int(port, "port"), int(port, "nodePort").unwrap_or_default());

@@ -1,12 +1,12 @@
-//! Fields that have another place in the internal types of the API server, after `pkg/apis/*/v1/conversion.go` of
-//! Kubernetes, and the two forms of events.
+//! Fields that have another path in the internal types of the API server, after `pkg/apis/*/v1/conversion.go` of
+//! Kubernetes, and the two forms of Events.
 
 use super::decode::BASE64;
 use super::json::{entries, get, list, remove, set, set_entry, set_or_remove, text};
 use base64::Engine as _;
 use serde_json::{Value as Json, json};
 
-/// A pod has one list of addresses; `podIP` is the first of them, and wins where both are there.
+/// Internally, a pod has one list of addresses. `podIP` is the first of them, and takes precedence over the list.
 pub(super) fn pod_addresses(pod: &mut Json) {
     let first = text(pod, "status.podIP").to_owned();
     let of_list = list(pod, "status.podIPs")
@@ -22,7 +22,7 @@ pub(super) fn pod_addresses(pod: &mut Json) {
     }
 }
 
-/// Texts of `stringData` replace the values of `data`.
+/// Moves the texts of `stringData` to `data`, where they replace values.
 pub(super) fn string_data_to_data(secret: &mut Json) {
     let texts: Vec<(String, String)> = entries(secret, "stringData")
         .map(|(key, value)| (key.clone(), BASE64.encode(value.as_str().unwrap_or_default())))
@@ -33,12 +33,12 @@ pub(super) fn string_data_to_data(secret: &mut Json) {
     remove(secret, "stringData");
 }
 
-/// An event of `core/v1` as one of `events.k8s.io/v1`. Both are the same stored object.
+/// Converts an Event of `core/v1` to `events.k8s.io/v1`. Both are the same stored object.
 pub(super) fn event_to_events(event: &Json) -> Json {
     rename(event, "events.k8s.io/v1", &EVENT_FIELDS)
 }
 
-/// An event of `events.k8s.io/v1` as one of `core/v1`.
+/// Converts an Event of `events.k8s.io/v1` to `core/v1`.
 pub(super) fn event_to_core(event: &Json) -> Json {
     let back: Vec<(&str, &str)> = EVENT_FIELDS
         .iter()
@@ -71,7 +71,7 @@ fn rename(event: &Json, api_version: &str, names: &[(&str, &str)]) -> Json {
     renamed
 }
 
-/// An autoscaler of `autoscaling/v2` as one of `autoscaling/v1`, which only knows a share of the CPU.
+/// Converts an autoscaler of `autoscaling/v2` to `autoscaling/v1`, which has only a target for the CPU.
 pub(super) fn autoscaler_to_v1(autoscaler: &Json) -> Json {
     let mut older = autoscaler.clone();
     let mut metrics = list(autoscaler, "spec.metrics").iter();
@@ -90,7 +90,7 @@ pub(super) fn autoscaler_to_v1(autoscaler: &Json) -> Json {
     older
 }
 
-/// An autoscaler of `autoscaling/v1` as one of `autoscaling/v2`.
+/// Converts an autoscaler of `autoscaling/v1` to `autoscaling/v2`.
 pub(super) fn autoscaler_to_v2(autoscaler: &Json) -> Json {
     let mut newer = autoscaler.clone();
     if let Some(share) = get(autoscaler, "spec.targetCPUUtilizationPercentage") {

@@ -1,8 +1,9 @@
-//! Reads objects as Go does, and writes them as Go would: wrong types are refused, unknown fields dropped and listed, empty
-//! fields written or not as their tags say, and quantities, times and bytes put in their canonical form. After
-//! `sigs.k8s.io/json`, `encoding/json` and the codecs of `k8s.io/apimachinery`.
+//! Decodes objects as Go does, and encodes them as Go would: wrong types are refused, unknown fields dropped and
+//! listed, empty fields written or omitted by their tags, and quantities, times and bytes put in their canonical form.
+//! After `sigs.k8s.io/json`, `encoding/json` and the codecs of `k8s.io/apimachinery`.
 //!
-//! Empty lists and maps become absent, because the API server stores objects in protobuf, which cannot tell them apart.
+//! Empty lists and maps become absent, because the API server stores objects in protobuf, which does not distinguish
+//! the two.
 
 use super::times::{canonical_micro_time, canonical_time};
 use super::types::{Named, Struct, Type, named};
@@ -13,27 +14,27 @@ use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 use krator_machine::Amount;
 use serde_json::{Map, Number, Value as Json};
 
-/// Like Go's, it does not mind bits in the last character that stand for nothing.
+/// As in Go, unused bits of the last character may be set.
 pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
 );
 
-/// The server reports no more unknown fields than this.
+/// The most unknown fields that the server reports.
 const MOST_UNKNOWN: usize = 100;
 
-/// Reads a value of a named type. Also gives a message for each unknown field.
+/// Decodes a value of a named type. Also returns a message for each unknown field.
 ///
 /// # Errors
 ///
-/// A value that does not fit its type.
+/// If a value does not have its type.
 pub(super) fn decode(type_name: &'static str, value: &Json) -> Result<(Json, Vec<String>), String> {
     let mut decoder = Decoder::default();
     let read = decoder.read(&Type::Named(type_name), Some(value))?;
     Ok((read, decoder.unknown))
 }
 
-/// The unknown fields of a value of a named type, which is in a field of another value, each as a message.
+/// A message for each unknown field of a value of a named type, which is in the field `field` of another value.
 ///
 /// # Errors
 ///
@@ -51,12 +52,12 @@ pub(super) fn unknown_below(
     Ok(decoder.unknown)
 }
 
-/// The zero value of a named type as Go writes it.
+/// The zero value of a named type as Go encodes it.
 pub(super) fn zero(type_name: &'static str) -> Json {
     zero_of(&Type::Named(type_name))
 }
 
-/// The zero value of a type as Go writes it. Nil and unset times are null.
+/// The zero value of a type as Go encodes it. Nil and unset times are null.
 fn zero_of(type_: &Type) -> Json {
     match type_ {
         Type::Named(name) => match named(name) {
@@ -90,15 +91,15 @@ fn has_empty(type_: &Type) -> bool {
 
 #[derive(Default)]
 struct Decoder {
-    /// The path.
+    /// The path of the value that is read.
     path: String,
     unknown: Vec<String>,
-    /// Above zero where the original reads with a decoder of its own, which ignores unknown fields.
+    /// Above zero inside values that the original reads with a separate decoder, which ignores unknown fields.
     lenient: usize,
 }
 
 impl Decoder {
-    /// Reads a value; none is an absent one.
+    /// Decodes a value; `None` is an absent one.
     fn read(&mut self, type_: &Type, value: Option<&Json>) -> Result<Json, String> {
         let Some(value) = value.filter(|value| !value.is_null()) else {
             return Ok(zero_of(type_));
@@ -125,7 +126,7 @@ impl Decoder {
         }
     }
 
-    /// Empty lists and maps are nil.
+    /// Decodes a list; an empty list becomes nil.
     fn list(&mut self, element: &Type, items: &[Json]) -> Result<Json, String> {
         let mut read = Vec::with_capacity(items.len());
         for (at, item) in items.iter().enumerate() {
@@ -151,7 +152,7 @@ impl Decoder {
             read.insert(key.clone(), value);
             self.path.truncate(outside);
         }
-        // Go writes maps in the order of their keys.
+        // Go encodes maps in the order of their keys.
         read.sort_keys();
         Ok(if read.is_empty() {
             Json::Null
@@ -192,7 +193,7 @@ impl Decoder {
         Ok(Json::Object(json))
     }
 
-    /// Types that read themselves.
+    /// Decodes a type that has its own unmarshaler in Go.
     fn custom(&mut self, name: &str, value: &Json) -> Result<Json, String> {
         let text = value.as_str().unwrap_or_default();
         let time = |time: Option<String>| time.map(Json::from).ok_or_else(|| self.wrong_type(value, "time"));
@@ -217,7 +218,7 @@ impl Decoder {
         }
     }
 
-    /// Schemas of a definition where something else is allowed, too.
+    /// Decodes schemas at a place where a definition allows another type, too.
     fn schemas(&mut self, value: &Json) -> Result<Json, String> {
         const SCHEMA: Type = Type::Named("apiextensions/v1.JSONSchemaProps");
         self.lenient += 1;
@@ -245,7 +246,7 @@ impl Decoder {
         }
     }
 
-    /// Goes to a field, and gives the length to which the path has to be cut afterwards.
+    /// Appends a field to the path, and returns the length to which the path has to be truncated afterwards.
     fn step_path_field(&mut self, name: &str) -> usize {
         if self.path.is_empty() {
             self.step_path(name)
@@ -279,7 +280,7 @@ fn integer(number: &Number, bits: u32) -> Option<i64> {
 mod tests {
     use super::*;
 
-    /// Schemas are read by decoders of their own in many places. The record is from a real server.
+    /// The original decodes schemas in many places with separate decoders. The record is from a real server.
     #[test]
     fn definitions_are_read_as_a_real_server_does() {
         let record: Json =

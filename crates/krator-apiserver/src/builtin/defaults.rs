@@ -1,5 +1,5 @@
-//! The defaults of fields, after `pkg/apis/*/v1/defaults.go` and `zz_generated.defaults.go` of Kubernetes. As there, the
-//! function of a type runs wherever the type occurs, before those of the types in it.
+//! The defaults of fields, after `pkg/apis/*/v1/defaults.go` and `zz_generated.defaults.go` of Kubernetes. As there,
+//! the function of a type runs for each value of the type, before the functions of the types in it.
 
 mod core;
 mod others;
@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 
 type Default = fn(&mut Json);
 
-/// Values of single fields, each with its path from a type.
+/// Defaults of single fields by type, each with its path in the type.
 static FIELDS: LazyLock<BTreeMap<&str, Vec<(&str, Json)>>> = LazyLock::new(|| {
     let mut fields = BTreeMap::<_, Vec<_>>::new();
     for line in include_str!("defaults/fields.txt").lines() {
@@ -72,7 +72,7 @@ fn fill_type(type_: &Type, value: &mut Json) {
     }
 }
 
-/// The few defaults that the schema of a type tells. Others of its defaults are the zero values of Go.
+/// Fills in the text defaults of a type's schema. The other defaults in schemas are the zero values of Go.
 fn fill_from_schema(type_name: &str, value: &mut Json) {
     let Some((_, schema)) = documents::schema(&type_name.replace('/', ".")) else {
         return;
@@ -84,7 +84,7 @@ fn fill_from_schema(type_name: &str, value: &mut Json) {
     }
 }
 
-/// The function of a type.
+/// The defaulting function of a type.
 fn of(type_name: &str) -> Option<Default> {
     core::of(type_name)
         .or_else(|| workloads::of(type_name))

@@ -1,5 +1,4 @@
-//! The documents by which clients discover the kinds and their schemas, drawn from a real API server by
-//! `tools/openapi/draw`.
+//! The discovery and OpenAPI documents of builtin kinds, extracted from a real API server by `tools/openapi/draw`.
 
 use serde_json::{Map, Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,13 +8,13 @@ const DISCOVERY: &str = include_str!("../../data/discovery.txt");
 const SCHEMAS: &str = include_str!("../../data/openapi/schemas.txt");
 const PARAMETERS: &str = include_str!("../../data/openapi/parameters.txt");
 
-/// A line each for the paths of a group version, and for the schemas that are not the same in all documents.
+/// One line for the paths of each group version, and for each schema that differs between documents.
 const DOCUMENTS: &str = include_str!("../../data/openapi/documents.txt");
 
-/// The schemas that all documents have in common.
+/// The schemas that are the same in all documents.
 static COMMON: LazyLock<BTreeMap<&'static str, Json>> = LazyLock::new(|| parsed(SCHEMAS).collect());
 
-/// A kind in a version, as discovery describes it.
+/// A version of a kind, as discovery describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServedKind {
     /// The API group; empty for core.
@@ -26,7 +25,7 @@ pub struct ServedKind {
     pub kind: String,
     /// The kind of lists, such as `PodList`.
     pub list_kind: String,
-    /// The plural that paths have, such as `pods`.
+    /// The plural in paths, such as `pods`.
     pub resource: String,
     /// The singular, such as `pod`.
     pub singular: String,
@@ -47,7 +46,7 @@ pub struct ServedKind {
 pub struct ServedSubresource {
     /// The last element of the path, such as `status`.
     pub name: String,
-    /// The group of the kind that it speaks; empty for that of the objects.
+    /// The group of the kind of its bodies; empty for that of the objects.
     pub group: String,
     /// The version of that kind; empty for that of the objects.
     pub version: String,
@@ -57,8 +56,7 @@ pub struct ServedSubresource {
     pub verbs: Vec<String>,
 }
 
-/// The kinds that Kubernetes has itself and that this server has, in the order in which a real server lists groups and
-/// resources.
+/// The builtin kinds that this server has, in the order in which a real server lists groups and resources.
 pub fn kinds() -> &'static [ServedKind] {
     static KINDS: LazyLock<Vec<ServedKind>> = LazyLock::new(|| DISCOVERY.lines().filter_map(kind).collect());
     &KINDS
@@ -152,7 +150,7 @@ pub fn schemas() -> Json {
     json!({"components": {"schemas": common.chain(own).collect::<Map<_, _>>()}})
 }
 
-/// The group, the version and the name at the end of the full name of a type: `core.v1.Pod`.
+/// The last three parts of the full name of a type, which are its group, version and name: `core.v1.Pod`.
 fn short(name: &str) -> &str {
     let end: usize = name.rsplitn(4, '.').take(3).map(|part| part.len() + 1).sum();
     name.get((name.len() + 1).saturating_sub(end)..).unwrap_or(name)
@@ -170,7 +168,7 @@ pub(super) fn schema(name: &str) -> Option<(&'static str, &'static Json)> {
     found.map(|(name, schema)| (*name, *schema))
 }
 
-/// The schemas that paths refer to, directly or not.
+/// The schemas to which paths refer, directly or indirectly.
 fn schemas_of(paths: &Json, own: &BTreeMap<&'static str, Json>) -> Map<String, Json> {
     let mut wanted = BTreeSet::new();
     references(paths, &mut wanted);
@@ -199,7 +197,7 @@ fn references(value: &Json, into: &mut BTreeSet<String>) {
     }
 }
 
-/// Replaces the names of parameters by the parameters.
+/// Replaces the names of parameters with the parameters.
 fn write_parameters(path: &mut Json) {
     static NAMED: LazyLock<BTreeMap<&'static str, Json>> = LazyLock::new(|| parsed(PARAMETERS).collect());
     let Json::Object(fields) = path else { return };

@@ -1,5 +1,5 @@
-//! The fields by which lists of builtin kinds can be selected, after `AddFieldLabelConversionsFor…` and the functions
-//! `ToSelectableFields` of Kubernetes.
+//! The field selectors of builtin kinds, after `AddFieldLabelConversionsFor...` and the functions `ToSelectableFields`
+//! of Kubernetes.
 
 use super::json::{get, text};
 use super::rules::Selectable;
@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 ///
 /// # Errors
 ///
-/// The message of the API server about a field by which lists of the kind cannot be selected.
+/// The message of the API server if the field is not selectable for the kind.
 pub(super) fn value(selectable: &[Selectable], object: &Json, field: &str) -> Result<String, String> {
     if matches!(field, "metadata.name" | "metadata.namespace") {
         return Ok(text(object, field).to_owned());

@@ -1,5 +1,4 @@
-//! Reads and changes objects by paths such as `spec.template`. An absent value and null are the same here, as they are for
-//! Go's decoder.
+//! Reads and changes objects by paths such as `spec.template`. Null counts as absent here, as in Go's decoder.
 
 use serde_json::{Map, Value as Json};
 
@@ -9,7 +8,7 @@ pub(super) fn get<'a>(value: &'a Json, path: &str) -> Option<&'a Json> {
     (!found.is_null()).then_some(found)
 }
 
-/// The text at a path, or an empty one.
+/// The text at a path; empty if there is none.
 pub(super) fn text<'a>(value: &'a Json, path: &str) -> &'a str {
     get(value, path).and_then(Json::as_str).unwrap_or_default()
 }
@@ -47,7 +46,7 @@ pub(super) fn entry<'a>(value: &'a Json, path: &str, key: &str) -> Option<&'a Js
     get(value, path)?.get(key).filter(|value| !value.is_null())
 }
 
-/// Sets the value at a path; makes the objects on the way.
+/// Sets the value at a path, and creates the objects on the path.
 pub(super) fn set(value: &mut Json, path: &str, new: impl Into<Json>) {
     let mut at = value;
     for field in path.split('.') {
@@ -63,7 +62,7 @@ pub(super) fn set(value: &mut Json, path: &str, new: impl Into<Json>) {
     *at = new.into();
 }
 
-/// Sets the value at a path, or removes it if there is none.
+/// Sets the value at a path, or removes it if `new` is none.
 pub(super) fn set_or_remove(value: &mut Json, path: &str, new: Option<&Json>) {
     match new {
         Some(new) => set(value, path, new.clone()),
@@ -81,7 +80,7 @@ pub(super) fn set_entry(value: &mut Json, path: &str, key: &str, new: impl Into<
     set(value, path, map);
 }
 
-/// Sets the value at a path if there is none, or only an empty text or zero.
+/// Sets the value at a path if it is absent or an empty text.
 pub(super) fn set_default(value: &mut Json, path: &str, default: impl Into<Json>) {
     let is_zero = match get(value, path) {
         None => true,
@@ -107,7 +106,7 @@ pub(super) fn remove(value: &mut Json, path: &str) {
     }
 }
 
-/// The items at a path, to change them.
+/// The items at a path, for changes.
 pub(super) fn list_mut<'a>(value: &'a mut Json, path: &str) -> impl Iterator<Item = &'a mut Json> {
     let found = value.pointer_mut(&format!("/{}", path.replace('.', "/")));
     found.and_then(Json::as_array_mut).into_iter().flatten()

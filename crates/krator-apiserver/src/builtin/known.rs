@@ -1,17 +1,17 @@
-//! The rules of each kind of Kubernetes that has some.
+//! The rules of the builtin kinds that have some.
 
 use super::names::NameRule;
 use super::rules::{NONE, Rules, Selectable, StoredAs};
 use super::validate::{batch, claims, config, networking, pods, rbac, services, workloads};
 use super::{admission, convert, prepare, tables};
 
-/// Kinds that count the changes of their spec.
+/// Kinds whose generation counts the changes of their spec.
 const WITH_SPEC: Rules = Rules {
     generation: &["spec"],
     ..NONE
 };
 
-/// Kinds whose spec is final.
+/// Kinds whose spec is immutable.
 const WITH_FIXED_SPEC: Rules = Rules {
     names: NameRule::PathSegment,
     immutable: &["spec"],
@@ -118,7 +118,7 @@ const VOLUME: Rules = Rules {
 
 const NODE: Rules = Rules {
     selectable: &[["spec.unschedulable", "spec.unschedulable", "false"]],
-    // Nodes say their status themselves when they register.
+    // Nodes set their status themselves when they register.
     comes_with_status: true,
     admit: admission::node,
     ..NONE
@@ -126,7 +126,7 @@ const NODE: Rules = Rules {
 
 const CORE_EVENT: Rules = Rules {
     creates_on_update: true,
-    // Events of the older form may have any name.
+    // Events of `core/v1` may have any name.
     names: NameRule::PathSegment,
     selectable: &[
         field("involvedObject.kind"),
@@ -272,7 +272,7 @@ const DISRUPTION_BUDGET: Rules = Rules {
     ..WITH_SPEC
 };
 
-/// Kinds whose replacement creates them, and kinds that a deletion shows.
+/// Kinds that a replacement can create, and kinds whose deletion returns the object.
 const CREATED_ON_UPDATE: Rules = Rules {
     creates_on_update: true,
     ..NONE

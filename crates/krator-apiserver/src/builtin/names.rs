@@ -1,16 +1,16 @@
-//! Names of objects, labels, ports and keys. Each function gives a message for each thing that is wrong.
+//! Names of objects, labels, ports and keys. Each function returns a message for each error.
 
 use krator_schema::names::explained::mask_trailing_dash;
 pub(super) use krator_schema::names::explained::{label, label_value, qualified, subdomain};
 
-/// Which names objects of a kind may have.
+/// The rule for the names of a kind's objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameRule {
-    /// Lower-case parts with dots between them.
+    /// Lower-case parts that are separated by dots.
     Subdomain,
     /// One lower-case part.
     Label,
-    /// Anything that can be one element of a path.
+    /// Any element of a path.
     PathSegment,
 }
 
@@ -73,7 +73,7 @@ pub(super) fn wildcard(value: &str) -> Vec<String> {
     subdomain(value.strip_prefix("*.").unwrap_or(value))
 }
 
-/// The name of a host that is no address.
+/// The name of a host that is not an address.
 pub(super) fn host(value: &str) -> Vec<String> {
     match ip(value).is_empty() {
         true => unless(false, "must be a DNS name, not an IP address"),
@@ -96,12 +96,12 @@ pub(super) fn percent(value: &str) -> Vec<String> {
     unless(is_percent, "must be a number with '%' at its end, such as '25%'")
 }
 
-/// A path without a way up.
+/// A path without `..`.
 pub(super) fn path(value: &str) -> Vec<String> {
     unless(value.split('/').all(|part| part != ".."), "must not contain '..'")
 }
 
-/// A path below another one.
+/// A relative path without `..`.
 pub(super) fn relative_path(value: &str) -> Vec<String> {
     match value.starts_with('/') {
         true => unless(false, "must be a relative path"),

@@ -12,10 +12,10 @@ use super::types::{Named, named};
 use crate::request::Subresource;
 use serde_json::{Value as Json, json};
 
-/// The annotation with which a DaemonSet counts its templates.
+/// The annotation with the generation of a DaemonSet's template.
 pub(super) const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
-/// Whether a type has a status, which writes of the object itself ignore.
+/// Whether a type has a status, which writes of the main resource ignore.
 pub(super) fn has_status(type_name: &str) -> bool {
     matches!(named(type_name), Named::Struct(fields) if fields.field("status").is_some())
 }
@@ -45,7 +45,7 @@ pub(super) fn update(
     }
 }
 
-/// Restores the value at a path.
+/// Restores the value at a path from the old object.
 fn keep(object: &mut Json, old: &Json, path: &str) {
     set_or_remove(object, path, get(old, path));
 }
@@ -138,7 +138,7 @@ pub(super) fn pod_status(pod: &mut Json, old: &Json) {
     }
 }
 
-/// The class by which a node chooses which pods to evict, after `pkg/apis/core/v1/helper/qos`.
+/// The quality of service class of a pod, which ranks pods for eviction, after `pkg/apis/core/v1/helper/qos`.
 fn quality_of_service(pod: &Json) -> &'static str {
     let containers = list(pod, "spec.containers")
         .iter()
@@ -165,7 +165,7 @@ fn quality_of_service(pod: &Json) -> &'static str {
     }
 }
 
-/// A pod with scheduling gates is not scheduled, and says so from the beginning.
+/// A pod with scheduling gates is not scheduled, and has a condition for that from its creation.
 fn scheduling_gates(pod: &mut Json, now: &str) {
     if !list(pod, "spec.schedulingGates").is_empty() {
         let condition = json!({
@@ -179,7 +179,7 @@ fn scheduling_gates(pod: &mut Json, now: &str) {
     }
 }
 
-/// A Job selects its pods by its own uid, unless it says that it selects them itself.
+/// A Job selects its pods by its own uid, unless it has `manualSelector`.
 pub(super) fn job(job: &mut Json, _now: &str) {
     if flag(job, "spec.manualSelector") {
         return;

@@ -12,15 +12,15 @@ pub(super) struct Report {
     errors: Vec<FieldError>,
 }
 
-/// Checks one value of a type.
+/// Validates one value of a type.
 pub(super) type TypeRule = fn(&mut Report, &Path, &Json);
 
-/// A path from the object, such as `spec.template`.
+/// A path from the root of the object, such as `spec.template`.
 pub(super) fn root(path: &str) -> Path {
     below(&Path::root(), path)
 }
 
-/// A path below another one.
+/// A path relative to another one.
 pub(super) fn below(at: &Path, path: &str) -> Path {
     path.split('.').fold(at.clone(), |at, field| at.field(field))
 }
@@ -49,27 +49,27 @@ impl Report {
         self.push(FieldError::invalid(at.to_string(), value, detail));
     }
 
-    /// The value is malformed unless something holds.
+    /// Reports an invalid value unless a condition is true.
     pub fn unless(&mut self, holds: bool, at: &Path, value: impl Into<Json>, detail: &str) {
         if !holds {
             self.invalid(at, value, detail);
         }
     }
 
-    /// One error for each message.
+    /// Reports one error for each message.
     pub fn messages(&mut self, at: &Path, value: &str, messages: Vec<String>) {
         for message in messages {
             self.invalid(at, value, message);
         }
     }
 
-    /// A number between two others.
+    /// Reports a number that is out of a range.
     pub fn within(&mut self, at: &Path, number: i64, least: i64, most: i64) {
         let detail = format!("must be between {least} and {most}");
         self.unless((least..=most).contains(&number), at, number, &detail);
     }
 
-    /// Several values cannot be the same. Absent and empty ones are left out.
+    /// Reports duplicate values. Empty ones are ignored.
     pub fn unique<'a>(&mut self, values: impl IntoIterator<Item = (Path, &'a str)>) {
         let mut seen = BTreeSet::new();
         for (at, value) in values {
@@ -91,7 +91,7 @@ impl Report {
         self.push(FieldError::duplicate(at.to_string(), value));
     }
 
-    /// The text has to be one of those that are supported.
+    /// Reports a text that is not one of the supported ones.
     pub fn one_of(&mut self, at: &Path, value: &str, supported: &[&str]) {
         if !supported.contains(&value) {
             self.push(FieldError::not_supported(at.to_string(), value, supported));
@@ -108,14 +108,14 @@ impl Report {
         ));
     }
 
-    /// The value, if there is one, must not be negative.
+    /// Reports a negative number.
     pub fn non_negative(&mut self, at: &Path, value: &Json) {
         if let Some(number) = value.as_i64().filter(|number| *number < 0) {
             self.invalid(at, number, "must not be negative");
         }
     }
 
-    /// The value at a path must be the same in both objects.
+    /// Reports a value at a path that differs between both objects.
     pub fn immutable(&mut self, at: &Path, object: &Json, old: &Json) {
         let path = at.to_string();
         let (new, old) = (get(object, &path), get(old, &path));

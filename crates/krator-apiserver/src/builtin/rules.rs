@@ -1,18 +1,18 @@
-//! How the API server treats the objects of each kind beyond their schemas. A kind of Kubernetes is its schema
-//! and one value of [`Rules`], which `known` has.
+//! How the API server treats the objects of each builtin kind beyond their schemas. A builtin kind consists of its
+//! schema and one value of [`Rules`] in the module `known`.
 
 use super::admission::Find;
 use super::names::NameRule;
 use super::report::Report;
 use serde_json::Value as Json;
 
-/// A field by which lists can be selected: its name in selectors, its path, and its text if it is absent.
+/// A selectable field: its name in selectors, its path, and its text if it is absent.
 pub(super) type Selectable = [&'static str; 3];
 
-/// The cells of an object besides its name and its age; the number is the time in seconds since 1970.
+/// The cells of an object except the name and the age; the number is the time in seconds since 1970.
 pub(super) type Cells = fn(&Json, i64) -> Vec<Json>;
 
-/// The form in which objects are stored that have several.
+/// The stored form of objects that are served in several forms.
 #[derive(Debug)]
 pub(crate) struct StoredAs {
     pub group: &'static str,
@@ -23,59 +23,59 @@ pub(crate) struct StoredAs {
 /// The treatment of the objects of one kind.
 #[derive(Debug)]
 pub(crate) struct Rules {
-    /// How objects are stored, if not as they are served.
+    /// The stored form of objects, if it differs from the served one.
     pub stored_as: Option<StoredAs>,
-    /// Which names objects may have.
+    /// The rule for the names of objects.
     pub names: NameRule,
-    /// The paths whose changes count `metadata.generation` up; none if the kind has no generation.
+    /// The paths whose changes increment `metadata.generation`; none if the kind has no generation.
     pub generation: &'static [&'static str],
-    /// The paths of metadata that an update of the status keeps.
+    /// The paths of metadata that an update of the status does not change.
     pub kept_by_status: &'static [&'static str],
-    /// The fields of selectors, besides the name and the namespace.
+    /// The selectable fields besides the name and the namespace.
     pub selectable: &'static [Selectable],
-    /// Whether the status of a new object is that of the request.
+    /// Whether the status of a new object is taken from the request.
     pub comes_with_status: bool,
-    /// Whether a replacement of an object that is not there creates it.
+    /// Whether a PUT creates an object that does not exist.
     pub creates_on_update: bool,
-    /// Whether a replacement has to tell which version it replaces.
+    /// Whether a PUT must have a `resourceVersion`.
     pub needs_version: bool,
-    /// Whether a deletion is answered with the object instead of a status.
+    /// Whether a deletion returns the object instead of a status.
     pub shows_deleted: bool,
-    /// Whether a deletion leaves the dependents unless the request says otherwise.
+    /// Whether a deletion orphans the dependents by default.
     pub orphans: bool,
-    /// Whether objects are stopped by a node before they are removed.
+    /// Whether a node stops objects before they are removed.
     pub graceful: bool,
-    /// Whether objects are given addresses and ports.
+    /// Whether addresses and ports are allocated for objects.
     pub allocates: bool,
-    /// Moves what has another place in the internal form of the original.
+    /// Moves fields that have another path in the internal form of the original.
     pub read: fn(&mut Json),
-    /// Admission plugins change or forbid a new object.
+    /// The admission plugins for new objects, which change or refuse them.
     pub admit: fn(&mut Json, Find<'_>) -> Result<(), String>,
-    /// Admission plugins change an updated object.
+    /// The admission plugins for updated objects, which change them.
     pub admit_update: fn(&mut Json, &Json),
-    /// Sets what clients cannot set in a new object; the text is the time.
+    /// Sets the fields that clients cannot set in a new object; the text is the time.
     pub prepare: fn(&mut Json, &str),
-    /// Restores what clients cannot change.
+    /// Restores the fields that clients cannot change.
     pub prepare_update: fn(&mut Json, &Json),
-    /// Restores what an update of the status cannot change.
+    /// Restores the fields that an update of the status cannot change.
     pub prepare_status: fn(&mut Json, &Json),
-    /// Adds to an object what its controller adds, for the rules of its types.
+    /// Adds the fields that a controller adds, so that the rules of the types can be applied.
     pub completed: fn(&Json) -> Json,
-    /// Checks new and changed objects.
+    /// Validates new and changed objects.
     pub(super) check: fn(&mut Report, &Json),
-    /// Checks new objects.
+    /// Validates new objects.
     pub(super) check_create: fn(&mut Report, &Json),
-    /// Checks changed objects.
+    /// Validates changed objects.
     pub(super) check_update: fn(&mut Report, &Json, &Json),
-    /// Checks changes of the status.
+    /// Validates changes of the status.
     pub(super) check_status: fn(&mut Report, &Json, &Json),
-    /// The paths of the fields that cannot change.
+    /// The paths of the immutable fields.
     pub immutable: &'static [&'static str],
-    /// The cells of its tables, if they show more than the name and the age.
+    /// The cells of its tables, if they contain more than the name and the age.
     pub cells: Option<Cells>,
 }
 
-/// A kind that is completed, checked by its schema and stored.
+/// The rules of a kind without special treatment.
 pub(super) const NONE: Rules = Rules {
     stored_as: None,
     names: NameRule::Subdomain,

@@ -1,5 +1,5 @@
-//! Tables, as `kubectl get` prints them, after `pkg/printers/internalversion` of Kubernetes. The columns are drawn from a
-//! real server by `tools/openapi/draw`; it always makes those of `-o wide`, too, and kubectl leaves them out.
+//! Tables, as `kubectl get` prints them, after `pkg/printers/internalversion` of Kubernetes. `tools/openapi/draw`
+//! extracts the columns from a real server. They include those of `-o wide`, which kubectl hides.
 
 mod pods;
 mod services;
@@ -30,16 +30,16 @@ pub struct Column {
     pub type_: String,
     /// The format of OpenAPI, such as `name`.
     pub format: String,
-    /// For people.
+    /// The description for users.
     pub description: String,
-    /// Above zero for columns that only `-o wide` prints.
+    /// Above zero for columns that are printed only with `-o wide`.
     pub priority: i32,
 }
 
-/// The columns that every table may have.
+/// The columns that are the same in all tables.
 const COMMON: [&str; 3] = ["Name", "Age", "Created At"];
 
-/// The columns of the tables of a resource. Those that are never listed have none.
+/// The columns of the tables of a resource. Resources without a list request have none.
 pub(super) fn columns(kind: &ServedKind, rules: &Rules) -> Vec<&'static Column> {
     static TABLE: LazyLock<BTreeMap<(&'static str, &'static str), Vec<Column>>> = LazyLock::new(|| {
         let mut table = BTreeMap::<_, Vec<Column>>::new();
@@ -130,7 +130,7 @@ fn modes(modes: &[&str]) -> String {
     found.collect::<Vec<_>>().join(",")
 }
 
-/// The storage class, which used to be an annotation.
+/// The storage class, which was an annotation in former versions of Kubernetes.
 fn class(object: &Json) -> String {
     const ANNOTATION: &str = "volume.beta.kubernetes.io/storage-class";
     let old = entry(object, "metadata.annotations", ANNOTATION).and_then(Json::as_str);
@@ -151,7 +151,7 @@ pub(super) fn claim(claim: &Json, _now: i64) -> Vec<Json> {
         ),
     };
     vec![
-        // Claims that are being deleted say so instead of their phase.
+        // The phase, or `Terminating` if the claim is being deleted.
         match get(claim, "metadata.deletionTimestamp") {
             Some(_) => json!("Terminating"),
             None => json!(text(claim, "status.phase")),
@@ -179,7 +179,7 @@ fn age(time: Option<&Json>, now: i64) -> String {
     })
 }
 
-/// The names and the images of containers.
+/// The names and the images of containers, separated by commas.
 fn containers(object: &Json, path: &str) -> [Json; 2] {
     ["name", "image"].map(|field| {
         let texts = list(object, path).iter().map(|container| text(container, field));
@@ -220,7 +220,7 @@ fn selector(selector: &Json) -> String {
     parts.join(",")
 }
 
-/// A label selector, or a map of labels as ReplicationControllers have it.
+/// The text of a label selector, or of a plain map of labels as in ReplicationControllers.
 pub(super) fn selector_of(value: &Json) -> String {
     if value.get("matchLabels").is_some() || value.get("matchExpressions").is_some() {
         return selector(value);
@@ -235,7 +235,7 @@ fn selector_or_none(value: &Json) -> String {
     }
 }
 
-/// The text at a path, or another one.
+/// The text at a path, or `other` if it is empty.
 fn text_or<'a>(object: &'a Json, path: &str, other: &'a str) -> &'a str {
     match text(object, path) {
         "" => other,
@@ -248,7 +248,7 @@ fn number(object: &Json, path: &str) -> i64 {
     int(object, path).unwrap_or_default()
 }
 
-/// Whether a condition of a list is true.
+/// Whether a list of conditions has a true one of a type.
 fn has_condition(conditions: &[Json], type_: &str) -> bool {
     let found = conditions
         .iter()

@@ -1,9 +1,10 @@
-//! Compares with answers of a real API server, which `testdata/builtin` has: an object that is created, the answer, and
-//! updates with their answers. Uids, times and what is drawn at random are replaced by fixed values in the records.
+//! Compares the builtin kinds with recorded responses of a real API server in `testdata/builtin`: a creation, its
+//! response, and updates with their responses. In the records, uids, times and random values are replaced by fixed
+//! ones.
 //!
-//! Answers and cells are equal, and so are the codes of refusals, the fields that they name, and the kinds of their errors; the
-//! words are this server's own. The README lists the errors that only a real server finds; in an object that is refused anyway,
-//! this server may find more.
+//! Objects and cells must be equal, and so must the codes of refusals, their fields and the kinds of their errors; the
+//! messages are this server's own. The README lists the errors that only a real server finds. This server may find
+//! additional errors in an object that is refused anyway.
 
 use super::of;
 use crate::refusal::{About, Refusal};
@@ -41,7 +42,7 @@ struct Step {
     refusal: Option<Json>,
 }
 
-/// The answer of this server to a request.
+/// The response of this server to a request.
 type Outcome = Result<Json, Refusal>;
 
 fn name_of(object: &Json) -> &str {
@@ -98,14 +99,14 @@ impl Record {
     }
 }
 
-/// The fields that a refusal names, and the kinds of their errors.
+/// The fields in a refusal, and the kinds of their errors.
 fn causes(message: &str) -> BTreeSet<(String, String)> {
     static CAUSE: LazyLock<Regex> = LazyLock::new(|| {
         let kinds = "Required value|Invalid value|Unsupported value|Forbidden|Duplicate value|Too long|Too many|Not found";
         let pattern = format!(r"(?:^|\[|, |: )([A-Za-z][^ ,]*(?:\[[^\]]*\])?[^ ,]*): ({kinds})");
         Regex::new(&pattern).expect("a constant pattern")
     });
-    // This server has no kind for what is not found.
+    // This server has no error of the kind `Not found`.
     let found = CAUSE.captures_iter(message);
     let cause = |found: regex::Captures<'_>| {
         (
@@ -116,14 +117,14 @@ fn causes(message: &str) -> BTreeSet<(String, String)> {
     found.map(cause).collect()
 }
 
-/// The errors of a real server that this one does not find.
+/// The errors of a real server that this server does not find.
 type Missed = BTreeSet<(String, String)>;
 
 fn message_of(refusal: &Json) -> &str {
     refusal["message"].as_str().unwrap_or_default()
 }
 
-/// The difference between two outcomes that may not be, or the errors that are missed.
+/// An error if two outcomes differ in a way that is not accepted; otherwise the missed errors.
 fn difference(
     ours: &Outcome,
     code: u16,
@@ -142,7 +143,7 @@ fn difference(
         (Err(ours), _, Some(theirs)) => {
             let (found, theirs) = (causes(&ours.message), causes(message_of(theirs)));
             let mut missed: Missed = theirs.difference(&found).cloned().collect();
-            // A place may be more exact.
+            // The field of this server's error may be a more precise path.
             for (field, _) in found.difference(&theirs) {
                 let same = missed
                     .iter()
@@ -164,7 +165,7 @@ fn difference(
     }
 }
 
-/// Objects that are read and written again must stay as they were.
+/// The difference after an object is decoded and encoded again, which should not exist.
 fn stored_difference(record: &Record, answer: &Json) -> Option<String> {
     let builtin = of(&record.group, &record.resource).expect("a builtin kind");
     let (mut again, unknown) = builtin.decode(answer).expect("an answer of the real server");
@@ -175,7 +176,7 @@ fn stored_difference(record: &Record, answer: &Json) -> Option<String> {
     diff("read again", &again, answer).or(order)
 }
 
-/// The first difference between the rows of a table. The records have no times, so that ages are not known.
+/// The first difference between two table rows. The records have no times, so ages are unknown.
 fn row_difference(record: &Record, object: Option<&Json>, theirs: Option<&Json>) -> Option<String> {
     let builtin = of(&record.group, &record.resource).expect("a builtin kind");
     let (object, theirs) = (object?, theirs?);
@@ -186,7 +187,7 @@ fn row_difference(record: &Record, object: Option<&Json>, theirs: Option<&Json>)
         "cells of {}",
         record.resource
     );
-    // Tables that nobody looks at only have some of the columns.
+    // For some resources, the records contain only some of the columns; such rows are not compared.
     let is_whole = theirs.as_array().is_some_and(|theirs| theirs.len() == ours.len());
     let ours = Json::Array(ours.into_iter().map(without_age).collect());
     is_whole.then(|| diff("cells", &ours, theirs)).flatten()
@@ -248,7 +249,7 @@ fn diff(path: &str, ours: &Json, theirs: &Json) -> Option<String> {
     }
 }
 
-/// The errors that are missed, by resource: their fields without places in lists, with the kinds of the errors.
+/// The missed errors by resource: their fields without indexes, with the kinds of the errors.
 type Accepted = BTreeMap<String, BTreeSet<String>>;
 
 fn note(accepted: &mut Accepted, resource: &str, missed: Missed) {
@@ -290,14 +291,14 @@ fn answers_are_those_of_a_real_server() {
                     .chain(stored)
                     .map(|found| format!("{title}: {found}")),
             );
-            // Later steps start from what the real server has stored, so that one difference does not cause others.
+            // Later steps start from the object of the real server, so that one difference does not cause others.
             let mut old = record.answer.clone().unwrap_or_default();
             for (index, step) in record.then.iter().enumerate() {
                 let title = format!("{title}, step {index}");
                 let before = old.clone();
                 old = step.answer.clone().unwrap_or(old);
                 if step.sub == "finalize" {
-                    // The server does not have this subresource.
+                    // This server does not have the subresource `finalize`.
                     continue;
                 }
                 let ours = record.update(step, &before);

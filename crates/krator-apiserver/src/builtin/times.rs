@@ -3,13 +3,13 @@
 
 use jiff::{Timestamp, tz::TimeZone};
 
-/// Reads a time and writes it in UTC, cut to seconds. None if the text is no time.
+/// Parses a time and formats it in UTC, truncated to seconds. None if the text is not a time.
 pub(super) fn canonical_time(text: &str) -> Option<String> {
     let time = read_time(text)?.to_zoned(TimeZone::UTC);
     Some(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
 }
 
-/// Reads a time that has microseconds and writes it in UTC. None if the text is no such time.
+/// Parses a time with microseconds and formats it in UTC. None if the text is not such a time.
 pub(super) fn canonical_micro_time(text: &str) -> Option<String> {
     let (_, fraction) = text.split_once('.')?;
     let micros = fraction.find(|c: char| !c.is_ascii_digit());
@@ -17,19 +17,19 @@ pub(super) fn canonical_micro_time(text: &str) -> Option<String> {
     (micros == Some(6)).then(|| time.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string())
 }
 
-/// Reads a time.
+/// Parses a time.
 pub(super) fn read_time(text: &str) -> Option<Timestamp> {
     let is_plain = text.contains('T') && !text.contains('[');
     text.parse().ok().filter(|_| is_plain)
 }
 
-/// A duration in the one or two largest units that say enough: `5m30s`, `3h`, `2d4h`.
+/// A duration in its one or two largest units: `5m30s`, `3h`, `2d4h`.
 pub fn human_duration(seconds: i64) -> String {
     let two = |big: i64, unit: &str, small: i64, small_unit: &str| match small {
         0 => format!("{big}{unit}"),
         small => format!("{big}{unit}{small}{small_unit}"),
     };
-    // The clocks of two machines may differ a little.
+    // Tolerates small differences between the clocks of two machines.
     if seconds < -1 {
         return "<invalid>".to_owned();
     }

@@ -1,5 +1,5 @@
-//! The Go types of the kinds, as `encoding/json` sees them. OpenAPI does not say which empty fields are written and how
-//! errors name types; the table drawn from the sources by `tools/openapi/types` does.
+//! The Go types of the kinds, as `encoding/json` sees them. OpenAPI does not contain which empty fields are written and
+//! how errors name types, so `tools/openapi/types` extracts a table of that from the Go sources.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -24,20 +24,20 @@ pub(super) enum Type {
     Map(Box<Type>),
 }
 
-/// The type that a name stands for.
+/// The definition of a named type.
 #[derive(Debug)]
 pub(super) enum Named {
     Struct(Struct),
-    /// A type with a code of its own that reads it from JSON.
+    /// A type with its own unmarshaler.
     Custom,
-    /// Another name of a type.
+    /// A type with the underlying type.
     Alias(Type),
 }
 
 /// The fields of a struct.
 #[derive(Debug)]
 pub(super) struct Struct {
-    /// In the order in which they are written.
+    /// The fields in the order in which they are written.
     pub fields: Vec<Field>,
     by_name: BTreeMap<&'static str, usize>,
 }
@@ -54,18 +54,18 @@ impl Struct {
 pub(super) struct Field {
     /// The name in JSON.
     pub name: &'static str,
-    /// Whether an empty value is not written.
+    /// Whether an empty value is omitted (`omitempty`).
     pub omit_empty: bool,
-    /// Whether a zero value is not written.
+    /// Whether a zero value is omitted (`omitzero`).
     pub omit_zero: bool,
     pub type_: Type,
 }
 
-/// The meaning of a name.
+/// The definition of a named type.
 ///
 /// # Panics
 ///
-/// If the table lacks the name; it is closed, as the tests check.
+/// If the table lacks the name; the tests check that all names in it are defined.
 pub(super) fn named(name: &str) -> &'static Named {
     static NAMES: LazyLock<BTreeMap<&'static str, Named>> = LazyLock::new(|| {
         TYPES
@@ -134,7 +134,7 @@ fn entry(line: &'static str) -> Option<(&'static str, Named)> {
 
 fn field(text: &'static str) -> Option<Field> {
     let (name, type_) = text.split_once(' ')?;
-    // The fields of an embedded struct are those of the outer one.
+    // The fields of an embedded struct belong to the outer struct.
     let name = name.rsplit('>').next().unwrap_or(name);
     Some(Field {
         name: name.trim_end_matches(['?', '~']),

@@ -1,7 +1,7 @@
-//! Whether objects are valid, after `pkg/apis/*/validation` of Kubernetes: the same fields and kinds of errors, in words of our own.
-//! Required fields, enumerations and signs of numbers are checked by the schemas in [`shape`], for all kinds, and single fields by
-//! [`table`]. Beyond that are the rules that authors of operators run into; the README lists what a real server refuses and this one
-//! accepts.
+//! The validation of objects, after `pkg/apis/*/validation` of Kubernetes: the same fields and kinds of errors, with
+//! our own messages. [`shape`] validates required fields, enumerations and signs of numbers by the schemas, for all
+//! kinds, and [`table`] single fields. Beyond that, the rules that matter to authors of operators are implemented; the
+//! README lists what a real server refuses and this one accepts.
 
 pub(super) mod batch;
 pub(super) mod claims;

@@ -1,7 +1,7 @@
 use super::*;
 use serde_json::json;
 
-/// A definition with the versions `v1` and `v2` whose webhook makes of an object what `made` says.
+/// A definition with the versions `v1` and `v2`, whose webhook calls `made`.
 fn converter(made: impl Fn(&Json) -> Result<Json, String> + Send + Sync + 'static) -> Converter {
     let spec = json!({"conversion": {"strategy": "Webhook"}});
     let convert: Arc<Convert> = Arc::new(move |object: &Json, to: &str| {
@@ -27,7 +27,7 @@ fn object() -> Json {
     })
 }
 
-/// The result for the object if the webhook replaces the value at a pointer.
+/// The converted object if the webhook replaces the value at a pointer.
 fn replaced(pointer: &'static str, value: Json) -> Result<Json, String> {
     let converter = converter(move |object| {
         let mut object = object.clone();

@@ -1,4 +1,4 @@
-//! How much the rules of a schema may cost, in the words of `pkg/apis/apiextensions/validation`.
+//! The cost limits of the rules of a schema, with the messages of `pkg/apis/apiextensions/validation`.
 
 use crate::refusal::FieldError;
 use krator_schema::{
@@ -6,10 +6,10 @@ use krator_schema::{
     cel::{self, CostEstimate},
 };
 
-/// How many rules are named that make the total too high.
+/// The number of rules that are listed if the total is too high.
 const NAMED: usize = 4;
 
-/// The errors of rules that may cost more than the API server accepts, each or all together.
+/// The errors of rules that may exceed the cost limits of the API server, each or in total.
 pub(super) fn errors(schema: &Schema, root: &Path) -> Vec<FieldError> {
     let mut costs = cel::costs(schema, root);
     let (total, single): (Vec<CostEstimate>, Vec<CostEstimate>) =

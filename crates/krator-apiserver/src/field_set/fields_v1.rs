@@ -6,10 +6,10 @@ use crate::values;
 use serde_json::{Map, Value as Json, json};
 
 impl FieldSet {
-    /// Reads `fieldsV1`. Steps of a kind that is not known are left out.
+    /// Reads `fieldsV1`. Path elements of an unknown kind are ignored.
     ///
     /// # Errors
-    /// The malformed part.
+    /// A message about the malformed part.
     pub fn from_json(json: &Json) -> Result<Self, String> {
         read(json).map(|(set, _)| set.unwrap_or_default())
     }
@@ -40,7 +40,7 @@ impl FieldSet {
     }
 }
 
-/// The set below a step, if there is one, and whether the step itself is a member.
+/// The set below a path element, if there is one, and whether the element itself is a member.
 fn read(json: &Json) -> Result<(Option<FieldSet>, bool), String> {
     let map = match json {
         Json::Object(map) => map,

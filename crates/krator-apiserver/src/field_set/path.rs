@@ -1,4 +1,4 @@
-//! Steps of the path to a field, after `fieldpath/element.go` and `typed/helpers.go` of structured-merge-diff.
+//! Elements of the path to a field, after `fieldpath/element.go` and `typed/helpers.go` of structured-merge-diff.
 
 use crate::types::{Arena, List, ListKind};
 use crate::values;
@@ -6,14 +6,14 @@ use serde_json::Value as Json;
 use std::cmp::Ordering;
 use std::fmt;
 
-/// A step of the path to a field.
+/// An element of the path to a field.
 #[derive(Debug, Clone)]
 pub enum PathElement {
     /// A field of a map.
     Field(String),
     /// The item of a list whose keys have these values, sorted by key.
     Key(Vec<(String, Json)>),
-    /// The item of a set with this value.
+    /// The item of a set that has this value.
     Value(Json),
     /// An item of a list by its index.
     Index(i64),
@@ -83,20 +83,20 @@ impl fmt::Display for PathElement {
     }
 }
 
-/// A path as messages name it, such as `.spec.containers[name="web"].image`.
+/// A path as in messages, such as `.spec.containers[name="web"].image`.
 pub(crate) fn display_path(path: &[PathElement]) -> String {
     path.iter().map(PathElement::to_string).collect()
 }
 
-/// The step to an item of a list that is not atomic.
+/// The path element of an item of a list that is not atomic.
 ///
 /// # Errors
-/// Why the item cannot be in such a list.
+/// The reason why the item is invalid in such a list.
 pub(crate) fn list_item(arena: &Arena, list: &List, item: &Json) -> Result<PathElement, String> {
     match &list.kind {
         ListKind::Atomic => Err("invalid indexing of non-associative list".to_owned()),
         ListKind::Set => set_item(item),
-        // A list of maps whose schema names no keys is treated as a set.
+        // A list of maps whose schema declares no keys is treated as a set.
         ListKind::Map(keys) if keys.is_empty() => set_item(item),
         ListKind::Map(keys) => keyed_item(arena, list, keys, item),
     }
@@ -129,7 +129,7 @@ fn keyed_item(arena: &Arena, list: &List, keys: &[String], item: &Json) -> Resul
                 "couldn't find default value for {key}: associative list may not have non-map types"
             ));
         };
-        // An item that lacks a key is another one than an item that has it.
+        // An item without a key differs from an item that has it, so defaults are part of the element.
         if let Some(default) = element.fields.get(key).and_then(|field| field.default.clone()) {
             found.push((key.clone(), default));
         }

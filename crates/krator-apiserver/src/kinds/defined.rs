@@ -1,4 +1,4 @@
-//! The kinds that a definition defines: one for each version that it serves.
+//! The kinds of a definition, one for each of its served versions.
 
 use super::{Kind, Origin, api_version};
 use crate::{
@@ -24,7 +24,8 @@ const CUSTOM_VERBS: [&str; 8] = [
     "watch",
 ];
 
-/// The kinds of a definition, of which `spec` is what was written. `convert` stands for its conversion webhook.
+/// The kinds of a definition. `spec` is the spec as it was written. `convert` replaces the Service of its conversion
+/// webhook.
 pub(super) fn kinds(definition: &Definition, spec: &Json, convert: Option<&Arc<Convert>>) -> Vec<Kind> {
     let named = |version: &Version| api_version(&definition.group, &version.name);
     let all: BTreeMap<String, Arc<Custom>> = definition
@@ -62,7 +63,7 @@ pub(super) fn kinds(definition: &Definition, spec: &Json, convert: Option<&Arc<C
         .collect()
 }
 
-/// The version of a kind that is newer comes first: releases before betas, then by number.
+/// The sort key of a version, by which newer ones come first: stable ones before betas and alphas, then by number.
 pub(crate) fn rank(version: &str) -> (u8, u64, String) {
     let digits = |text: &str| {
         text.chars()
@@ -80,7 +81,7 @@ pub(crate) fn rank(version: &str) -> (u8, u64, String) {
     (stage, u64::MAX - number, version.to_owned())
 }
 
-/// The warning about a deprecated version, in the words of the API server unless the definition has its own.
+/// The warning for a deprecated version: that of the definition, or that of the API server.
 fn deprecation(definition: &Definition, version: &Version) -> String {
     if let Some(own) = &version.deprecation_warning {
         return own.clone();
@@ -98,7 +99,7 @@ fn deprecation(definition: &Definition, version: &Version) -> String {
     format!("{group}/{version} {kind} is deprecated{instead}")
 }
 
-/// The schema of a version as it was written.
+/// The schema of a version as it is in the definition.
 fn schema_of(spec: &Json, version: &str) -> Json {
     let versions = at(spec, &["versions"]).as_array().into_iter().flatten();
     let mut written = versions.filter(|it| at(it, &["name"]) == version);

@@ -1,6 +1,6 @@
-//! Objects that `kubectl apply` has written on the client's side, after `lastappliedmanager.go` and
-//! `lastappliedupdater.go` of `k8s.io/apimachinery`: the annotation with the last applied configuration tells which
-//! conflicts of `kubectl apply --server-side` are with kubectl itself, and it is kept up to date.
+//! Objects that were written by client-side `kubectl apply`, after `lastappliedmanager.go` and `lastappliedupdater.go`
+//! of `k8s.io/apimachinery`. The annotation with the last applied configuration shows which conflicts of `kubectl apply
+//! --server-side` are with kubectl itself, and is kept up to date.
 
 use super::conflicts::{Conflict, Failure};
 use super::entries::Managed;
@@ -11,15 +11,15 @@ use crate::values;
 use serde_json::Value as Json;
 
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
-/// The name under which kubectl applies on the server's side.
+/// The field manager of server-side `kubectl apply`.
 const KUBECTL: &str = "kubectl";
 /// The largest total size of the annotations of an object, in bytes.
 const MAX_ANNOTATIONS: usize = 256 * 1024;
 
-/// Applies a configuration. kubectl owns what it has applied on the client's side.
+/// Applies a configuration. kubectl also owns the fields that it has applied client-side.
 ///
 /// # Errors
-/// Why it cannot be applied.
+/// The reason why it cannot be applied.
 pub(super) fn apply(
     tracking: &Tracking<'_>,
     live: &Json,
@@ -60,7 +60,7 @@ fn last_applied(object: &Json) -> Option<&str> {
         .filter(|config| !config.is_empty())
 }
 
-/// The fields of the last applied configuration that nobody has changed since. None if it cannot be read.
+/// The fields of the last applied configuration that are unchanged since. None if it is malformed.
 fn owned_by_kubectl(tracking: &Tracking<'_>, live: &Json) -> Option<FieldSet> {
     validate(tracking.type_, live, Duplicates::Refused).ok()?;
     let last: Json = serde_json::from_str(last_applied(live)?).ok()?;

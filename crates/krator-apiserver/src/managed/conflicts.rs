@@ -4,18 +4,18 @@ use super::entries::{ManagerKey, UPDATE};
 use crate::field_set::{PathElement, display_path};
 use crate::refusal::{Cause, Refusal};
 
-/// A field that an apply would take from another manager.
+/// A field of another manager that an apply would change.
 #[derive(Debug, Clone)]
 pub(super) struct Conflict {
     pub(super) manager: ManagerKey,
     pub(super) path: Vec<PathElement>,
 }
 
-/// Why an apply fails.
+/// The reason why an apply fails.
 pub(super) enum Failure {
-    /// Other managers own fields that it changes.
+    /// The apply changes fields of other managers.
     Conflicts(Vec<Conflict>),
-    /// Everything else.
+    /// Any other error.
     Refused(Refusal),
 }
 
@@ -25,7 +25,7 @@ impl From<String> for Failure {
     }
 }
 
-/// The refusal of an apply with these conflicts.
+/// The response to an apply with these conflicts.
 pub(super) fn refusal(mut conflicts: Vec<Conflict>) -> Refusal {
     conflicts.sort_by_cached_key(|conflict| conflict.manager.identifier());
     let cause = |conflict: &Conflict| Cause {

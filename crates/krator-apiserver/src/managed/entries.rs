@@ -11,7 +11,7 @@ pub(super) const APPLY: &str = "Apply";
 pub(super) const UPDATE: &str = "Update";
 const FIELDS_V1: &str = "FieldsV1";
 
-/// An entry as it is written.
+/// An entry in its stored form.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct ManagedFieldsEntry<'a> {
     manager: String,
@@ -69,7 +69,7 @@ impl<'a> ManagedFieldsEntry<'a> {
         ManagerKey {
             manager: self.manager.clone(),
             operation: self.operation.clone(),
-            // A manager that applies is the same in all versions.
+            // The identity of an applying manager does not include the version.
             api_version: if self.operation == APPLY {
                 String::new()
             } else {
@@ -80,7 +80,7 @@ impl<'a> ManagedFieldsEntry<'a> {
     }
 }
 
-/// A time as it is stored: in UTC, and to the second.
+/// A time in its stored form: in UTC, truncated to seconds.
 fn utc(time: &str) -> Option<String> {
     let time: Timestamp = time.parse().ok()?;
     Some(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string())
@@ -96,7 +96,7 @@ pub(super) struct ManagerKey {
 }
 
 impl ManagerKey {
-    /// The text that identifies the manager, which decides the order where nothing else does.
+    /// The text that identifies the manager, which is the last criterion of the order.
     pub(super) fn identifier(&self) -> String {
         let fields = of_texts([
             ("manager", self.manager.as_str()),
@@ -116,14 +116,14 @@ pub(super) struct VersionedSet {
     pub(super) applied: bool,
 }
 
-/// The sets of fields of managers.
+/// The field sets of managers.
 pub(super) type Managers = BTreeMap<ManagerKey, VersionedSet>;
 
 /// All managers of an object.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Managed {
     pub(super) fields: Managers,
-    /// When each has written last, as text that sorts like the times.
+    /// The last write of each manager, as text that sorts like the time.
     pub(super) times: BTreeMap<ManagerKey, String>,
 }
 
@@ -131,7 +131,7 @@ impl Managed {
     /// Reads the entries of an object.
     ///
     /// # Errors
-    /// The error in one of them.
+    /// The error of an entry.
     pub(super) fn decode(entries: &[ManagedFieldsEntry<'_>]) -> Result<Self, String> {
         let mut managed = Self::default();
         for (index, entry) in entries.iter().enumerate() {
@@ -169,7 +169,7 @@ impl Managed {
         Ok(managed)
     }
 
-    /// The entries for the object: those of appliers first, then by time.
+    /// The entries for the object: those of applies first, then by time.
     pub(super) fn encode(&self) -> Vec<Json> {
         let mut entries: Vec<ManagedFieldsEntry<'_>> = self
             .fields

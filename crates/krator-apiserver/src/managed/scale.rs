@@ -1,4 +1,4 @@
-//! The managed fields of `/scale`, which has one field of the object in another place, after `scalehandler.go` of
+//! The managed fields of `/scale`, which shows one field of the object at another path, after `scalehandler.go` of
 //! `k8s.io/apimachinery/pkg/util/managedfields`.
 
 use super::entries::{Managed, VersionedSet};
@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 
 const SCALE: &str = "autoscaling/v1";
 
-/// Carries managed fields between an object and its `/scale`.
+/// Converts managed fields between an object and its `/scale`.
 #[derive(Debug, Clone)]
 pub struct ScaleFields {
     /// The version of the object that is written through `/scale`.
     pub api_version: String,
-    /// The path of the replicas in each version of the object, such as `["spec", "replicas"]`. It is empty where a version has
+    /// The path of the replicas in each version of the object, such as `["spec", "replicas"]`; empty if a version has
     /// none.
     pub replicas: BTreeMap<String, Vec<String>>,
 }
@@ -26,10 +26,10 @@ impl ScaleFields {
         Some(path.iter().map(|name| PathElement::field(name)).collect())
     }
 
-    /// Gives a Scale the managers that own the replicas of the object.
+    /// Adds the managers that own the replicas of the object to a Scale.
     ///
     /// # Errors
-    /// 500 if the managed fields of the object cannot be read.
+    /// 500 if the managed fields of the object are malformed.
     pub fn to_scale(&self, object: &Json, scale: &Json) -> Result<Json, Refusal> {
         let managed = decode(object)?;
         let mut of_scale = Managed::default();
@@ -50,10 +50,10 @@ impl ScaleFields {
         Ok(with(scale, &of_scale))
     }
 
-    /// Gives the object the managers after its Scale was written.
+    /// Updates the managers of the object after its Scale was written.
     ///
     /// # Errors
-    /// 500 if managed fields cannot be read.
+    /// 500 if managed fields are malformed.
     pub fn to_object(&self, scale: &Json, object: &Json) -> Result<Json, Refusal> {
         let managed = decode(object)?;
         let mut of_scale = decode(scale)?.fields;
@@ -65,7 +65,7 @@ impl ScaleFields {
             let Some(path) = self.path(&of.api_version) else {
                 continue;
             };
-            // A manager that owns the replicas of the object and not of the Scale has lost them.
+            // A manager that owns the replicas of the object but not of the Scale has lost them in this write.
             if !path.is_empty() && of.set.has(&path) && of_scale.remove(&key).is_none() {
                 let mut taken = FieldSet::default();
                 taken.insert(&path);

@@ -1,5 +1,5 @@
-//! The cases in `testdata/managed.json` were run through the Go library, `managedfields` of `k8s.io/apimachinery`
-//! 0.36.3: what is expected is what it answered, with `now` for times.
+//! The expected results in `testdata/managed.json` are those of the Go library, `managedfields` of
+//! `k8s.io/apimachinery` 0.36.3, with `now` for times.
 
 use super::*;
 use crate::conversion::Converter;
@@ -34,7 +34,7 @@ fn text<'a>(json: &'a Json, key: &str) -> &'a str {
     json[key].as_str().unwrap_or_default()
 }
 
-/// The answer of a step, in the form of the expectations.
+/// The result of a step, in the form of the expectations.
 fn run(step: &Json, live: Option<&Json>, type_: &Type) -> Json {
     let by = manager(text(step, "manager"), text(step, "subresource"));
     let ignored = fields(&step["ignored"]);
@@ -198,7 +198,7 @@ fn managers_in_other_versions_keep_their_fields_only_if_the_version_is_known() {
         let object = apply(Some(&live_in_v2), &config, type_, &by_v2, false, NOW, &none)?;
         Ok::<_, Refusal>(entries_of(&object).map(|entries| entries.len()))
     };
-    // Kubernetes' own kinds forget such managers, and custom resources cannot be applied.
+    // For builtin kinds, such managers are dropped. For custom resources, an apply fails.
     assert_eq!(managers(&v1).ok(), Some(Some(1)));
     let of_definition = |names: &[&str]| {
         let types = names.iter().map(|name| ((*name).to_owned(), v1.clone()));

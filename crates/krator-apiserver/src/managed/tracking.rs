@@ -15,9 +15,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// More managers than these that have updated an object are merged into one.
+/// The largest number of managers with the operation `Update`. Above it, the oldest are merged.
 const MAX_UPDATE_MANAGERS: usize = 10;
-/// The manager that has the fields of the oldest ones.
+/// The manager of the merged oldest entries.
 const OLD_UPDATES: &str = "ancient-changes";
 /// The manager of the fields that an object has when its tracking begins with an apply.
 const BEFORE_FIRST_APPLY: &str = "before-first-apply";
@@ -34,7 +34,7 @@ impl Tracking<'_> {
     /// The managers after an object was replaced by a new one.
     ///
     /// # Errors
-    /// Which object does not have its type, or cannot be converted to the version of a manager.
+    /// A message about the object that does not have its type, or that cannot be converted to the version of a manager.
     pub(super) fn update(
         &self,
         live: &Json,
@@ -53,7 +53,8 @@ impl Tracking<'_> {
         };
         check("new", new)?;
         check("live", live)?;
-        // The changes of this write are collected apart: they decide whether the entry of the manager needs a new time.
+        // The changes of this write are collected separately: they decide whether the entry of the manager needs a new
+        // time.
         let current = ManagerKey {
             manager: "current-operation".to_owned(),
             operation: String::new(),
@@ -81,7 +82,7 @@ impl Tracking<'_> {
     /// The object and its managers after a configuration was applied.
     ///
     /// # Errors
-    /// Why it cannot be applied.
+    /// The reason why it cannot be applied.
     pub(super) fn apply(
         &self,
         live: &Json,
@@ -109,7 +110,7 @@ impl Tracking<'_> {
                 fields.remove(&key);
             }
         }
-        // A manager that changes nothing keeps its time, and has none if it is new.
+        // A manager that changes nothing keeps its time, or has none if it is new.
         if object.is_some() {
             times.insert(key, self.now.to_owned());
         }
@@ -162,13 +163,13 @@ impl Tracking<'_> {
     }
 }
 
-/// An object as errors name it.
+/// An object as it is named in errors.
 fn describe(object: &Json) -> String {
     let text = |key: &str| object["metadata"][key].as_str().unwrap_or_default();
     format!("{}/{}; {}", text("namespace"), text("name"), kind_text(object))
 }
 
-/// The fields that no manager owns, because they identify the object or the server sets them.
+/// The fields that no manager owns, because they identify the object or are set by the server.
 static NEVER_OWNED: LazyLock<FieldSet> = LazyLock::new(|| {
     let metadata = [
         "name",
@@ -187,13 +188,13 @@ static NEVER_OWNED: LazyLock<FieldSet> = LazyLock::new(|| {
     FieldSet::of(&paths)
 });
 
-/// Merges the oldest managers that have updated the object, by version, until they are not too many.
+/// Merges the oldest managers with the operation `Update`, by version, until the limit is met.
 fn cap(managed: &mut Managed) {
     let updaters = managed.fields.iter().filter(|(_, of)| !of.applied);
     let mut updaters: Vec<ManagerKey> = updaters.map(|(key, _)| key.clone()).collect();
     let mut left = updaters.len();
     updaters.sort_by_cached_key(|key| (managed.times.get(key).cloned(), key.identifier()));
-    // A version has a merged entry as soon as there are two to merge.
+    // A version has a merged entry only if at least two entries were merged.
     let mut first_of_version: BTreeMap<String, ManagerKey> = BTreeMap::new();
     for key in updaters {
         if left <= MAX_UPDATE_MANAGERS {
@@ -223,7 +224,7 @@ fn cap(managed: &mut Managed) {
         }
         managed.fields.remove(&key);
         left -= 1;
-        // The newer of the two times.
+        // The later of the two times.
         match managed.times.get(&key).cloned() {
             Some(time) => managed.times.insert(bucket, time),
             None => managed.times.remove(&bucket),

@@ -1,4 +1,4 @@
-//! The effect of a write on the sets of all managers, after `merge/update.go` of structured-merge-diff.
+//! The effect of a write on the field sets of all managers, after `merge/update.go` of structured-merge-diff.
 
 use super::conflicts::{Conflict, Failure};
 use super::entries::{ManagerKey, Managers, VersionedSet};
@@ -11,18 +11,19 @@ use serde_json::Value as Json;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Updates sets of managers. Objects are of one version; managers may have written in others.
+/// Updates sets of managers. Both objects have the same version; the sets of managers may have others.
 pub(super) struct Updater<'a> {
     pub(super) type_: &'a Type,
     pub(super) api_version: &'a str,
-    /// The fields of the version of the object that nobody owns.
+    /// The fields of the version of the object that are never owned.
     pub(super) ignored: &'a FieldSet,
-    /// Whether nobody owns these fields in the other versions, either.
+    /// Whether these fields are not owned in the other versions either.
     pub(super) ignores_everywhere: bool,
 }
 
 impl Updater<'_> {
-    /// The managers after a new object has replaced the live one. The sets of the others lose what has changed.
+    /// The managers after a new object has replaced the live one. The changed fields are removed from the sets of other
+    /// managers.
     ///
     /// # Errors
     /// If an object cannot be converted to the version of a manager.
@@ -47,11 +48,11 @@ impl Updater<'_> {
         Ok(managers)
     }
 
-    /// The object after a configuration was applied to it, and its managers. There is no object if nothing changes.
+    /// The object after the apply of a configuration, and its managers. There is no object if nothing changes.
     ///
     /// # Errors
-    /// The fields of other managers that change, if that is not forced, or why an object cannot be converted to the version
-    /// of a manager.
+    /// The changed fields of other managers, unless the apply is forced, or the reason why an object cannot be
+    /// converted to the version of a manager.
     pub(super) fn apply(
         &self,
         live: &Json,
@@ -63,7 +64,7 @@ impl Updater<'_> {
         let mut managers = self.reconcile(live, managers)?;
         let merged = merge(self.type_, live, config);
         let set = field_set(self.type_, config).recursive_difference(self.ignored);
-        // Fields that are applied again are known already.
+        // If the last applied fields are applied again, nothing has to be pruned.
         let last = managers.remove(manager);
         let last = last.filter(|last| last.api_version != self.api_version || !last.set.is_subset(&set));
         managers.insert(manager.clone(), self.versioned(set, true));
@@ -85,7 +86,7 @@ impl Updater<'_> {
         }
     }
 
-    /// An object in a version, with its type there; none if the version is no longer known.
+    /// An object in a version, with its type there; none if the version is unknown.
     fn converted<'b>(
         &'b self,
         object: &'b Json,
@@ -95,7 +96,7 @@ impl Updater<'_> {
         if from == to && to == self.api_version {
             return Ok(Some((Cow::Borrowed(object), self.type_)));
         }
-        // A real server always goes by the version of the request.
+        // A real server always converts through the version of the request.
         let mut object = Cow::Borrowed(object);
         if from != to && from != self.api_version {
             match self.type_.convert(&object, self.api_version)? {
@@ -114,7 +115,8 @@ impl Updater<'_> {
         Ok(Some((Cow::Owned(object), type_)))
     }
 
-    /// Adapts the sets to what has become atomic since they were written, and drops those of unknown versions.
+    /// Adapts the sets to fields that have become atomic since the sets were written, and drops the sets of unknown
+    /// versions.
     fn reconcile(&self, live: &Json, managers: Managers) -> Result<Managers, String> {
         let mut known = Managers::new();
         for (key, of) in managers {
@@ -126,7 +128,7 @@ impl Updater<'_> {
         Ok(known)
     }
 
-    /// The comparison of two objects in a version. None if it is not known.
+    /// The comparison of two objects in a version. None if the version is unknown.
     fn compared(&self, live: &Json, new: &Json, version: &str) -> Result<Option<Comparison>, String> {
         let Some((live, type_)) = self.converted(live, version)? else {
             return Ok(None);
@@ -140,8 +142,8 @@ impl Updater<'_> {
         }))
     }
 
-    /// Takes from the other managers what the manager has changed. What it has changed that was not its own is in
-    /// conflict with them. Also returns the comparison in the version of the object.
+    /// Removes the changed fields from the sets of other managers, and returns a conflict for each of them that was
+    /// added or modified. Also returns the comparison in the version of the object.
     fn changed(
         &self,
         live: &Json,
@@ -149,7 +151,7 @@ impl Updater<'_> {
         managers: Managers,
         manager: &ManagerKey,
     ) -> Result<(Managers, Vec<Conflict>, Comparison), String> {
-        // The comparisons by version, each with what the manager has written.
+        // The comparisons by version, each with the fields that the manager has written.
         let mut versions: BTreeMap<String, (Comparison, FieldSet)> = BTreeMap::new();
         let with_written = |compared: Comparison| {
             let written = compared.modified.clone().union(compared.added.clone());
@@ -192,8 +194,8 @@ impl Updater<'_> {
         ))
     }
 
-    /// The object without what the manager has applied last time and does not apply any more, unless somebody else owns it.
-    /// None if it stays as it is.
+    /// The object without the fields that the manager applied last time but not now, unless another manager owns them.
+    /// None if it is unchanged.
     fn prune(
         &self,
         merged: &Json,
@@ -221,7 +223,7 @@ impl Updater<'_> {
             pruned = remove(type_, &now, &fields(type_, &now).difference(&kept));
             current = Cow::Owned(now.into_owned());
         }
-        // Fields of other managers stay, even within a field that this manager owned.
+        // Fields of other managers stay, even below a field that this manager owned.
         let Some((left, _)) = self.converted(&pruned, &last.api_version)? else {
             return Ok(None);
         };
@@ -232,7 +234,7 @@ impl Updater<'_> {
     }
 }
 
-/// All that is owned, by version; the fields of the `first` version first.
+/// The owned fields by version, with the version `first` at the start.
 fn owned_by_version<'a>(managers: &'a Managers, first: &str) -> Vec<(&'a str, FieldSet)> {
     let mut owned: BTreeMap<&str, FieldSet> = BTreeMap::new();
     for of in managers.values() {

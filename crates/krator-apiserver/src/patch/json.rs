@@ -9,15 +9,16 @@ use serde_json::Value as Json;
 
 /// The largest number of operations in a patch.
 const MAX_OPERATIONS: usize = 10_000;
-/// How many bytes all copies of a patch may make, as of the API server.
+/// The largest number of bytes that the copies of a patch may add, as in the API server.
 const MAX_COPIED: usize = 3 << 20;
-/// How deep values may be nested: as deep as the body of a request, which is read by recursion, as is much else here.
+/// The largest depth of nested values. It is the same as for request bodies, because they are decoded recursively, as
+/// is much of this server.
 const MAX_DEPTH: usize = 128;
 
 /// The object after the operations of the patch.
 ///
 /// # Errors
-/// 400 if the patch is malformed, 413 if it is too long, and 422 if an operation fails or makes too much.
+/// 400 if the patch is malformed, 413 if it has too many operations, and 422 if an operation fails or exceeds a limit.
 pub fn json_patch(live: &Json, patch: &Json) -> Result<Json, Refusal> {
     let count = patch.as_array().map_or(0, Vec::len);
     if count > MAX_OPERATIONS {
@@ -26,7 +27,7 @@ pub fn json_patch(live: &Json, patch: &Json) -> Result<Json, Refusal> {
         )));
     }
     let operations = match patch {
-        // Go reads it as no operations.
+        // Go reads null as no operations.
         Json::Null => Vec::new(),
         patch => {
             expect_operations(patch)?;
@@ -38,18 +39,18 @@ pub fn json_patch(live: &Json, patch: &Json) -> Result<Json, Refusal> {
     let mut copied = 0;
     for operation in operations {
         let operation = match operation {
-            // The API server adds a field that is to be replaced and missing.
+            // The API server turns a replacement of a missing field into an addition.
             PatchOperation::Replace(ReplaceOperation { path, value }) if is_missing_field(&object, &path) => {
                 PatchOperation::Add(AddOperation { path, value })
             }
-            // And it copies a field that is missing as null.
+            // The API server copies a missing field as null.
             PatchOperation::Copy(CopyOperation { path, from }) if is_missing_field(&object, &from) => {
                 let value = Json::Null;
                 PatchOperation::Add(AddOperation { path, value })
             }
             other => other,
         };
-        // A test treats an absent value as null.
+        // A missing field equals null in a test.
         let is_absent = match &operation {
             PatchOperation::Test(test) => test.value.is_null() && is_missing_field(&object, &test.path),
             _ => false,
@@ -69,7 +70,7 @@ pub fn json_patch(live: &Json, patch: &Json) -> Result<Json, Refusal> {
     }
 }
 
-/// A patch is a list of objects.
+/// Refuses a patch that is not a list of objects.
 fn expect_operations(patch: &Json) -> Result<(), Refusal> {
     let wrong = match patch {
         Json::Array(operations) => {
@@ -86,7 +87,7 @@ fn expect_operations(patch: &Json) -> Result<(), Refusal> {
     })
 }
 
-/// The operations with a value where they need one: Go reads it as null if it is not there.
+/// Adds a null value to operations that lack a value, as Go reads them.
 fn with_values(patch: &Json) -> Json {
     let mut patch = patch.clone();
     for operation in patch.as_array_mut().into_iter().flatten() {
@@ -100,7 +101,7 @@ fn with_values(patch: &Json) -> Json {
     patch
 }
 
-/// How many bytes an operation copies.
+/// The number of bytes that an operation copies.
 fn copies(object: &Json, operation: &PatchOperation) -> usize {
     match operation {
         PatchOperation::Copy(copy) => copy.from.resolve(object).map_or(0, object::size),
@@ -108,7 +109,7 @@ fn copies(object: &Json, operation: &PatchOperation) -> usize {
     }
 }
 
-/// How deep the value that an operation puts somewhere is nested then.
+/// The depth of the value that an operation sets, from the root of the object.
 fn depth_after(object: &Json, operation: &PatchOperation) -> usize {
     let (path, value) = match operation {
         PatchOperation::Add(add) => (&add.path, Some(&add.value)),
@@ -120,7 +121,7 @@ fn depth_after(object: &Json, operation: &PatchOperation) -> usize {
     path.tokens().count() + value.map_or(0, object::depth)
 }
 
-/// Whether a path leads to an object that lacks its last step.
+/// Whether only the last step of a path is missing.
 fn is_missing_field(object: &Json, path: &Pointer) -> bool {
     let around = path.parent().and_then(|around| around.resolve(object).ok());
     around.is_some_and(Json::is_object) && path.resolve(object).is_err()

@@ -4,7 +4,7 @@ use super::as_patch_map;
 use crate::refusal::Refusal;
 use serde_json::Value as Json;
 
-/// The object with the fields of the patch; those that are `null` there are removed.
+/// The object merged with the patch; fields that are `null` in the patch are removed.
 ///
 /// # Errors
 /// 400 if the patch is not an object.

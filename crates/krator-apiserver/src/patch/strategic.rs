@@ -1,5 +1,5 @@
-//! Strategic merge patches, after `k8s.io/apimachinery/pkg/util/strategicpatch/patch.go`: the types of fields tell
-//! which lists are merged and by which key, and directives in the patch say what is deleted, replaced or ordered.
+//! Strategic merge patches, after `k8s.io/apimachinery/pkg/util/strategicpatch/patch.go`: the types of fields determine
+//! which lists are merged and by which key, and directives in the patch delete, replace or order values.
 
 use super::{as_patch_map, unprocessable};
 use crate::refusal::Refusal;
@@ -12,11 +12,11 @@ const RETAIN_KEYS: &str = "$retainKeys";
 const DELETE_FROM: &str = "$deleteFromPrimitiveList/";
 const ELEMENT_ORDER: &str = "$setElementOrder/";
 
-/// The object after a strategic merge patch. Only built-in kinds have them; for others the API server answers 415.
+/// The object after a strategic merge patch. Only builtin kinds accept it; for others the API server answers 415.
 ///
 /// # Errors
-/// 400 if the patch is malformed, 422 if it has lists of lists, and 500, as the API server answers, if it does not fit
-/// the type of the object.
+/// 400 if the patch is malformed, 422 if it has lists of lists, and 500, as from the API server, if it does not fit the
+/// type of the object.
 pub fn strategic_merge_patch(live: &Json, patch: &Json, type_: &Type) -> Result<Json, Refusal> {
     let patch = as_patch_map(patch, "")?.cloned().unwrap_or_default();
     let object = live.as_object().cloned().unwrap_or_default();
@@ -24,7 +24,7 @@ pub fn strategic_merge_patch(live: &Json, patch: &Json, type_: &Type) -> Result<
     merger.map(object, patch, type_.root()).map(Json::Object)
 }
 
-/// The patch does not fit the object.
+/// The refusal of a patch that does not fit the object.
 fn wrong(message: impl Into<String>) -> Refusal {
     Refusal::failed(message)
 }
@@ -38,7 +38,7 @@ fn unknown_directive(map: &Json) -> Refusal {
     wrong(format!("unknown patch type: {directive} in map: {}", plain(map)))
 }
 
-/// The items of a list that a directive has.
+/// The items of a directive's list.
 fn items(directive: Json, name: &str) -> Result<Vec<Json>, Refusal> {
     match directive {
         Json::Array(items) => Ok(items),
@@ -46,10 +46,10 @@ fn items(directive: Json, name: &str) -> Result<Vec<Json>, Refusal> {
     }
 }
 
-/// The type of a field and its treatment by patches.
+/// The type of a field, and how patches merge it.
 struct FieldMeta<'a> {
     type_: TypeId,
-    /// `merge`, `replace` or nothing.
+    /// `merge`, `replace` or empty.
     strategy: &'a str,
     merge_key: &'a str,
 }
@@ -76,7 +76,7 @@ impl<'a> Merger<'a> {
             strategies,
             merge_key,
         } = &field.patch;
-        // Whether keys are retained is told by the directive in the patch.
+        // The directive in the patch determines whether keys are retained.
         let mut others = strategies.iter().filter(|strategy| *strategy != "retainKeys");
         Ok(FieldMeta {
             type_: field.type_,
@@ -85,7 +85,7 @@ impl<'a> Merger<'a> {
         })
     }
 
-    /// A field that is a list, with the type of its items.
+    /// A list field, with the type of its items.
     fn list_field(&self, id: TypeId, key: &str) -> Result<FieldMeta<'a>, Refusal> {
         let meta = self.field(id, key)?;
         match self.arena.atom(meta.type_).deduce(None).shape() {
@@ -170,7 +170,7 @@ impl<'a> Merger<'a> {
         Ok(())
     }
 
-    /// Merges a list, or replaces it if its type does not say that it is merged.
+    /// Merges a list, or replaces it if its type does not have the strategy `merge`.
     fn list(
         &self,
         old: &[Json],
@@ -222,7 +222,7 @@ impl<'a> Merger<'a> {
     }
 }
 
-/// Whether two items of a list are the same: maps by the value of the merge key, and scalars by their value.
+/// Whether two items of a list are the same: maps are compared by their merge key, and scalars by their value.
 fn is_same(one: &Json, other: &Json, merge_key: &str) -> bool {
     match (one.get(merge_key), other.get(merge_key)) {
         (None, None) => one == other,
@@ -230,8 +230,7 @@ fn is_same(one: &Json, other: &Json, merge_key: &str) -> bool {
     }
 }
 
-/// Orders the items of a list: those that are wanted in an order are in it, and others come before them where they did so
-/// on the server.
+/// Sorts the items of a list: those in `wanted` have its order, and others precede them if they did so on the server.
 fn ordered(items: Vec<Json>, wanted: &[Json], server: &[Json], merge_key: &str) -> Vec<Json> {
     let place = |list: &[Json], item: &Json| list.iter().position(|other| is_same(other, item, merge_key));
     let (mut listed, others): (Vec<Json>, Vec<Json>) =
@@ -274,7 +273,7 @@ fn retain_keys(object: &mut Map<String, Json>, patch: &mut Map<String, Json>) ->
     Ok(())
 }
 
-/// A new value without fields that are `null`, in lists too.
+/// Removes fields that are `null` from a new value, also in lists.
 fn without_nulls(value: Json) -> Json {
     match value {
         Json::Object(map) => {
@@ -286,7 +285,7 @@ fn without_nulls(value: Json) -> Json {
     }
 }
 
-/// A new value without what directives delete; none if it is a directive itself.
+/// Removes the values that directives delete from a new value; none if it is a directive itself.
 fn without_directives(value: Json) -> Option<Json> {
     match value {
         Json::Object(map) if map.contains_key(DIRECTIVE) => None,

@@ -1,11 +1,11 @@
-//! The cases in `testdata/patches.json` were run through the Go libraries, `strategicpatch` of `k8s.io/apimachinery`
-//! 0.36.3 and `gopkg.in/evanphx/json-patch.v4`: what is expected is what they answered.
+//! The expected results in `testdata/patches.json` are those of the Go libraries, `strategicpatch` of
+//! `k8s.io/apimachinery` 0.36.3 and `gopkg.in/evanphx/json-patch.v4`.
 
 use super::*;
 use crate::types::{Type, Types};
 use serde_json::json;
 
-/// The difference between two objects, as a merge patch that names removed fields.
+/// The changes from one object to another, as a merge patch that names removed fields.
 fn changes(old: &Json, new: &Json) -> Json {
     let (Json::Object(old_map), Json::Object(new_map)) = (old, new) else {
         return new.clone();
@@ -50,7 +50,7 @@ fn patches_do_what_the_go_libraries_do() {
         let kind = case["kind"].as_str().unwrap_or_default();
         let answer = match apply(kind, live, &case["patch"], type_) {
             Ok(object) => json!({"changes": changes(live, &object)}),
-            // The API server does not tell why a JSON patch fails.
+            // The API server gives no details about a failed JSON patch.
             Err(refusal) if kind == "json" => json!({"code": refusal.code}),
             Err(refusal) => json!({"code": refusal.code, "message": refusal.message}),
         };

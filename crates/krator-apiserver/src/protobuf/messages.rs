@@ -1,4 +1,4 @@
-//! The messages of the kinds, which `tools/openapi/types` draws from the sources of Kubernetes.
+//! The messages of the kinds, which `tools/openapi/types` extracts from the sources of Kubernetes.
 
 use super::special::Special;
 use serde_json::Value as Json;
@@ -12,7 +12,7 @@ pub(super) type Message = BTreeMap<u64, Field>;
 /// A field of a message.
 #[derive(Debug)]
 pub(super) struct Field {
-    /// The name in JSON. An embedded struct has none: its fields are those of the outer one.
+    /// The name in JSON. An embedded struct has none, because its fields belong to the outer struct.
     pub name: Option<&'static str>,
     pub type_: Type,
 }
@@ -27,14 +27,14 @@ pub(super) enum Type {
     Double,
     /// Base64 in JSON.
     Bytes,
-    /// A message that is an object in JSON.
+    /// A message that JSON represents as an object.
     Message(&'static str),
-    /// A message that is something else in JSON.
+    /// A message that JSON represents in another form.
     Special(Special),
     List(Box<Type>),
     /// A map from strings.
     Map(Box<Type>),
-    /// A message whose only field is a list, which it is in JSON.
+    /// A message whose only field is a list, and which is that list in JSON.
     Items(Box<Type>),
 }
 
@@ -61,7 +61,7 @@ impl Type {
         }
     }
 
-    /// The value in a map if there is only a key.
+    /// The value of a map entry that has only a key.
     pub fn zero(&self) -> Json {
         match self {
             Self::String | Self::Bytes => "".into(),

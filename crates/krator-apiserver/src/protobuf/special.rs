@@ -1,17 +1,17 @@
-//! Messages that are no objects in JSON, as the methods `MarshalJSON` of their Go types write them.
+//! Messages that are not objects in JSON, as the methods `MarshalJSON` of their Go types encode them.
 
 use super::wire::{self, Malformed};
 use jiff::{Timestamp, tz::TimeZone};
 use serde_json::Value as Json;
 
-/// A message that has a form of its own in JSON.
+/// A message with a special form in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Special {
     Quantity,
     Time,
     MicroTime,
     IntOrString,
-    /// JSON within protobuf.
+    /// JSON embedded in protobuf.
     Raw,
 }
 
@@ -28,7 +28,7 @@ impl Special {
     }
 }
 
-/// Reads such a message as JSON.
+/// Decodes such a message to JSON.
 pub(super) fn read(special: Special, bytes: &[u8]) -> Result<Json, Malformed> {
     match special {
         Special::Quantity => quantity(bytes),
@@ -49,7 +49,7 @@ fn quantity(bytes: &[u8]) -> Result<Json, Malformed> {
     Ok(text.into())
 }
 
-/// The zero time is null.
+/// Decodes a time. The zero time is null.
 fn time(bytes: &[u8], format: &str) -> Result<Json, Malformed> {
     let (mut seconds, mut nanoseconds) = (0, 0);
     for field in wire::fields(bytes) {

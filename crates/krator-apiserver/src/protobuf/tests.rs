@@ -1,6 +1,6 @@
 use super::*;
 
-/// Objects of all kinds with values in all fields, as Go writes them: the type, protobuf in base64, and JSON.
+/// Objects of all kinds with values in all fields, as Go encodes them: the type, protobuf in base64, and JSON.
 const SAMPLES: &str = include_str!("samples.txt");
 
 struct Sample {
@@ -8,7 +8,7 @@ struct Sample {
     json: Json,
 }
 
-/// A field of bytes. All of the test are shorter than two varint bytes can say.
+/// A field of bytes, whose length fits into two bytes of a varint.
 fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
     let mut field = vec![number << 3 | 2];
     let mut length = bytes.len();
@@ -51,7 +51,7 @@ fn samples() -> impl Iterator<Item = Sample> {
     })
 }
 
-/// Values that Go leaves out of JSON, and not out of protobuf, or the other way round.
+/// Removes values that Go omits only in JSON or only in protobuf. Returns whether the value is empty.
 fn without_empty(value: &mut Json) -> bool {
     match value {
         Json::Object(fields) => {
@@ -83,7 +83,7 @@ fn every_kind_is_read_as_go_reads_it() {
         without_empty(&mut expected);
         assert_eq!(found, expected);
     }
-    // Every kind has one, and so have the options of requests.
+    // There are samples of all kinds, and of the options of requests.
     assert!(samples().count() > crate::builtin::kinds().len());
 }
 

@@ -1,7 +1,7 @@
-//! The wire format of protobuf: fields as numbers and values, and nothing of what they mean. It is read as the generated
-//! code of gogo does, which also gives the messages of errors.
+//! The wire format of protobuf: fields as numbers and values, without their meaning. Decoding follows the code that
+//! gogo generates, including its error messages.
 
-/// Why bytes are no message.
+/// The reason why bytes are not a message.
 #[derive(Debug)]
 pub(super) struct Malformed(pub String);
 
@@ -28,7 +28,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A string. Go writes what is not UTF-8 to JSON as replacement characters.
+    /// A string. Like Go's JSON encoder, invalid UTF-8 becomes replacement characters.
     pub fn text(self) -> Result<String, Malformed> {
         Ok(String::from_utf8_lossy(self.bytes()?).into_owned())
     }
@@ -40,12 +40,12 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A signed number, which is in two's complement.
+    /// A signed number, in two's complement.
     pub fn int64(self) -> Result<i64, Malformed> {
         Ok(self.number()?.cast_signed())
     }
 
-    /// The lower half of a signed number.
+    /// The lower 32 bits of a signed number.
     pub fn int32(self) -> Result<i32, Malformed> {
         let [a, b, c, d, ..] = self.number()?.to_le_bytes();
         Ok(i32::from_le_bytes([a, b, c, d]))
@@ -69,7 +69,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The fields of a message. After an error there are no more.
+/// The fields of a message. After an error, the iterator ends.
 pub(super) fn fields(bytes: &[u8]) -> Fields<'_> {
     Fields { rest: bytes }
 }
@@ -112,7 +112,7 @@ impl<'a> Fields<'a> {
                 )?)
             }
             5 => Value::Fixed32(u32::from_le_bytes(self.array()?)),
-            // Groups (3 and 4) are not used by Kubernetes.
+            // Kubernetes does not use groups (3 and 4).
             other => return Err(Malformed(format!("proto: illegal wireType {other}"))),
         };
         Ok((number, value))

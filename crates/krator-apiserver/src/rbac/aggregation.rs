@@ -1,4 +1,4 @@
-//! Cluster roles that gather the rules of others by their labels, after `pkg/controller/clusterroleaggregation`.
+//! Cluster roles that aggregate the rules of others by their labels, after `pkg/controller/clusterroleaggregation`.
 
 use super::GROUP;
 use crate::{
@@ -9,10 +9,10 @@ use crate::{
 use serde_json::Value as Json;
 use std::sync::Arc;
 
-/// Gathers the rules, until nothing changes any more: a role may gather from one that gathers itself.
+/// Aggregates rules until nothing changes, because a role may aggregate the rules of another aggregating role.
 pub(crate) fn aggregate(state: &mut State) {
     let roles = id(GROUP, "clusterroles");
-    // No chain is longer than there are roles.
+    // A chain of roles is not longer than their number.
     for _ in 0..=state.store.list(&roles, "").count() {
         let all: Vec<Arc<Json>> = state
             .store
@@ -32,7 +32,7 @@ pub(crate) fn aggregate(state: &mut State) {
     }
 }
 
-/// The role with the rules of those that it selects, if these are not the ones that it has.
+/// The role with the rules of all roles that it selects; none if it has these rules already.
 fn gathered(role: &Json, all: &[Arc<Json>]) -> Option<Json> {
     let mut rules: Vec<Json> = Vec::new();
     for selector in at(role, &["aggregationRule", "clusterRoleSelectors"])
@@ -63,12 +63,12 @@ fn gathered(role: &Json, all: &[Arc<Json>]) -> Option<Json> {
         return None;
     }
     let mut role = role.clone();
-    // Roles without rules have null there, so the field is not removed.
+    // A role without rules has null, so the field is not removed.
     fields_mut(&mut role).insert("rules".to_owned(), rules);
     Some(role)
 }
 
-/// Whether a label selector has an object. One that is not valid has none.
+/// Whether a label selector matches an object. An invalid selector matches nothing.
 fn selects(selector: &Json, object: &Json) -> bool {
     LabelSelector::of(selector).is_some_and(|selector| {
         selector.matches(|label| {

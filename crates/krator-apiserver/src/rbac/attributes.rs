@@ -1,4 +1,4 @@
-//! The attributes of requests, as roles name them, after `RequestInfo` of `k8s.io/apiserver`.
+//! The attributes of requests that roles refer to, after `RequestInfo` of `k8s.io/apiserver`.
 
 use crate::{
     request::{Query, Target, decoded},
@@ -6,17 +6,17 @@ use crate::{
 };
 use http::Method;
 
-/// The action that a user asks for.
+/// The action that a request asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Attributes {
     pub verb: String,
     pub group: String,
-    /// Empty where it is a path that is asked for.
+    /// Empty if the request is for a path.
     pub resource: String,
     pub subresource: String,
     pub namespace: String,
     pub name: String,
-    /// The path, of requests that are not about a resource.
+    /// The path of a request that is not for a resource.
     pub path: Option<String>,
 }
 
@@ -40,11 +40,11 @@ impl Attributes {
             name: target.name,
             path: None,
         };
-        // A namespace itself is in the namespace of its name, too.
+        // The namespace of a Namespace is its own name.
         if asked.group.is_empty() && asked.resource == "namespaces" {
             asked.namespace = asked.name.clone();
         }
-        // A list of the one object with a name is about this object.
+        // A list with a field selector for one name is authorized for this name.
         if ["list", "watch"].contains(&verb) {
             let selector = FieldSelector::parse(query.text("fieldSelector")).unwrap_or_default();
             asked.name = selector.exactly("metadata.name").unwrap_or_default().to_owned();
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn requests_are_read_as_roles_name_them() {
-        // The method and the URL; then verb, group, resource, subresource, namespace and name.
+        // Each case has the method and the URL, and then verb, group, resource, subresource, namespace and name.
         let cases = [
             ("GET /api/v1/pods", "list  pods   "),
             ("GET /api/v1/pods?watch=true", "watch  pods   "),

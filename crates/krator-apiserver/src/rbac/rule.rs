@@ -1,4 +1,4 @@
-//! Rules of roles and what they allow, after `pkg/apis/rbac/v1/evaluation_helpers.go` of Kubernetes.
+//! The rules of roles, after `pkg/apis/rbac/v1/evaluation_helpers.go` of Kubernetes.
 
 use super::Attributes;
 use crate::object::at;
@@ -21,7 +21,7 @@ pub(crate) struct Rule {
     pub paths: Vec<String>,
 }
 
-/// Lists may be null.
+/// Reads a list, which may be null.
 fn list<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }
@@ -30,19 +30,19 @@ fn has(list: &[String], item: &str) -> bool {
     list.iter().any(|known| known == item)
 }
 
-/// Whether a pattern, which may end with a star, has a path.
+/// Whether a pattern, which may end with a star, matches a path.
 fn path_matches(pattern: &str, path: &str) -> bool {
     pattern == path || pattern.ends_with('*') && path.starts_with(pattern.trim_end_matches('*'))
 }
 
 impl Rule {
-    /// The rules of a role. Those that cannot be read grant nothing.
+    /// The rules of a role. Malformed rules grant nothing.
     pub fn all_of(role: &Json) -> Vec<Self> {
         let rules = at(role, &["rules"]).as_array().into_iter().flatten();
         rules.filter_map(|rule| Self::deserialize(rule).ok()).collect()
     }
 
-    /// Every verb on everything.
+    /// Rules that allow every verb on everything.
     pub fn everything() -> Vec<Self> {
         let all = || vec!["*".to_owned()];
         let resources = Self {
@@ -59,7 +59,7 @@ impl Rule {
         vec![resources, paths]
     }
 
-    /// Whether the rule allows an action.
+    /// Whether the rule allows a request.
     pub fn allows(&self, asked: &Attributes) -> bool {
         let verb = has(&self.verbs, "*") || has(&self.verbs, &asked.verb);
         if let Some(path) = &asked.path {

@@ -16,7 +16,7 @@ fn resource(verb: &str, path: &str) -> Attributes {
     }
 }
 
-/// A server that evaluates roles, with these objects of the group.
+/// A server with RBAC and these objects of the group.
 fn state(objects: &[(&str, Json)]) -> State {
     let mut state = State::new(std::sync::Arc::default());
     seed(&mut state);

@@ -1,4 +1,4 @@
-//! Errors in single fields, after `pkg/util/validation/field` of `k8s.io/apimachinery`.
+//! Errors of single fields, after `pkg/util/validation/field` of `k8s.io/apimachinery`.
 
 use krator_schema::{Problem, ProblemKind};
 use serde_json::Value as Json;
@@ -11,7 +11,7 @@ pub struct FieldError {
     pub field: String,
     /// The kind of error.
     pub kind: ProblemKind,
-    /// The value, where the message shows it.
+    /// The value, if the message shows it.
     pub value: Option<Json>,
     /// The message; may be empty.
     pub detail: String,
@@ -33,12 +33,12 @@ impl FieldError {
         Self::new(field, ProblemKind::Forbidden, None, detail)
     }
 
-    /// A value that has to be unique occurs twice.
+    /// A value that must be unique occurs twice.
     pub fn duplicate(field: impl Into<String>, value: impl Into<Json>) -> Self {
         Self::new(field, ProblemKind::Duplicate, Some(value.into()), "")
     }
 
-    /// The value is not one of those that are `supported`.
+    /// The value is not one of `supported`.
     pub fn not_supported(field: impl Into<String>, value: impl Into<Json>, supported: &[&str]) -> Self {
         let mut supported: Vec<String> = supported.iter().map(|value| format!("{value:?}")).collect();
         supported.sort();
@@ -113,7 +113,7 @@ impl fmt::Display for FieldError {
     }
 }
 
-/// The machine-readable type of a cause, and how messages begin.
+/// The machine-readable type of a cause, and the start of its message.
 pub(super) fn cause_type(kind: ProblemKind) -> (&'static str, &'static str) {
     match kind {
         ProblemKind::Required => ("FieldValueRequired", "Required value"),

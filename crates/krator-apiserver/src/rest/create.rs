@@ -1,4 +1,4 @@
-//! New objects.
+//! Creates objects.
 
 use super::{
     Options, Written, decode, finalizer_warnings, metadata_errors,
@@ -17,14 +17,14 @@ use crate::{
 use serde_json::Value as Json;
 use std::sync::Arc;
 
-/// The number of attempts to generate a name that no object has.
+/// The number of attempts to generate a unique name.
 const NAMES: usize = 8;
 
 /// Creates an object from the body of a request.
 ///
 /// # Errors
 ///
-/// If the object is not valid, or there is one of its name.
+/// If the object is invalid, or an object with its name exists.
 pub(crate) fn create(
     state: &mut State,
     kind: &Kind,
@@ -53,7 +53,8 @@ pub(crate) fn create(
     })
 }
 
-/// Gives an object the name that it has in every attempt of its request, or another one if there is such an object.
+/// Generates a name for an object, which is the same in every attempt of its request unless an object with this name
+/// exists.
 fn generate_name(state: &mut State, kind: &Kind, object: &mut Json) {
     let known = state.session.name.take();
     let mut names = known
@@ -71,7 +72,7 @@ fn generate_name(state: &mut State, kind: &Kind, object: &mut Json) {
     set_meta(object, "name", name.into());
 }
 
-/// Completes, checks and stores a new object, whose field managers are known.
+/// Completes, validates and stores a new object, whose managed fields are set.
 pub(super) fn insert(
     state: &mut State,
     kind: &Kind,
@@ -101,7 +102,7 @@ pub(super) fn insert(
     let key = Key::of(&object);
     let about = options.attributes(kind, Operation::Create, key.clone());
     admission::validate(state, &about, Some(&object), None)?;
-    // An invalid version counts as absent.
+    // An invalid version counts as none.
     let version = meta(&object, "resourceVersion").parse::<u64>().unwrap_or(0);
     if version > 0 && !options.dry_run {
         let why = "resourceVersion should not be set on objects to be created";

@@ -1,4 +1,4 @@
-//! Deletion: at once, after finalizers, after a grace period.
+//! Deletes objects: immediately, after finalizers, or after a grace period.
 
 use super::waits;
 use crate::{
@@ -21,11 +21,11 @@ use std::sync::Arc;
 /// The propagation of a deletion to the dependents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Propagation {
-    /// They are deleted after their owner.
+    /// The dependents are deleted after their owner.
     Background,
-    /// They are deleted before their owner.
+    /// The dependents are deleted before their owner.
     Foreground,
-    /// They stay.
+    /// The dependents are not deleted.
     Orphan,
 }
 
@@ -35,13 +35,13 @@ pub(crate) struct DeleteOptions {
     pub uid: Option<String>,
     pub version: Option<String>,
     pub propagation: Option<Propagation>,
-    /// Whether the dependents stay, in the words of older clients.
+    /// Whether the dependents are orphaned, in the field of older clients.
     pub orphans: Option<bool>,
     pub grace: Option<i64>,
     pub dry_run: bool,
-    /// The requester. Admission is skipped for deletions by the server itself.
+    /// The user that sends the request. Deletions by the server itself have none, and skip webhooks and policies.
     pub user: Option<Arc<User>>,
-    /// The options as the client has sent them.
+    /// The options of the client's request.
     pub sent: Json,
 }
 
@@ -51,11 +51,11 @@ pub(crate) const FOREGROUND: &str = "foregroundDeletion";
 pub(crate) const ORPHAN: &str = "orphan";
 
 impl DeleteOptions {
-    /// Reads the options from the body of a request, or where there is none from its parameters.
+    /// Reads the options from the body of a request or, without a body, from its parameters.
     ///
     /// # Errors
     ///
-    /// If they cannot be read, or contradict each other.
+    /// If the options are malformed, or contradict each other.
     pub fn read(body: Option<Json>, query: &Query) -> Result<Self, Refusal> {
         let sent = match body {
             Some(body) => checked(body)?,
@@ -74,7 +74,7 @@ impl DeleteOptions {
             Some("Foreground") => Some(Propagation::Foreground),
             Some("Orphan") => Some(Propagation::Orphan),
             Some(other) => {
-                // This list is not in order.
+                // The API server does not sort this list.
                 let detail = "supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\"";
                 let kind = ProblemKind::NotSupported;
                 errors.push(FieldError::new(
@@ -109,7 +109,7 @@ impl DeleteOptions {
     }
 }
 
-/// The options that the parameters of a request give.
+/// The options in the parameters of a request.
 fn of_parameters(query: &Query) -> Result<Json, Refusal> {
     let mut options = json!({});
     if let Some(grace) = query.number("gracePeriodSeconds")? {
@@ -127,7 +127,7 @@ fn of_parameters(query: &Query) -> Result<Json, Refusal> {
     Ok(options)
 }
 
-/// A field of the options: its path, its type, and whether a value is of this type.
+/// A field of the options: its path, its type, and a check of its value.
 type Field = (&'static [&'static str], &'static str, fn(&Json) -> bool);
 
 const FIELDS: [Field; 7] = [
@@ -144,7 +144,7 @@ const FIELDS: [Field; 7] = [
     (&["preconditions", "resourceVersion"], "string", Json::is_string),
 ];
 
-/// Refuses a body that is not of the kind of options, or has a field of a wrong type.
+/// Refuses a body of another kind, or with a field of a wrong type.
 fn checked(body: Json) -> Result<Json, Refusal> {
     let (version, kind) = body::version_and_kind(&body).map_err(Refusal::bad_request)?;
     if !["", "DeleteOptions"].contains(&kind) {
@@ -162,11 +162,11 @@ fn checked(body: Json) -> Result<Json, Refusal> {
     Ok(body)
 }
 
-/// Deletes an object, or begins to: the answer, and whether the object is gone.
+/// Deletes an object, or marks it for deletion. Returns the response, and whether the object is removed.
 ///
 /// # Errors
 ///
-/// If there is no object, or it is not the one that the request expects.
+/// If the object does not exist, or does not meet a precondition.
 pub(crate) fn delete(
     state: &mut State,
     kind: &Kind,
@@ -185,7 +185,7 @@ pub(crate) fn delete(
     let grace = grace_period(kind, &live, options);
     let waits = waits(&object);
     let ends = grace.is_none_or(|seconds| seconds == 0) && !waits;
-    // A pod is marked first even if it ends at once.
+    // Even if a pod ends immediately, it is marked first.
     if !ends || grace.is_some() {
         begin(&state.world, kind, &mut object, &live, grace.unwrap_or(0));
     }
@@ -212,11 +212,11 @@ pub(crate) fn delete(
     Ok((deleted(kind, &last), true))
 }
 
-/// Lets others decide about a deletion, before anything is changed.
+/// Runs webhooks and policies for a deletion, before any change.
 ///
 /// # Errors
 ///
-/// If one of them refuses it, or has to be asked first.
+/// If a webhook or policy denies it, or a webhook has to be called first.
 pub(crate) fn admit(
     state: &mut State,
     kind: &Kind,
@@ -237,7 +237,7 @@ pub(crate) fn admit(
     admission::delete(state, &about, &kind.to_served(&*kind.read(live)?))
 }
 
-/// Takes a finalizer away, and the object with the last one.
+/// Removes a finalizer, and the object after its last one.
 pub(crate) fn remove_finalizer(state: &mut State, kind: &Kind, key: &Key, finalizer: &str) {
     let Some(live) = state.store.get(&kind.id, key).map(Arc::clone) else {
         return;
@@ -253,7 +253,7 @@ pub(crate) fn remove_finalizer(state: &mut State, kind: &Kind, key: &Key, finali
     set_finalizers(&mut object, rest);
     let ends = is_deleting(&object) && finalizers(&object).next().is_none();
     if ends {
-        // An object without its last finalizer is never stored, so that nobody who watches sees it.
+        // An object without its last finalizer is not stored, so watches do not show it.
         let last = state.store.remove(&kind.id, key).unwrap_or(live);
         crate::hooks::after_delete(state, kind, &last);
     } else {
@@ -316,7 +316,7 @@ fn set_finalizers(object: &mut Json, finalizers: Vec<String>) {
     set_meta(object, "finalizers", value);
 }
 
-/// The grace period of the object, in seconds; only pods do that without a finalizer.
+/// The grace period of the object, in seconds; only pods have one.
 fn grace_period(kind: &Kind, live: &Json, options: &DeleteOptions) -> Option<i64> {
     match &kind.origin {
         Origin::Builtin(builtin) => builtin.grace_seconds(live, options.grace),
@@ -324,7 +324,7 @@ fn grace_period(kind: &Kind, live: &Json, options: &DeleteOptions) -> Option<i64
     }
 }
 
-/// Marks an object as one that is being deleted.
+/// Marks an object for deletion.
 fn begin(world: &World, kind: &Kind, object: &mut Json, live: &Json, grace: i64) {
     if is_deleting(live) {
         return;
@@ -336,7 +336,7 @@ fn begin(world: &World, kind: &Kind, object: &mut Json, live: &Json, grace: i64)
         end.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
     };
     set_meta(object, "deletionTimestamp", time.into());
-    // Namespaces and definitions have deletions of their own.
+    // Namespaces and definitions are deleted by their controllers, without a grace period or a new generation.
     if kind.is_definition() || at(object, &["kind"]) == "Namespace" {
         return;
     }
@@ -347,7 +347,7 @@ fn begin(world: &World, kind: &Kind, object: &mut Json, live: &Json, grace: i64)
     }
 }
 
-/// The answer to a deletion: the last state for some kinds, a status for others.
+/// The response to a deletion: the last state for some kinds, a status for others.
 fn deleted(kind: &Kind, last: &Json) -> Json {
     if matches!(&kind.origin, Origin::Builtin(builtin) if builtin.rules.shows_deleted) {
         return last.clone();

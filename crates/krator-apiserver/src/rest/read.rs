@@ -1,4 +1,4 @@
-//! Objects and patches as clients send them.
+//! Decodes the objects and patches of requests.
 
 use crate::{
     body::{self, Unreadable},
@@ -12,14 +12,14 @@ use crate::{
 use serde_json::{Map, Value as Json};
 use std::fmt::{self, Write as _};
 
-/// How many bytes of a body that cannot be read are shown.
+/// The number of bytes of a malformed body that are shown.
 const SHOWN: usize = 30;
 
-/// Reads an object that is created or that replaces another, and lists the fields that are in it twice.
+/// Reads an object for a creation or replacement, and lists its duplicate fields.
 ///
 /// # Errors
 ///
-/// If it cannot be read, or says that it is of a kind that is not the one of the path.
+/// If the body is malformed, or its kind is not that of the path.
 pub(crate) fn read(kind: &Kind, form: &str, sent: &[u8]) -> Result<(Json, Vec<String>), Refusal> {
     let unrecognized = |why: &str| {
         let (kind, summary) = (&kind.kind, summary(sent));
@@ -56,14 +56,14 @@ pub(crate) fn read(kind: &Kind, form: &str, sent: &[u8]) -> Result<(Json, Vec<St
     Ok((body, twice))
 }
 
-/// The part of an invalid body that is shown.
+/// The part of a malformed body that is shown.
 fn summary(sent: &[u8]) -> String {
     let start = &sent[..sent.len().min(SHOWN)];
     let mut text = match start.first() {
         None => return "<empty>".to_owned(),
         Some(b'{') => String::from_utf8_lossy(start).into_owned(),
         Some(_) => start.iter().fold(String::new(), |mut text, byte| {
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(text, "{byte:02x}");
             text
         }),
@@ -74,7 +74,7 @@ fn summary(sent: &[u8]) -> String {
     text
 }
 
-/// The refusal of an object that cannot be read as one of a kind. It may not say which kind it is of.
+/// The refusal of an object that cannot be decoded as a kind. The object may lack a kind.
 fn cannot(kind: &Kind, version: &str, name: &str, why: &dyn fmt::Display) -> Refusal {
     let expected = &kind.kind;
     let name = if name.is_empty() { expected } else { name };
@@ -87,7 +87,7 @@ fn cannot(kind: &Kind, version: &str, name: &str, why: &dyn fmt::Display) -> Ref
     ))
 }
 
-/// An object for a kind of Kubernetes itself is of this kind, or does not say of which.
+/// Checks that an object has the builtin kind of the path, or none.
 pub(super) fn expect_builtin(kind: &Kind, version: &str, name: &str) -> Result<(), String> {
     let own = kind.api_version();
     let version = if version.is_empty() { own.as_str() } else { version };
@@ -111,11 +111,11 @@ pub(super) fn expect_builtin(kind: &Kind, version: &str, name: &str) -> Result<(
     ))
 }
 
-/// Reads a patch of a form, and lists the fields that are in it twice.
+/// Reads a patch, and lists its duplicate fields.
 ///
 /// # Errors
 ///
-/// If it cannot be read.
+/// If it is malformed.
 pub(crate) fn read_patch(form: &str, sent: &[u8]) -> Result<(Json, Vec<String>), Refusal> {
     let read = body::read(form, sent).map(|(patch, twice)| match form {
         "application/json-patch+json" => {
@@ -135,7 +135,7 @@ pub(crate) fn read_patch(form: &str, sent: &[u8]) -> Result<(Json, Vec<String>),
     })
 }
 
-/// The fields of the operations of a JSON patch that there are not, each as a message.
+/// A message for each unknown field of the operations of a JSON patch.
 fn unknown_in_operations(patch: &Json) -> Vec<String> {
     let operations = patch.as_array().into_iter().flatten().enumerate();
     let fields = operations.flat_map(|(at, operation)| {
@@ -148,11 +148,11 @@ fn unknown_in_operations(patch: &Json) -> Vec<String> {
         .collect()
 }
 
-/// Reads an object of a kind as a client has sent it, or as a patch has made it. The client is warned of what is left out.
+/// Decodes an object of a request, or the result of a patch. The client gets warnings about dropped fields.
 ///
 /// # Errors
 ///
-/// If a field has a value of a wrong type, or something would be left out and the request does not allow that.
+/// If a field has a value of a wrong type, or fields would be dropped and the request forbids that.
 pub(crate) fn decode(
     session: &mut Session,
     kind: &Kind,
@@ -176,7 +176,7 @@ pub(crate) fn decode(
         crate::object::set(&mut object, "kind", kind.kind.as_str().into());
     }
     let cannot = |why: &dyn fmt::Display| cannot(kind, &version, &name, why);
-    // Of an object of another kind, which is refused later, nobody knows the fields.
+    // An object of another kind is refused later, so its unknown fields are not reported.
     let found = found.into_iter().filter(|_| !is_other);
     let mut wrong: Vec<String> = twice.into_iter().chain(found).collect();
     if let Some(metadata) = object.get_mut("metadata").filter(|it| !it.is_null()) {
@@ -187,7 +187,7 @@ pub(crate) fn decode(
     } else {
         crate::object::meta_mut(&mut object);
     }
-    // An empty list is as good as none, but for this one.
+    // Empty lists become absent, but this one has a meaning.
     if ends_tracking {
         crate::object::set_meta(&mut object, "managedFields", Json::Array(Vec::new()));
     }
@@ -205,8 +205,8 @@ pub(crate) fn decode(
     }
 }
 
-/// A custom resource that is sent as a whole is of the version that the path names. Other kinds of Kubernetes itself are
-/// refused when they are read.
+/// Checks that a custom resource has the version of the path. Objects of builtin kinds are checked when they are
+/// decoded.
 pub(super) fn expect_version(kind: &Kind, object: &Json) -> Result<(), Refusal> {
     let found = object
         .get("apiVersion")
@@ -221,7 +221,7 @@ pub(super) fn expect_version(kind: &Kind, object: &Json) -> Result<(), Refusal> 
     )))
 }
 
-/// The errors of a custom resource that is not of the kind that the path names.
+/// The errors of a custom resource whose kind is not that of the path.
 pub(super) fn kind_errors(kind: &Kind, object: &Json) -> Vec<FieldError> {
     let expected = [("apiVersion", kind.api_version()), ("kind", kind.kind.clone())];
     let wrong = expected
@@ -234,7 +234,7 @@ pub(super) fn kind_errors(kind: &Kind, object: &Json) -> Vec<FieldError> {
     wrong.collect()
 }
 
-/// What the refusal of an object is about: what it says of itself.
+/// The object that a refusal names. A custom resource is named with its own kind.
 pub(super) fn about(kind: &Kind, object: &Json) -> About {
     let text = |key: &str| object.get(key).and_then(Json::as_str).unwrap_or_default();
     let group = text("apiVersion").rsplit_once('/').map_or("", |(group, _)| group);

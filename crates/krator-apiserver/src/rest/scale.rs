@@ -1,4 +1,4 @@
-//! The subresource `/scale`: how many replicas an object wants and has, whatever its fields are called.
+//! The subresource `/scale`: the desired and the actual number of replicas, at any path of the object.
 
 use super::{
     Edit, Options, Written,
@@ -23,18 +23,18 @@ use std::{collections::BTreeMap, sync::Arc};
 ///
 /// # Errors
 ///
-/// If there is no object.
+/// If the object does not exist.
 pub(crate) fn read_scale(state: &State, kind: &Kind, key: &Key) -> Result<Json, Refusal> {
     let object = state.store.get(&kind.id, key);
     let object = object.ok_or_else(|| Refusal::not_found(kind.about(&key.name)))?;
     Ok(scale_of(kind, &*kind.read(object)?))
 }
 
-/// Changes how many replicas an object wants.
+/// Changes the desired number of replicas.
 ///
 /// # Errors
 ///
-/// If there is no object, it is not the one that the request expects, or the number is not valid.
+/// If the object does not exist or does not meet a precondition, or if the number is invalid.
 pub(crate) fn write_scale(
     state: &mut State,
     kind: &Kind,
@@ -80,7 +80,7 @@ pub(crate) fn write_scale(
     })
 }
 
-/// The path of the replicas in each version of a kind; empty where a version has none.
+/// The path of the replicas in each version of a kind; empty if a version has none.
 fn replicas_by_version(kind: &Kind) -> BTreeMap<String, Vec<String>> {
     let path = |steps: Vec<&str>| steps.into_iter().map(str::to_owned).collect();
     let of_custom = |custom: &Custom| {
@@ -98,7 +98,7 @@ fn replicas_by_version(kind: &Kind) -> BTreeMap<String, Vec<String>> {
     }
 }
 
-/// The `Scale` that the edit makes, with its field managers.
+/// The changed `Scale`, with its managed fields.
 fn edited(time: &str, before: &Json, edit: Edit, options: &Options) -> Result<Json, Refusal> {
     let by = Manager {
         name: options.manager.clone(),

@@ -1,4 +1,4 @@
-//! Objects as `/scale` shows them.
+//! Converts objects to their `Scale`.
 
 use crate::{
     kinds::{Kind, Origin},

@@ -1,4 +1,4 @@
-//! Changes of objects: replaced, patched, applied.
+//! Replaces, patches and applies objects.
 
 use super::{
     Options, Written,
@@ -26,29 +26,29 @@ use std::sync::Arc;
 const MODIFIED: &str =
     "the object has been modified; please apply your changes to the latest version and try again";
 
-/// The change that makes the new object from the stored one.
+/// A change of a stored object.
 pub(crate) enum Edit {
-    /// It is sent as a whole.
+    /// The object is sent as a whole.
     Replace(Json),
-    /// It is whole, and has its field managers.
+    /// The object is whole, and has its managed fields.
     Tracked(Json),
-    /// RFC 6902.
+    /// A JSON patch (RFC 6902).
     JsonPatch(Json),
-    /// RFC 7386.
+    /// A JSON merge patch (RFC 7386).
     MergePatch(Json),
-    /// The patch knows the types of Kubernetes.
+    /// A strategic merge patch, which depends on the types of the fields.
     StrategicPatch(Json),
-    /// Server-side apply, which may take fields from other managers by `force`.
+    /// A server-side apply; `force` also changes fields of other managers.
     Apply { config: Json, force: bool },
-    /// It cannot be read, which is told once there is an object to change, or could be.
+    /// A malformed edit. It is reported only if the object exists, or the edit could create it.
     Unreadable { refusal: Refusal, applies: bool },
 }
 
-/// Changes an object, or creates it where that is what the edit does.
+/// Changes an object, or creates it if the edit can do that.
 ///
 /// # Errors
 ///
-/// If there is no object, or it is not the one that the request expects, or the new one is not valid.
+/// If the object does not exist or does not meet a precondition, or if the new object is invalid.
 pub(crate) fn update(
     state: &mut State,
     kind: &Kind,
@@ -58,7 +58,7 @@ pub(crate) fn update(
 ) -> Result<Written, Refusal> {
     let (mut edit, mut twice) = edit;
     if let Edit::Replace(sent) = edit {
-        // A whole object is decoded before the stored one is looked up.
+        // A whole object is decoded before the existence of the stored one is checked.
         let sent_twice = std::mem::take(&mut twice);
         let mut object = decode(&mut state.session, kind, sent, sent_twice, options.unknown)?;
         expect_version(kind, &object)?;
@@ -132,7 +132,7 @@ pub(crate) fn update(
     })
 }
 
-/// The version of an object is a number, if it has one.
+/// Refuses a resource version that is not a number.
 fn expect_number(version: &str) -> Result<(), Refusal> {
     match version.is_empty() || version.parse::<u64>().is_ok() {
         true => Ok(()),
@@ -142,7 +142,7 @@ fn expect_number(version: &str) -> Result<(), Refusal> {
     }
 }
 
-/// An object has the name that the path says.
+/// Checks that an object has the name of the path.
 fn check_name(object: &Json, key: &Key) -> Result<(), Refusal> {
     let expected = &key.name;
     match meta(object, "name") {
@@ -156,7 +156,7 @@ fn check_name(object: &Json, key: &Key) -> Result<(), Refusal> {
     }
 }
 
-/// The object that the edit makes, with its field managers.
+/// The object after the edit, with its managed fields.
 fn edited(
     state: &mut State,
     kind: &Kind,
@@ -174,7 +174,7 @@ fn edited(
     let is_tracked = matches!(edit, Edit::Tracked(_) | Edit::Apply { .. });
     let is_read = matches!(edit, Edit::Replace(_));
     let applies = matches!(edit, Edit::Apply { .. });
-    // The API server shows a strategic patch itself, and of others what they make.
+    // In errors, the API server shows a strategic patch, but the results of other patches.
     let shown = match &edit {
         Edit::StrategicPatch(patch) => Some(crate::values::plain(patch)),
         _ => None,
@@ -204,7 +204,7 @@ fn edited(
         _ => decode(&mut state.session, kind, made, twice, options.unknown)?,
     };
     let ends_tracking = at(&object, &["metadata", "managedFields"]) == &Json::Array(Vec::new());
-    // An object that was converted lacks the defaults of its version, and an apply that changes nothing adds none.
+    // A converted object lacks the defaults of its version. An apply that changes nothing must not add them.
     let is_same = applies && live.is_some_and(|live| managed::are_same_but_managed(live, &object));
     if !is_same {
         kind.default(&mut object);
@@ -218,7 +218,7 @@ fn edited(
     Ok(object)
 }
 
-/// Reads what a patch has made. What it makes wrong is refused as a mistake in the patch.
+/// Decodes the result of a patch. Errors in it are reported as errors of the patch.
 fn decode_patched(
     state: &mut State,
     kind: &Kind,
@@ -241,7 +241,7 @@ fn decode_patched(
     {
         return Err(refused(&format!("Object 'Kind' is missing in '{shown}'")));
     }
-    // A strategic patch is of the types of Go, which do not ask.
+    // A strategic patch is decoded into the Go type without a check of the kind.
     if !kind.is_custom() && !is_strategic {
         let (version, name) = body::version_and_kind(&patched).map_err(|why| refused(&why))?;
         expect_builtin(kind, version, name).map_err(|why| refused(&why))?;
@@ -256,7 +256,7 @@ fn decode_patched(
     })
 }
 
-/// The object has to be the one that the request expects.
+/// Checks the preconditions of the request.
 fn check_version(
     kind: &Kind,
     key: &Key,
@@ -289,7 +289,7 @@ fn check_version(
     }
 }
 
-/// Keeps what nobody may change.
+/// Restores the immutable fields.
 fn prepared(kind: &Kind, mut object: Json, live: &Json, options: &Options) -> Json {
     let kept = |key: &str| at(live, &["metadata", key]).clone();
     set_meta(&mut object, "generation", kept("generation"));
@@ -311,7 +311,7 @@ fn prepared(kind: &Kind, mut object: Json, live: &Json, options: &Options) -> Js
     object
 }
 
-/// Refuses an object that is not valid.
+/// Refuses an invalid object.
 fn check(kind: &Kind, object: &Json, live: &Json, options: &Options) -> Result<(), Refusal> {
     let of_metadata = metadata_errors(kind, object);
     let of_kind = kind.validate_update(object, live, options.subresource, &of_metadata)?;
@@ -350,8 +350,8 @@ fn check(kind: &Kind, object: &Json, live: &Json, options: &Options) -> Result<(
     Refusal::unless_valid(read::about(kind, object), &errors)
 }
 
-/// Stores the object unless nothing has changed; one that is being deleted and has nothing to wait for is removed. `live` is
-/// the object that was there, as it is served and as it is stored.
+/// Stores the object if it has changed; removes it if it is marked for deletion and has no reason to stay. `live` is
+/// the former object in its served and in its stored form.
 fn store(
     state: &mut State,
     kind: &Kind,
@@ -368,14 +368,14 @@ fn store(
     let ends = is_deleting(live) && grace == 0 && !waits(&object);
     let is_same = object == *live;
     let object = kind.to_stored(object)?;
-    // A conversion may have lost something of what is stored.
+    // A conversion may have lost data of the stored object.
     let is_same = if kind.is_custom() {
         object == **stored
     } else {
         is_same
     };
     if ends && !options.dry_run {
-        // Watches see the state that was stored last.
+        // Watches get the state that was stored last.
         state.store.remove(&kind.id, key);
         crate::hooks::after_delete(state, kind, stored);
         return Ok(Arc::new(object));

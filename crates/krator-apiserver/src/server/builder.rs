@@ -1,4 +1,4 @@
-//! Servers that do more than answer.
+//! The options of servers.
 
 use super::Server;
 use crate::{
@@ -21,7 +21,7 @@ use std::{
 };
 use tokio::sync::Semaphore;
 
-/// The options of a server. [`Server::builder`] makes one.
+/// The options of a server, from [`Server::builder`].
 #[derive(Default)]
 #[must_use = "the server is made by `start`"]
 pub struct Builder {
@@ -35,13 +35,12 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Whether roles and bindings decide who may do what, as in a real cluster. Without it, whoever has a token may do
-    /// everything.
+    /// Whether roles and bindings authorize requests, as in a real cluster. Without it, every user may do everything.
     pub fn rbac(self, rbac: bool) -> Self {
         Self { rbac, ..self }
     }
 
-    /// Writes a line about each request, as an `Event` of `audit.k8s.io/v1`.
+    /// Writes a line for each request, as an `Event` of `audit.k8s.io/v1`.
     pub fn audit(self, log: impl Write + Send + 'static) -> Self {
         Self {
             audit: Some(Audit::new(log)),
@@ -49,7 +48,7 @@ impl Builder {
         }
     }
 
-    /// Fails now and then, for tests of clients.
+    /// Injects faults, for tests of clients.
     pub fn faults(self, faults: Faults) -> Self {
         Self {
             faults: Some(Plan::new(faults)),
@@ -57,7 +56,7 @@ impl Builder {
         }
     }
 
-    /// Begins with the objects of another server, instead of with none.
+    /// Starts with the objects of another server.
     pub fn restore(self, snapshot: Snapshot) -> Self {
         Self {
             snapshot: Some(snapshot),
@@ -65,8 +64,8 @@ impl Builder {
         }
     }
 
-    /// Lets workloads become ready or fail after a time, although nothing runs them. Without it they stay as they are
-    /// created.
+    /// Simulates workloads, which become ready or fail after a time although nothing runs them. Without it, their
+    /// status does not change.
     pub fn workloads(self, simulator: WorkloadSimulator) -> Self {
         Self {
             workloads: Some(simulator),
@@ -74,8 +73,9 @@ impl Builder {
         }
     }
 
-    /// Converts custom resources in place of webhooks that their definitions name by a Service, which nothing here serves.
-    /// Without it, such a conversion fails as it does where nobody answers. A webhook with a `url` is called, with or without it.
+    /// Converts custom resources instead of conversion webhooks that refer to a Service, because this server has no
+    /// Services. Without it, such a conversion fails as if the Service did not exist. A webhook with a `url` is always
+    /// called.
     pub fn convert(self, convert: Arc<Convert>) -> Self {
         Self {
             convert: Some(convert),
@@ -83,8 +83,8 @@ impl Builder {
         }
     }
 
-    /// Simulates the server: its clock begins at this time and goes on with tokio's, which tests can pause, and its uids and
-    /// generated names are those of the seed. The same requests have the same answers then.
+    /// Simulates the server: its clock starts at this time and advances with tokio's clock, which tests can pause, and
+    /// its uids and generated names depend on the seed. The same requests then have the same responses.
     pub fn simulated(self, began: Timestamp, seed: u64) -> Self {
         Self {
             simulated: Some((began, seed)),
@@ -96,7 +96,7 @@ impl Builder {
     ///
     /// # Panics
     ///
-    /// Outside of a runtime of tokio, which runs its garbage collector.
+    /// Outside of a tokio runtime, which runs the garbage collector.
     pub fn start(self) -> Server {
         let world = self.simulated.map(|(began, seed)| World::simulated(began, seed));
         let world = Arc::new(world.unwrap_or_default());

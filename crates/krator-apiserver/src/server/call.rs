@@ -1,4 +1,4 @@
-//! Requests about objects of a kind.
+//! Requests for objects of a kind.
 
 use super::responses::{answered, at_kind, text};
 use super::{Body, ReceivedRequest};
@@ -21,19 +21,19 @@ use http::{Method, Response, StatusCode};
 use serde_json::Value as Json;
 use std::sync::Arc;
 
-/// A request about objects of a kind.
+/// A request for objects of a kind.
 pub(super) struct Call<'a> {
     pub(super) request: &'a ReceivedRequest,
     pub(super) kind: &'a Arc<Kind>,
     pub(super) key: Key,
-    /// The part of the path after the name.
+    /// The subresource in the path.
     pub(super) part: &'a str,
     pub(super) subresource: Subresource,
     pub(super) form: MediaType,
 }
 
 impl Call<'_> {
-    /// An object in the form that the client accepts.
+    /// The response with an object, in the accepted form.
     fn shown(&self, status: StatusCode, object: &Json) -> Result<Response<Body>, Refusal> {
         negotiation::check_table(&self.form, &self.request.query)?;
         let kind = at_kind(object);
@@ -49,7 +49,7 @@ impl Call<'_> {
         if kind == "Status" {
             return Ok(answered(status, object));
         }
-        // Reviews and scales are no objects of the kind.
+        // Reviews and scales are not objects of the kind.
         let is_custom = self.kind.is_custom() && is_object;
         let place = if is_object {
             self.kind.id.group.as_str()
@@ -67,7 +67,7 @@ impl Call<'_> {
         ))
     }
 
-    /// A list in the form that the client accepts.
+    /// The response with a list, in the accepted form.
     fn shown_list(&self, listed: Listed, include: Include) -> Result<Response<Body>, Refusal> {
         let (kind, form) = (self.kind, &self.form);
         negotiation::check_table(form, &self.request.query)?;
@@ -79,7 +79,7 @@ impl Call<'_> {
         ))
     }
 
-    /// The log of a pod. One that no node runs has an empty one.
+    /// The log of a pod, which is empty if the pod has no node.
     fn log(&self, state: &State) -> Result<Response<Body>, Refusal> {
         let pod = state.store.get(&self.kind.id, &self.key);
         let pod = pod.ok_or_else(|| Refusal::not_found(self.kind.about(&self.key.name)))?;
@@ -111,7 +111,7 @@ impl Call<'_> {
         self.shown(StatusCode::OK, object)
     }
 
-    /// An object is never older than the version that the client asks for.
+    /// Refuses a version that is newer than the current one.
     fn expect_version(&self, state: &State) -> Result<(), Refusal> {
         let version = parameters::version_number(self.request.query.text("resourceVersion"));
         match version.map_err(Refusal::failed)? {
@@ -253,7 +253,7 @@ impl Call<'_> {
         self.shown(status, &object)
     }
 
-    /// Deletes all objects that are selected, and answers with them as they were.
+    /// Deletes all selected objects, and responds with their last state.
     pub(super) fn delete_all(
         &self,
         state: &mut State,
@@ -261,7 +261,7 @@ impl Call<'_> {
         (selection, parameters): &(Selection, ListParameters),
     ) -> Result<Response<Body>, Refusal> {
         let listed = listing::list(state, self.kind, selection, parameters)?;
-        // Whether all webhooks have answered is to be known before the first object is gone.
+        // All webhooks have to respond before the first object is deleted.
         for object in &listed.objects {
             let admitted = rest::admit(state, self.kind, &Key::of(object), object, options);
             if admitted.is_err() && !state.session.waits() {
@@ -278,7 +278,7 @@ impl Call<'_> {
     }
 }
 
-/// A kind as Go names its type.
+/// The Go type of a kind.
 fn go_kind(group: &str, kind: &str) -> String {
     let place = group.split('.').next().filter(|place| !place.is_empty());
     format!("{}.{kind}", place.unwrap_or("core"))

@@ -1,4 +1,4 @@
-//! Answers on their way to the client, where faults may meet them.
+//! Delivers responses to clients, with injected faults.
 
 use super::responses::{full, json_response, refused};
 use super::{Body, Server};
@@ -15,11 +15,11 @@ use std::{
 };
 
 impl Server {
-    /// Answers a request, or fails as the faults of the server have it.
+    /// Responds to a request, or injects a fault.
     ///
     /// # Errors
     ///
-    /// If the connection is to be cut.
+    /// If the connection has to be closed.
     pub(crate) async fn deliver<B>(&self, request: Request<B>) -> io::Result<Response<Body>>
     where
         B: HttpBody,
@@ -64,7 +64,7 @@ where
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     type Response = Response<Body>;
-    /// Only injected faults are errors.
+    /// The only errors are injected faults.
     type Error = io::Error;
     type Future = Pin<Box<dyn Future<Output = io::Result<Response<Body>>> + Send>>;
 

@@ -41,14 +41,14 @@ pub(super) fn json_response(status: StatusCode, body: Body) -> Response<Body> {
     response
 }
 
-/// An answer in YAML instead of JSON.
+/// Converts a JSON response to YAML.
 pub(super) async fn in_yaml(response: Response<Body>) -> Response<Body> {
     let is_json = |value: &HeaderValue| value == "application/json";
     if !response.headers().get(header::CONTENT_TYPE).is_some_and(is_json) {
         return response;
     }
     let (mut parts, body) = response.into_parts();
-    // Bodies of this server do not fail.
+    // Reading a body of this server cannot fail.
     let body = body
         .collect()
         .await
@@ -62,7 +62,7 @@ pub(super) async fn in_yaml(response: Response<Body>) -> Response<Body> {
     Response::from_parts(parts, full(text))
 }
 
-/// Clients read the time of the server from each answer.
+/// Sets the `Date` header, from which clients read the time of the server.
 pub(super) fn date(response: &mut Response<Body>, now: Timestamp) {
     let now = now.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
     if let Ok(now) = HeaderValue::try_from(now) {
@@ -86,7 +86,7 @@ pub(super) fn openapi_v2() -> Response<Body> {
     response
 }
 
-/// The answer to a request that no part of the server knows.
+/// The response for a path that the server does not serve.
 pub(super) fn no_page() -> Response<Body> {
     let mut response = text("404 page not found\n");
     *response.status_mut() = StatusCode::NOT_FOUND;

@@ -1,5 +1,5 @@
-//! Which requests are served at which paths. The kinds of Kubernetes itself have routes of go-restful, and custom resources a
-//! handler of `k8s.io/apiextensions-apiserver`, which refuse in other words and at other moments.
+//! The requests that are served at each path. Builtin kinds have routes of go-restful, and custom resources a handler
+//! of `k8s.io/apiextensions-apiserver`. Both differ in the messages and the order of their checks.
 
 use crate::{kinds::Kind, negotiation, refusal::Refusal, request::Target};
 use http::{HeaderMap, Method};
@@ -8,7 +8,7 @@ use http::{HeaderMap, Method};
 ///
 /// # Errors
 ///
-/// If there is nothing at the path, or not with this method, or not in these forms.
+/// If the path does not exist, or does not support the method or the media types.
 pub(super) fn check(
     kind: &Kind,
     target: &Target,
@@ -25,7 +25,7 @@ pub(super) fn check(
     }
 }
 
-/// The allowed methods for the objects, or for the subresource in the path; `None` if there is no such subresource.
+/// The verbs of the objects or of their subresource; `None` if the subresource does not exist.
 fn allowed<'a>(kind: &'a Kind, target: &Target) -> Option<&'a [String]> {
     if target.subresource.is_empty() {
         return Some(&kind.verbs);
@@ -54,7 +54,7 @@ fn check_builtin(kind: &Kind, target: &Target, verb: &str, method: &Method) -> R
         return Err(Refusal::no_such_path());
     }
     let allowed = allowed(kind, target).ok_or_else(Refusal::no_such_path)?;
-    // There is one path of all namespaces, without names, and it is only read.
+    // The path of all namespaces contains no names, and is read-only.
     let is_of_all = kind.namespaced && !has_namespace && !kind.is_review();
     if is_of_all && !target.name.is_empty() {
         return Err(Refusal::no_such_path());

@@ -1,4 +1,4 @@
-//! The senders of requests to a server.
+//! The users of requests to a server.
 
 use super::Server;
 use crate::{
@@ -12,13 +12,13 @@ use http::HeaderMap;
 use std::sync::Arc;
 
 impl Server {
-    /// Adds a user, and returns the token by which requests are its own. It is in the groups and in
-    /// `system:authenticated`; the group `system:masters` may do everything.
+    /// Adds a user, and returns its token. The user is in the groups and in `system:authenticated`; the group
+    /// `system:masters` may do everything.
     pub fn add_user(&self, name: &str, groups: &[&str]) -> String {
         lock(&self.state).users.add(User::new(name, groups))
     }
 
-    /// The same server, for requests of a user in this process, which need no token.
+    /// The same server, for requests of a user from this process without a token.
     pub fn acting_as(&self, name: &str, groups: &[&str]) -> Self {
         Self {
             caller: Arc::new(User::new(name, groups)),
@@ -26,7 +26,7 @@ impl Server {
         }
     }
 
-    /// The same server, for requests of those who have to say who they are.
+    /// The same server, for remote requests, which are anonymous without credentials.
     pub(crate) fn for_anybody(&self) -> Self {
         Self {
             caller: Arc::new(User::anonymous()),
@@ -34,7 +34,7 @@ impl Server {
         }
     }
 
-    /// As whom a request is done.
+    /// The user as which a request is executed, after impersonation.
     pub(super) fn user(
         &self,
         headers: &HeaderMap,

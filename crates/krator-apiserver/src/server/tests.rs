@@ -4,7 +4,7 @@ use http_body_util::Full;
 use serde_json::{Value as Json, json};
 use std::io::{self, Write};
 
-/// A request with JSON, and its answer.
+/// Sends a request with JSON, and returns the response.
 async fn ask(
     server: &Server,
     method: Method,

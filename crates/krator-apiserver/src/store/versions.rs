@@ -1,7 +1,7 @@
-//! The version of the last change, for those who wait for the next one.
+//! The version of the last change, and notifications about changes.
 //!
-//! tokio's `watch` is made for this, but wakes its receivers in an order that it draws, and a simulated server has to do the same each
-//! time. Here they are woken in the order in which they began to wait.
+//! tokio's `watch` would be suitable, but wakes its receivers in random order, and a simulated server must be
+//! deterministic. Here receivers are woken in the order in which they started to wait.
 
 use std::{
     pin::pin,
@@ -20,20 +20,20 @@ pub(crate) struct Version {
 
 #[derive(Default)]
 struct Notifier {
-    /// How often it was told that there is a change.
+    /// The number of notifications.
     times: AtomicU64,
     is_over: AtomicBool,
     waiting: Notify,
 }
 
-/// Tells of the changes of a [`Server`](crate::Server).
+/// Notifies of the changes of a [`Server`](crate::Server).
 pub struct Versions {
     notifier: Arc<Notifier>,
-    /// How many of them were heard.
+    /// The number of notifications that were received.
     heard: u64,
 }
 
-/// The server is gone, so nothing changes any more.
+/// The server was dropped, so there are no further changes.
 #[derive(Debug, thiserror::Error)]
 #[error("the server is gone")]
 pub struct Gone;
@@ -50,12 +50,12 @@ impl Version {
         self.last
     }
 
-    /// Changes the version, and tells nobody.
+    /// Changes the version without a notification.
     pub fn advance(&mut self, version: u64) {
         self.last = version.max(self.last);
     }
 
-    /// Changes the version, and wakes all who wait.
+    /// Changes the version, and wakes all receivers.
     pub fn tell(&mut self, version: u64) {
         self.last = version;
         self.notifier.times.fetch_add(1, Ordering::AcqRel);
@@ -80,15 +80,15 @@ impl Drop for Version {
 }
 
 impl Versions {
-    /// Waits until something has changed since the last call, or since these were made. It may be dropped before.
+    /// Waits for a change since the last call, or since this value was created. The future may be dropped at any time.
     ///
     /// # Errors
     ///
-    /// If the server is gone.
+    /// If the server was dropped.
     pub async fn changed(&mut self) -> Result<(), Gone> {
         loop {
             let mut next = pin!(self.notifier.waiting.notified());
-            // It hears of what is told from here on.
+            // From here on, no notification is missed.
             next.as_mut().enable();
             let times = self.notifier.times.load(Ordering::Acquire);
             if times != self.heard {
@@ -102,7 +102,7 @@ impl Versions {
         }
     }
 
-    /// Passes over what has changed so far.
+    /// Ignores all changes until now.
     pub(crate) fn mark_unchanged(&mut self) {
         self.heard = self.notifier.times.load(Ordering::Acquire);
     }

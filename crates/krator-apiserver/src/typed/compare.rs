@@ -1,4 +1,4 @@
-//! How two objects of one type differ, after `typed/compare.go`.
+//! The differences between two objects of a type, after `typed/compare.go`.
 
 use super::{as_list, as_map, both_empty};
 use crate::field_set::{FieldSet, PathElement, list_item};
@@ -12,14 +12,14 @@ use std::collections::BTreeMap;
 pub(crate) struct Comparison {
     /// Fields that only the old object has.
     pub(crate) removed: FieldSet,
-    /// Fields that both have with other values.
+    /// Fields with different values.
     pub(crate) modified: FieldSet,
     /// Fields that only the new object has.
     pub(crate) added: FieldSet,
 }
 
 impl Comparison {
-    /// The comparison without some fields and what is below them.
+    /// The comparison without some fields and the fields below them.
     pub(crate) fn without(self, fields: &FieldSet) -> Self {
         Self {
             removed: self.removed.recursive_difference(fields),
@@ -65,7 +65,7 @@ impl<'a> Comparer<'a> {
         }
     }
 
-    /// Whether the value is a leaf.
+    /// Compares two values of a shape. Returns whether they are leaves.
     fn shape(&mut self, shape: Shape<'a>, old: Option<&Json>, new: Option<&Json>) -> bool {
         match shape {
             Shape::Nothing => false,
@@ -140,8 +140,7 @@ impl<'a> Comparer<'a> {
         }
     }
 
-    /// Compares the items that are at one place in a list. There is more than one only if somebody has written a list
-    /// with duplicates.
+    /// Compares the items with the same path element. There are several only if a list with duplicates was written.
     fn items(&mut self, list: &List, element: PathElement, old: &[&Json], new: &[&Json]) {
         let here = |element: &PathElement, path: &[PathElement]| {
             let mut path = path.to_vec();

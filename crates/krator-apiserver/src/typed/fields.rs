@@ -1,4 +1,4 @@
-//! The fields that an object has, after `typed/tofieldset.go`.
+//! The fields of an object, after `typed/tofieldset.go`.
 
 use crate::field_set::{FieldSet, PathElement, list_item};
 use crate::types::{Arena, List, ListKind, Map, Shape, Type, TypeId};
@@ -13,7 +13,7 @@ pub(crate) fn field_set(type_: &Type, object: &Json) -> FieldSet {
 /// The fields of a value.
 #[derive(Default)]
 struct Fields {
-    /// Whether the value itself is a field, which leaves are.
+    /// Whether the value itself is a field, as leaves are.
     itself: bool,
     below: FieldSet,
 }
@@ -64,7 +64,7 @@ fn of_map(arena: &Arena, map: &Map, entries: &JsonMap<String, Json>) -> FieldSet
 }
 
 fn of_list(arena: &Arena, list: &List, items: &[Json]) -> FieldSet {
-    // An item of which the merge has left nothing has no place any more, and still keeps its list alive.
+    // An item that the merge has emptied has no key, but is still an item of the list.
     let place = |item: &Json| list_item(arena, list, item).unwrap_or(PathElement::Value(Json::Null));
     let items: Vec<(PathElement, &Json)> = items.iter().map(|item| (place(item), item)).collect();
     let mut counts: BTreeMap<&PathElement, usize> = BTreeMap::new();
@@ -73,7 +73,7 @@ fn of_list(arena: &Arena, list: &List, items: &[Json]) -> FieldSet {
     }
     let mut set = FieldSet::default();
     for (element, item) in &items {
-        // Items that occur several times are owned as a whole.
+        // Duplicate items are owned as a whole.
         let below = if counts[element] > 1 {
             FieldSet::default()
         } else {

@@ -6,7 +6,7 @@ use crate::types::{Arena, List, ListKind, Map, Shape, Type, TypeId};
 use serde_json::{Map as JsonMap, Value as Json};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// The object with everything that the configuration has. Leaves are those of the configuration where it has some.
+/// The object merged with the configuration, whose leaves replace those of the object.
 pub(crate) fn merge(type_: &Type, object: &Json, config: &Json) -> Json {
     value(type_.arena(), type_.root(), Some(object), Some(config)).unwrap_or(Json::Null)
 }
@@ -72,11 +72,11 @@ fn entries(
     (!out.is_empty()).then_some(Json::Object(out))
 }
 
-/// The items of one side of a merge of lists.
+/// The items of one of the merged lists.
 struct Side<'a> {
-    /// In their order.
+    /// The items in their order.
     order: Vec<(PathElement, &'a Json)>,
-    /// By their place. An item that occurs several times is not merged, which `null` expresses.
+    /// The items by path element. An item that occurs several times is not merged, and is `null` here.
     by_place: BTreeMap<PathElement, &'a Json>,
 }
 
@@ -101,8 +101,8 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Merges two lists: items of the right side are in its order, and items that only the left side has stay between the
-/// neighbours that they had.
+/// Merges two lists: items of the right list have its order, and items that only the left list has keep their
+/// neighbors.
 fn items(arena: &Arena, list: &List, left: &[Json], right: &[Json]) -> Option<Json> {
     let (left, right) = (Side::new(arena, list, left), Side::new(arena, list, right));
     let mut out = Vec::new();
@@ -127,7 +127,7 @@ fn items(arena: &Arena, list: &List, left: &[Json], right: &[Json]) -> Option<Js
                 next_shared = shared.pop_front();
                 continue;
             }
-            // Both sides have it, but the right side has another shared item first.
+            // Both lists have the item, but another shared item is next in the right list.
             if right.get(ours).is_some() && next_shared.is_some_and(|next| next != ours) {
                 at_left += 1;
                 continue;

@@ -1,10 +1,10 @@
-//! The meaning of a set of fields after the schema has changed, after `typed/reconcile_schema.go`: who owned fields in a map
-//! or a list that is atomic now owns all of it.
+//! Adapts a field set to a changed schema, after `typed/reconcile_schema.go`: an owner of fields in a map or a list
+//! that has become atomic owns all of it.
 
 use crate::field_set::{FieldSet, PathElement};
 use crate::types::{Arena, ListKind, Shape, Type, TypeId};
 
-/// The set for the type as it is now.
+/// The field set for the present type.
 pub(crate) fn reconcile(type_: &Type, fields: FieldSet) -> FieldSet {
     let mut reconciler = Reconciler {
         arena: type_.arena(),
@@ -28,7 +28,7 @@ struct Reconciler<'a> {
 }
 
 impl Reconciler<'_> {
-    /// `leaf`: whether the set has this field and nothing below it.
+    /// `leaf` is whether the set has this field and none below it.
     fn visit(&mut self, id: TypeId, fields: Option<&FieldSet>, leaf: bool) {
         match self.arena.atom(id).deduce(None).shape() {
             Shape::Nothing | Shape::Scalar(_) => {}

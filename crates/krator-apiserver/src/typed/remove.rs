@@ -1,10 +1,11 @@
-//! An object without some of its fields, after `typed/remove.go`.
+//! Removes fields from an object, after `typed/remove.go`.
 
 use crate::field_set::{FieldSet, PathElement, list_item};
 use crate::types::{Arena, List, ListKind, Map, Shape, Type, TypeId};
 use serde_json::{Map as JsonMap, Value as Json};
 
-/// The object without the fields of a set and what is below them. Where nothing is left of a map or a list, `null` stays.
+/// The object without the fields of a set and the fields below them. A map or a list that becomes empty is replaced by
+/// `null`.
 pub(crate) fn remove(type_: &Type, object: &Json, fields: &FieldSet) -> Json {
     value(type_.arena(), type_.root(), object, fields)
 }

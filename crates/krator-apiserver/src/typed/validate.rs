@@ -1,4 +1,4 @@
-//! Whether a value has a type, after `typed/validate.go`.
+//! Validates values against types, after `typed/validate.go`.
 
 use crate::field_set::{PathElement, list_item};
 use crate::types::{Arena, List, ListKind, Map, Scalar, Shape, Type, TypeId};
@@ -6,8 +6,8 @@ use crate::values;
 use serde_json::{Map as JsonMap, Value as Json};
 use std::collections::BTreeSet;
 
-/// Whether an item of a set or of a map may occur more than once. Objects may, which were stored before the schema said
-/// that they may not; configurations that are applied may not.
+/// Whether duplicates are allowed in sets and associative lists. They are allowed in objects, which may have been
+/// stored before a change of the schema, but not in applied configurations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Duplicates {
     Allowed,
@@ -17,7 +17,7 @@ pub(crate) enum Duplicates {
 /// Checks that an object has its type.
 ///
 /// # Errors
-/// All that is wrong, in the words of the API server.
+/// All errors, with the messages of the API server.
 pub(crate) fn validate(type_: &Type, object: &Json, duplicates: Duplicates) -> Result<(), String> {
     let mut validator = Validator {
         arena: type_.arena(),
@@ -56,7 +56,7 @@ impl Validator<'_> {
         self.mistake(format!("expected {what}, got &{{{}}}", values::plain(value)));
     }
 
-    /// Checks a part of the value at a place.
+    /// Validates a part of a value.
     fn part(&mut self, element: &PathElement, id: TypeId, value: &Json) {
         let outside = self.path.len();
         self.path.push_str(&element.to_string());

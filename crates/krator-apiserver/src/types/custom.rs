@@ -1,18 +1,18 @@
 //! The type of a custom resource, after `k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder`: the schema of
-//! the CRD becomes an OpenAPI schema, and the metadata that the API server knows itself is filled in.
+//! the CRD becomes an OpenAPI schema, and the API server's own schema of metadata is added.
 
 use super::{Type, openapi};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
-/// The OpenAPI schemas of ObjectMeta and of what it contains.
+/// The OpenAPI schemas of ObjectMeta and of the types in it.
 const OBJECT_META: &str = include_str!("object_meta.json");
 const REFERENCE: &str = "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 const ROOT: &str = "custom resource";
 
 pub(super) fn read(schema: Option<&Json>) -> Type {
     let root = match schema {
-        // Everything is merged by what it is if nothing is known, `metadata` too.
+        // Without a schema, all values are merged by their JSON type, including `metadata`.
         None => json!({"type": "object"}),
         Some(schema) => {
             let mut root = schema.clone();
@@ -32,7 +32,7 @@ pub(super) fn read(schema: Option<&Json>) -> Type {
     }
 }
 
-/// Objects within the object have the properties of objects, too.
+/// Adds the properties of objects to embedded resources.
 fn add_embedded(schema: &mut Json) {
     for key in ["items", "additionalProperties"] {
         if let Some(schema) = schema.get_mut(key) {
@@ -49,7 +49,7 @@ fn add_embedded(schema: &mut Json) {
     }
 }
 
-/// Every object has these, whatever its schema says of them.
+/// Adds the properties of all objects, which replace those in the schema.
 fn add_object_properties(schema: &mut Json) {
     let string = json!({"type": "string"});
     schema["properties"]["apiVersion"] = string.clone();

@@ -48,7 +48,7 @@ pub(super) fn components(documents: &[Json]) -> Components<'_> {
         .collect()
 }
 
-/// The types of the schemas, and where each is.
+/// The types of the schemas, and their indexes.
 pub(super) fn arena<'a>(components: &Components<'a>) -> (Arena, BTreeMap<&'a str, TypeId>) {
     let mut arena = Arena::new();
     let names: BTreeMap<&str, TypeId> = components.keys().map(|name| (*name, arena.reserve())).collect();
@@ -80,7 +80,8 @@ pub(super) fn arena<'a>(components: &Components<'a>) -> (Arena, BTreeMap<&'a str
 struct Reader<'a> {
     names: &'a BTreeMap<&'a str, TypeId>,
     arena: Arena,
-    /// References that change whether what they refer to is atomic; the latter may not be known yet.
+    /// References that change whether the referenced type is atomic. They are applied at the end, because that type may
+    /// not be read before.
     overrides: Vec<Override>,
 }
 
@@ -109,7 +110,7 @@ impl Reader<'_> {
         self.arena
     }
 
-    /// `preserve`: whether a schema around this one lets unknown fields be.
+    /// `preserve` is whether an outer schema preserves unknown fields.
     fn atom(&mut self, schema: &Json, preserve: bool) -> Atom {
         let preserve = preserve || schema[PRESERVE_UNKNOWN_FIELDS] == true;
         let scalar = |scalar| Atom {
@@ -128,7 +129,7 @@ impl Reader<'_> {
             "integer" | "number" => scalar(Scalar::Numeric),
             "boolean" => scalar(Scalar::Boolean),
             "string" => match schema["format"].as_str().unwrap_or_default() {
-                // Bytes are written as a string, too.
+                // Bytes are also encoded as a string.
                 "" | "byte" => scalar(Scalar::String),
                 _ => scalar(Scalar::Untyped),
             },
@@ -155,7 +156,7 @@ impl Reader<'_> {
             fields.insert(name.clone(), field);
         }
         let element = match schema.get("additionalProperties") {
-            // An object of which nothing is said is free in its form.
+            // An object whose schema declares no fields may have any.
             None if preserve || fields.is_empty() => Arena::DEDUCED,
             None | Some(Json::Bool(false)) => Arena::NOTHING,
             Some(Json::Bool(true)) => Arena::DEDUCED,
@@ -180,7 +181,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The type of a part of a schema, which often only refers to another schema.
+    /// The type of a subschema, which often only refers to another schema.
     fn reference(&mut self, schema: &Json, preserve: bool) -> TypeId {
         let Some(name) = referred(schema) else {
             let atom = self.atom(schema, preserve);
@@ -204,7 +205,8 @@ impl Reader<'_> {
     }
 }
 
-/// The name of the schema that this one refers to. Defaults may only stand beside an `allOf` of a single reference.
+/// The name of the schema to which this one refers. Beside a default, the reference has to be in an `allOf` with one
+/// item.
 pub(crate) fn referred(schema: &Json) -> Option<&str> {
     let alone = schema.get("$ref");
     let reference = alone.or_else(|| match schema["allOf"].as_array().map(Vec::as_slice) {

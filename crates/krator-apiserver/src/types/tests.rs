@@ -12,7 +12,7 @@ fn deployment() -> (Types, Type) {
     (types, found)
 }
 
-/// The type at a path of fields and, written `*`, items.
+/// The type at a path of fields and items, which are written as `*`.
 fn at<'a>(type_: &'a Type, path: &str) -> &'a Atom {
     let mut atom = type_.arena().atom(type_.root());
     for step in path.split('.') {
@@ -91,7 +91,7 @@ fn types_come_from_the_schema_of_a_custom_resource() {
             .expect("a list");
         assert_eq!(owners.kind, ListKind::Map(vec!["uid".to_owned()]));
     }
-    // The setting for unknown fields applies to everything below.
+    // The setting for unknown fields also applies to the schemas below.
     assert_eq!(
         at(&type_, "spec.known").map.as_ref().expect("a map").element,
         Arena::DEDUCED

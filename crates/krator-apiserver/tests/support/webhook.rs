@@ -1,4 +1,5 @@
-//! A webhook on this machine, over HTTPS, that does what the label `webhook` of an object says, and converts objects.
+//! A webhook on this machine, over HTTPS. Its response depends on the label `webhook` of an object, and it can convert
+//! objects.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::{Request, Response, StatusCode};
@@ -19,12 +20,12 @@ use tokio_rustls::{
     rustls::{self, pki_types::PrivateKeyDer},
 };
 
-/// A webhook that answers as long as its runtime runs.
+/// A webhook that responds while its runtime runs.
 #[derive(Debug, Clone)]
 pub struct Webhook {
-    /// Where it is: `https://127.0.0.1:…`.
+    /// The URL: `https://127.0.0.1:...`.
     pub url: String,
-    /// The certificate of its authority, as configurations have it.
+    /// The certificate of its authority, in the form of configurations.
     pub bundle: String,
 }
 
@@ -51,7 +52,7 @@ impl Webhook {
     }
 }
 
-/// An authority as PEM, and a certificate of it with its key.
+/// An authority as PEM, and a certificate from it with the key.
 fn certificates() -> (
     String,
     rustls::pki_types::CertificateDer<'static>,
@@ -76,7 +77,7 @@ async fn accept(listener: TcpListener, acceptor: TlsAcceptor, convert: Option<Ar
         };
         let (acceptor, convert) = (acceptor.clone(), convert.clone());
         tokio::spawn(async move {
-            // A client that does not trust it goes away.
+            // A client that does not trust the certificate disconnects.
             let Ok(stream) = acceptor.accept(stream).await else {
                 return;
             };
@@ -132,7 +133,7 @@ async fn answer(
             ]}});
         }
         "warn" => response["warnings"] = json!(["one", "two", "one"]),
-        // What the webhook was told, as far as it does not differ from run to run.
+        // The request to the webhook, without the parts that differ between runs.
         "echo" => {
             let mut told = request.clone();
             let fields = told.as_object_mut().expect("a request is an object");
@@ -147,7 +148,7 @@ async fn answer(
                 "{told} by {user}, object {}, oldObject {}", has("object"), has("oldObject")
             )});
         }
-        // There is nothing to patch in a deletion.
+        // A deletion has no object to patch.
         "patch" if request["object"].is_null() => {}
         "patch" => patch(
             &mut response,
@@ -182,7 +183,7 @@ async fn answer(
     Ok(response.body(Full::from(body)).expect("a response"))
 }
 
-/// The answer to a ConversionReview.
+/// The response to a ConversionReview.
 fn converted(review: &Json, convert: &Convert) -> Json {
     let request = &review["request"];
     let to = request["desiredAPIVersion"].as_str().unwrap_or_default();
@@ -202,7 +203,7 @@ fn patch(response: &mut Json, patch: Json) {
     response["patch"] = STANDARD.encode(patch.to_string()).into();
 }
 
-/// The value with its fields in order.
+/// The value with sorted fields.
 fn sorted(value: &Json) -> Json {
     match value {
         Json::Object(fields) => {

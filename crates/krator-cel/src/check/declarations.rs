@@ -1,19 +1,20 @@
-//! The functions and constants that rules may use: the table `declarations.txt`, which `tools/cel-declarations` draws
-//! from the sources of the API server.
+//! The functions and constants of the API server: the table `declarations.txt`, which `tools/cel-declarations` extracts
+//! from its sources.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use crate::types::Type;
 
-/// The functions and constants that expressions may use, as a table: a line for each signature, in the form that its head says.
+/// The functions and constants that expressions can use, as a table: a line for each signature, in the format that its
+/// head describes.
 pub const DECLARATIONS: &str = include_str!("declarations.txt");
 
 /// One signature of a function.
 #[derive(Debug)]
 pub(crate) struct Overload {
     pub(crate) id: &'static str,
-    /// Whether the function is called as `operand.function(…)`; the receiver is then the first operand.
+    /// Whether the function is called as `operand.function(...)`; the receiver is then the first operand.
     pub(crate) receiver: bool,
     pub(crate) parameters: Vec<Arc<str>>,
     pub(crate) operands: Vec<Type>,
@@ -34,7 +35,7 @@ impl Declarations {
         &READ
     }
 
-    /// The type of a constant, which is the name of a type.
+    /// The type of a constant. Constants are the names of types.
     pub(crate) fn constant(&self, name: &str) -> Option<&Type> {
         self.constants.get(name)
     }
@@ -75,7 +76,7 @@ fn read_type(text: &str) -> Option<Type> {
     rest.is_empty().then_some(found)
 }
 
-/// The type at the beginning of a text, which is taken off it.
+/// Reads a type from the start of a text, and removes it there.
 fn type_at(rest: &mut &str) -> Option<Type> {
     let end = rest.find(['(', ')', ',']).unwrap_or(rest.len());
     let (name, after) = rest.split_at(end);

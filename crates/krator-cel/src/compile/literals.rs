@@ -1,4 +1,4 @@
-//! Literals that the API server checks when a rule is compiled: elements of one type, and the texts of regular
+//! Literals that the API server checks when it compiles a rule: the types of elements, and the texts of regular
 //! expressions, durations and timestamps.
 
 use crate::Pattern;
@@ -9,7 +9,7 @@ use crate::syntax::parse::Parsed;
 use crate::syntax::tree::{Literal, Node, NodeKind};
 use crate::types::Type;
 
-/// The mistakes in the literals of an expression whose types are right.
+/// The mistakes in the literals of an expression whose types are correct.
 pub(super) fn check(parsed: &Parsed, checked: &Checked) -> Vec<Mistake> {
     let mut mistakes = Vec::new();
     elements(&parsed.root, checked, &mut mistakes);
@@ -20,7 +20,8 @@ pub(super) fn check(parsed: &Parsed, checked: &Checked) -> Vec<Mistake> {
     mistakes
 }
 
-/// `format` takes a list of different types, so what is within its call is exempt.
+/// Checks that the elements of literals have one type. `format` accepts lists of different types, so its operands are
+/// exempt.
 fn elements(node: &Node, checked: &Checked, mistakes: &mut Vec<Mistake>) {
     if matches!(&node.kind, NodeKind::Call { function, .. } if function == "format") {
         return;
@@ -94,7 +95,7 @@ fn texts(node: &Node, mistakes: &mut Vec<Mistake>) {
             "no regular expression of Go".to_string()
         }
         (_, of) => match constant(node) {
-            // An operand that has no value itself is reported where it is.
+            // An operand that is itself invalid is reported separately.
             Some(Err(Failure::Error(why))) if operand.and_then(constant).is_some_and(|it| it.is_ok()) => {
                 reason(function, of, &why)
             }
@@ -107,9 +108,9 @@ fn texts(node: &Node, mistakes: &mut Vec<Mistake>) {
     });
 }
 
-/// The templates of `format` whose values are written out, too.
+/// Checks the templates of `format` if the list of values is a literal.
 fn templates(node: &Node, checked: &Checked, mistakes: &mut Vec<Mistake>) {
-    /// The type of a value; that of a wrong part of it, if there is one.
+    /// The type of a value, or that of its first part that cannot be formatted.
     fn type_of<'n>(node: &'n Node, checked: &'n Checked) -> &'n Type {
         let of = checked.type_of(node);
         let parts = match &node.kind {
@@ -138,11 +139,11 @@ fn templates(node: &Node, checked: &Checked, mistakes: &mut Vec<Mistake>) {
     }
 }
 
-/// Why a constant cannot be converted.
+/// The reason why a constant cannot be converted.
 fn reason(function: &str, of: Option<&NodeKind>, why: &str) -> String {
     let reason = match (function, of) {
         _ if why.ends_with("overflow") => "out of range",
-        // An overload of this type is declared, but cel-go does not evaluate it.
+        // An overload for this type is declared, but cel-go cannot evaluate it.
         ("duration", Some(NodeKind::Literal(Literal::Int(_)))) => "an integer: write a text with a unit",
         ("duration", _) => "no duration such as '1h30m'",
         ("timestamp", _) => "no timestamp such as '2006-01-02T15:04:05Z'",

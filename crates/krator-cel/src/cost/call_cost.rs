@@ -1,4 +1,4 @@
-//! The costs of calling functions, after `checker/cost.go` and `ext` of cel-go and `pkg/cel/library/cost.go` of the API
+//! The costs of function calls, after `checker/cost.go` and `ext` of cel-go and `pkg/cel/library/cost.go` of the API
 //! server.
 
 use super::range::Range;
@@ -6,7 +6,7 @@ use super::sizes::Sizes;
 use crate::syntax::tree::{Literal, Node, NodeKind};
 use crate::types::Type;
 
-/// The cost of traversing a text, for each character.
+/// The cost of traversing a text, per character.
 pub(super) const TRAVERSAL: f64 = 0.1;
 
 /// An operand of a call, with its type and size.
@@ -18,7 +18,7 @@ pub(super) struct Operand<'a> {
     pub(super) computed: Option<Range>,
 }
 
-/// The cost of a call, and the size of its result if that is known.
+/// The cost of a call, and the size of its result if it is known.
 pub(super) struct CallCost {
     pub(super) cost: Range,
     pub(super) result: Option<Range>,
@@ -31,9 +31,9 @@ impl Operand<'_> {
 }
 
 const REGEX: f64 = 0.25;
-/// The length that a pattern of a named format is taken to have.
+/// The assumed length of a named format's pattern.
 const NAMED_FORMAT: f64 = 128.0;
-/// The length that the name of a format is taken to have.
+/// The assumed length of a format's name.
 const FORMAT_NAME: u64 = 64;
 
 pub(super) struct CallOf<'a> {
@@ -54,7 +54,7 @@ fn costs_and_results(cost: Range, result: Range) -> Option<CallCost> {
     })
 }
 
-/// The cost of a function of a library, without that of its operands; `None` for those of the standard library.
+/// The cost of a library function without its operands; `None` for the standard library.
 pub(super) fn library(call: &CallOf<'_>, sizes: &Sizes<'_>) -> Option<CallCost> {
     let size = |operand: &Operand<'_>| {
         operand
@@ -179,7 +179,7 @@ pub(super) fn library(call: &CallOf<'_>, sizes: &Sizes<'_>) -> Option<CallCost> 
     }
 }
 
-/// Values of libraries are compared at fixed costs.
+/// Comparisons of values of library types have fixed costs.
 fn of_equality(call: &CallOf<'_>) -> Option<CallCost> {
     let [left, right] = call.arguments else {
         return None;
@@ -194,7 +194,7 @@ fn of_equality(call: &CallOf<'_>) -> Option<CallCost> {
         "net.IP" | "net.CIDR" | "kubernetes.Quantity" | "kubernetes.Semver" => costs(Range::fixed(1)),
         "kubernetes.NamedFormat" => costs(Range::new(1, FORMAT_NAME).scaled(TRAVERSAL)),
         "kubernetes.URL" => {
-            // The API server looks at the right operand only.
+            // The API server uses only the right operand.
             let most = right.computed.map_or(1, |size| size.max);
             costs(Range::new(1, most).scaled(TRAVERSAL))
         }
@@ -202,7 +202,7 @@ fn of_equality(call: &CallOf<'_>) -> Option<CallCost> {
     }
 }
 
-/// Functions of lists and sets that cel-go has the costs of.
+/// The costs of functions for lists and sets, as cel-go defines them.
 fn of_lists(call: &CallOf<'_>, size: &dyn Fn(&Operand<'_>) -> Range) -> Option<CallCost> {
     let allocating =
         |factor: f64, list: Range| costs_and_results(list.scaled(factor).plus(Range::fixed(11)), list);
@@ -246,7 +246,7 @@ fn of_lists(call: &CallOf<'_>, size: &dyn Fn(&Operand<'_>) -> Range) -> Option<C
     }
 }
 
-/// The type of the elements of a list, and their size. Other types have neither.
+/// The type and the size of the elements of a list, a map or an opaque type; none for other types.
 fn element_size(list: &Operand<'_>, sizes: &Sizes<'_>) -> Option<(Type, Range)> {
     let of = match &list.of {
         Type::List(of) => (**of).clone(),
@@ -263,7 +263,7 @@ fn element_size(list: &Operand<'_>, sizes: &Sizes<'_>) -> Option<(Type, Range)> 
     Some((of, found.unwrap_or(Range::UNKNOWN)))
 }
 
-/// The size of a text in which some parts were replaced.
+/// The size of a text after a replacement.
 fn replaced(text: Range, from: Range, to: Range) -> Range {
     let parts = |text: u64, part: u64| (text as f64 / part as f64).ceil() as u64;
     let (most, most_kept) = match from.min {
@@ -281,7 +281,7 @@ fn replaced(text: Range, from: Range, to: Range) -> Range {
         .plus(Range::new(least_kept, most_kept))
 }
 
-/// The cost of a function of the standard library, without that of its operands.
+/// The cost of a function of the standard library without its operands.
 pub(super) fn standard(call: &CallOf<'_>) -> CallCost {
     of_standard(call).unwrap_or(CallCost {
         cost: Range::fixed(1),
@@ -294,7 +294,7 @@ fn of_standard(call: &CallOf<'_>) -> Option<CallCost> {
     let target = call.target.map(Operand::size_or_unknown);
     match call.overload {
         "string_format" => costs(target?.scaled(TRAVERSAL)),
-        // The products of sizes wrap around in cel-go.
+        // Products of sizes wrap around in cel-go.
         "string_to_bytes" => {
             let text = size(0)?;
             costs_and_results(

@@ -1,4 +1,4 @@
-//! An estimate of what an expression costs at most, after `checker/cost.go` of cel-go.
+//! Estimates the highest cost of an expression, after `checker/cost.go` of cel-go.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::check::Checked;
 use crate::syntax::tree::{Literal, Loop, Node, NodeKind};
 use crate::types::Type;
 
-/// The size of the elements of a list or map.
+/// The sizes of the elements of a list or map.
 #[derive(Debug, Clone, Copy)]
 struct Entries {
     is_list: bool,
@@ -385,7 +385,7 @@ impl<'a> Coster<'a> {
     }
 }
 
-/// The range that a union begins with: that of nothing, or what each range is within.
+/// The initial range of a union: zero if there are no elements, and otherwise the neutral element.
 fn nothing(is_empty: bool) -> Range {
     Range::new(if is_empty { 0 } else { u64::MAX }, 0)
 }
@@ -409,7 +409,7 @@ fn is_scalar(of: &Type) -> bool {
 }
 
 impl Loop {
-    /// Whether this only gives a name to a value.
+    /// Whether the loop only binds a value to a name.
     pub(super) fn is_binding(&self) -> bool {
         matches!(&self.range.kind, NodeKind::List(elements) if elements.is_empty())
             && matches!(self.condition.kind, NodeKind::Literal(Literal::Bool(false)))

@@ -1,6 +1,6 @@
-//! Ranges of sizes and of costs, which count from a least to a most and never overflow.
+//! Ranges of sizes and costs, whose operations saturate.
 
-/// A size or a cost: at least, and at most.
+/// A range of sizes or costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Range {
     pub(super) min: u64,
@@ -40,7 +40,7 @@ impl Range {
     /// The product with a factor, rounded up.
     #[must_use]
     pub(super) fn scaled(self, factor: f64) -> Range {
-        // A conversion from `f64` saturates, as the one of cel-go does.
+        // A conversion from `f64` saturates, as in cel-go.
         let scaled = |size: u64| (size as f64 * factor).ceil() as u64;
         Range::new(scaled(self.min), scaled(self.max))
     }

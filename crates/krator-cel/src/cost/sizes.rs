@@ -1,4 +1,4 @@
-//! Bounds of the size of the values of a schema.
+//! The bounds of the sizes of values with a schema.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -7,18 +7,18 @@ use super::range::Range;
 use crate::Path;
 use crate::decl_type::{DeclType, ObjectType, Shape};
 
-/// The sizes of the values of a schema.
+/// The sizes of values with a schema.
 pub(super) struct Sizes<'a> {
     pub(super) root: &'a DeclType,
     pub(super) path: &'a Path,
-    /// A part of the schema that is taken to have a bound, to see what that would change.
+    /// A part of the schema that is treated as bounded, to estimate the effect of a bound.
     pub(super) as_if_bounded: Option<&'a Path>,
-    /// The parts without a bound whose size was asked for.
+    /// The unbounded parts whose size was requested.
     pub(super) unbounded: RefCell<BTreeSet<Path>>,
 }
 
 impl<'a> Sizes<'a> {
-    /// The bound of the size of the value at a path from a variable.
+    /// The range of the size of the value at a path from a variable.
     pub(super) fn at(&self, path: &[String]) -> Option<Range> {
         let (_, steps) = path.split_first()?;
         let mut declared = self.root;
@@ -35,7 +35,7 @@ impl<'a> Sizes<'a> {
                     place = place.field("additionalProperties");
                     declared = of;
                 }
-                // The API server knows no bound of keys, and takes them to be empty.
+                // The API server has no bounds for keys, and assumes that they are empty.
                 ("@keys", Shape::Map(_)) => is_key = true,
                 (name, Shape::Object(ObjectType { fields, .. })) => {
                     let field = fields.get(name)?;

@@ -1,4 +1,4 @@
-//! Calls of functions: each overload of `declarations.txt` is evaluated here, or by one of the modules that this asks.
+//! Function calls. Each overload of `declarations.txt` is evaluated here, or by one of the called modules.
 
 use super::function::{Call, CallResult};
 use super::value::Value;
@@ -29,8 +29,8 @@ impl Call<'_> {
     }
 }
 
-/// The functions of optional values, after `cel/library.go` of cel-go. `or` and `orValue` evaluate as few operands as they can, and
-/// are therefore with the interpreter.
+/// The functions of optional values, after `cel/library.go` of cel-go. `or` and `orValue` do not evaluate all of their
+/// operands, and are therefore in the interpreter.
 fn optional<'a>(function: &str, operands: &[Value<'a>]) -> CallResult<'a> {
     let some = |value: Value<'a>| Some(Ok(Some(value).into()));
     match (function, operands) {

@@ -1,4 +1,5 @@
-//! Constants: literals, and what cel-go makes of them when it compiles an expression, after `interpreter/decorators.go` there.
+//! Constants: literals, and expressions that cel-go evaluates during compilation, after its
+//! `interpreter/decorators.go`.
 
 use std::sync::Arc;
 
@@ -19,8 +20,8 @@ pub(super) fn literal_value<'a>(literal: &Literal) -> Value<'a> {
     }
 }
 
-/// The value that cel-go gives to constants, to lists and maps of them, and to their conversions when it compiles an expression;
-/// `None` for all else.
+/// The value of a constant, of a list or map of constants, or of their conversion, all of which cel-go evaluates during
+/// compilation; `None` for other expressions.
 pub(crate) fn constant<'a>(node: &Node) -> Option<Fallible<Value<'a>>> {
     const CONVERSIONS: [&str; 10] = [
         "bool",

@@ -1,4 +1,5 @@
-//! Values of a schema, after `UnstructuredToVal` of `pkg/cel/common/valuesunstructured.go`, and of objects without a schema.
+//! Converts JSON to values, with a schema after `UnstructuredToVal` of `pkg/cel/common/valuesunstructured.go`, and
+//! without.
 
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ pub(crate) fn dynamic(value: &Json) -> Value<'_> {
     }
 }
 
-/// A value with the type of its schema.
+/// A value with the type from its schema.
 pub(crate) fn typed<'a>(value: &'a Json, of: &'a DeclType) -> Fallible<Value<'a>> {
     let wrong = |wanted: &str| fail(format!("invalid data, expected {wanted}"));
     Ok(match (&of.shape, value) {
@@ -65,8 +66,8 @@ pub(crate) fn typed<'a>(value: &'a Json, of: &'a DeclType) -> Fallible<Value<'a>
     })
 }
 
-/// A value that was added to a list with a schema. Go keeps it as it would be stored, and types that JSON does not have are
-/// wrong there.
+/// A value that was added to a list with a schema. Go converts it to its stored form, so types that JSON lacks are
+/// errors.
 pub(super) fn added<'a>(value: &Value<'a>, of: &'a DeclType) -> Fallible<Value<'a>> {
     let simple = match &of.shape {
         Shape::Simple(simple) => Some(simple),

@@ -1,4 +1,5 @@
-//! Equality, order and sums, after the methods `Equal`, `Compare` and `Add` of the values of cel-go and of the API server.
+//! Equality, order and addition, after the methods `Equal`, `Compare` and `Add` of the values of cel-go and of the API
+//! server.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ fn no_such_overload<T>() -> Fallible<T> {
     fail("no such overload".to_owned())
 }
 
-/// The order of a number with a fraction and another number.
+/// The order of a float and a number whose type has the range from `least` to `most`.
 fn compare_double(a: f64, b: f64, least: f64, most: f64) -> Ordering {
     if a < least {
         Ordering::Less
@@ -25,7 +26,7 @@ fn compare_double(a: f64, b: f64, least: f64, most: f64) -> Ordering {
 }
 
 impl<'a> Value<'a> {
-    /// Whether two values are equal, as `==` has it: `null` is only equal to itself.
+    /// Whether two values are equal by `==`: `null` equals only itself.
     pub(super) fn equals(&self, other: &Value<'a>) -> Fallible<bool> {
         match (self, other) {
             (Value::Null, Value::Null) => Ok(true),
@@ -34,7 +35,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Whether two values are equal, as values within others are compared.
+    /// Whether two values are equal inside other values.
     fn same(&self, other: &Value<'a>) -> Fallible<bool> {
         Ok(match (self, other) {
             (Value::Null, _) => matches!(other, Value::Null),
@@ -75,7 +76,7 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// The order of two values, or why they have none; `None` if their types have no order.
+    /// The order of two values, or an error if they have none; `None` if their types have no order.
     pub(super) fn compare(&self, other: &Value<'a>) -> Option<Fallible<Ordering>> {
         const INT: (f64, f64) = (i64::MIN as f64, i64::MAX as f64);
         const UINT: (f64, f64) = (0.0, u64::MAX as f64);
@@ -106,7 +107,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// A value as Go has it in a set or as a key of a list, where numbers of different types are different.
+/// Whether a stored value equals a value of Go in a set or as a key of a list, where numbers of different types differ.
 fn is_same_native(stored: &Json, value: &Value<'_>) -> bool {
     match (stored, value) {
         (Json::Bool(a), Value::Bool(b)) => a == b,
@@ -125,7 +126,7 @@ impl Element<'_> {
         }
     }
 
-    /// The values of the keys of a list in an object of it. The API server looks them up by the names that expressions have.
+    /// The values of an object's list keys. Like the API server, this looks up the keys by their names in CEL.
     fn keys<'j>(&'j self, names: &[String]) -> Vec<Option<&'j Json>> {
         let object = match self {
             Element::Stored(json) => json.as_object(),
@@ -141,11 +142,11 @@ fn element(value: Value<'_>) -> Element<'_> {
 }
 
 impl<'a> List<'a> {
-    /// The elements as Go adds them to a list with a schema: as what is stored.
+    /// The elements as Go adds them to a list with a schema: in their stored form.
     fn natives(&self) -> Fallible<Vec<Element<'a>>> {
         match self {
             List::Typed { elements, of, .. } => {
-                // A text that Go has parsed is a value of Go, and not the stored one.
+                // A text that Go has parsed is a Go value afterwards, and has no stored form.
                 let native = |stored: &Element<'a>| match stored.read(of) {
                     Ok(value @ (Value::Timestamp(_) | Value::Duration(_) | Value::Bytes(_))) => {
                         element(value)
@@ -165,7 +166,7 @@ impl<'a> List<'a> {
         }
         let List::Typed { elements, of, kind } = self else {
             for (own, other) in self.elements().zip(other.elements()) {
-                // An error of the comparison does not tell them apart.
+                // Two elements that cannot be compared count as equal.
                 if let (Ok(own), Ok(other)) = (own, other)
                     && own.equals(&other) == Ok(false)
                 {
@@ -195,7 +196,7 @@ impl<'a> List<'a> {
             ListType::Map(names) => {
                 for (stored, value) in other.natives()?.iter().zip(other.elements()) {
                     let keys = stored.keys(names);
-                    // Of elements with the same keys, the last one is known.
+                    // Of several elements with the same keys, the last one is used.
                     let Some(own) = elements.iter().rev().find(|own| own.keys(names) == keys) else {
                         return Ok(false);
                     };
@@ -208,7 +209,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Whether the list has an element that is equal to a value.
+    /// Whether the list contains an element that equals a value.
     pub(super) fn contains(&self, value: &Value<'a>) -> Fallible<bool> {
         let mut failed = None;
         for own in self.elements() {
@@ -230,7 +231,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// The sum of two lists: sets and maps of a schema keep their elements apart.
+    /// The sum of two lists. In lists with a schema, the sum of sets or maps has each element once.
     pub(super) fn add(&self, other: &List<'a>) -> Fallible<List<'a>> {
         let List::Typed { elements, of, kind } = self else {
             if self.len() == 0 {

@@ -1,4 +1,5 @@
-//! Loops, after `evalFold` of `interpreter/interpretable.go` of cel-go: what macros such as `all` and `map` are expanded to.
+//! Loops, after `evalFold` of `interpreter/interpretable.go` of cel-go. They are the expansion of macros such as `all`
+//! and `map`.
 
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use super::value::{List, Value};
 use super::{Fallible, fail};
 use crate::syntax::tree::{Loop, Node, NodeKind};
 
-/// The variables of a loop in one iteration; each may have no value.
+/// The values of a loop's variables in one iteration, each of which may be an error.
 type LoopVariables<'a> = (Fallible<Value<'a>>, Option<Fallible<Value<'a>>>);
 
 impl<'a> Run<'_, 'a> {
@@ -44,7 +45,7 @@ impl<'a> Run<'_, 'a> {
                 let scope = scope.with(&fold.accumulator, &total);
                 self.eval(&fold.condition, &scope)
             };
-            // An error does not end the loop.
+            // An error in the condition does not end the loop.
             if matches!(goes_on, Ok(Value::Bool(false))) {
                 break;
             }
@@ -89,7 +90,7 @@ impl<'a> Run<'_, 'a> {
                         _ => fail("no such overload".to_owned()),
                     };
                 }
-                // The list grows in place: a sum would copy it each time.
+                // The list is extended in place, because a sum would copy it in each iteration.
                 ("_+_", [sum, more])
                     if is_total(sum)
                         && let NodeKind::List(more) = &more.kind

@@ -1,5 +1,5 @@
-//! The function `format` of texts, after `ext/formatting.go` of cel-go, in the only language that the API server has: American
-//! English, which groups the digits of numbers with a fraction.
+//! The function `format` of strings, after `ext/formatting.go` of cel-go, in the only language of the API server:
+//! American English, which groups the digits of numbers with a fraction.
 
 use super::function::LONGEST;
 use super::go::{quoted, seconds, shortest};
@@ -7,12 +7,12 @@ use super::value::{List, Map, Value};
 use super::{Failure, Fallible, fail, too_costly};
 use crate::types::Type;
 
-/// The digits of a fraction, unless the clause says how many.
+/// The number of fraction digits of a clause without a precision.
 const PRECISION: usize = 6;
-/// More digits than numbers have.
+/// A limit for the precision, above the number of digits of any number.
 const MOST_DIGITS: usize = 10_000;
 
-/// The text with its clauses replaced by the values.
+/// The template with its clauses replaced by the values.
 pub(super) fn format<'a>(template: &str, values: &List<'a>) -> Fallible<Value<'a>> {
     let (text, _) = walk(template, values.len(), |at, kind, precision| {
         let Some(value) = values.get(at)? else {
@@ -29,7 +29,7 @@ pub(super) fn format<'a>(template: &str, values: &List<'a>) -> Fallible<Value<'a
     Ok(text.into())
 }
 
-/// The compile error of the API server for a template that does not accept values of these types.
+/// The error of the API server at compilation if a template does not accept values of these types.
 pub(crate) fn check(template: &str, types: &[&Type]) -> Option<String> {
     let walked = walk(template, types.len(), |at, kind, _| {
         let of = types[at];
@@ -58,7 +58,7 @@ pub(crate) fn check(template: &str, types: &[&Type]) -> Option<String> {
     }
 }
 
-/// The text with its clauses replaced, and their number. A clause has a letter and perhaps a precision.
+/// The text with its clauses replaced, and their number. A clause has a letter and optionally a precision.
 fn walk(
     template: &str,
     values: usize,
@@ -97,7 +97,7 @@ fn walk(
     Ok((text, used))
 }
 
-/// The precision at the beginning of a clause.
+/// The precision at the start of a clause.
 fn precision(clause: &str) -> Fallible<(Option<usize>, &str)> {
     const WHERE: &str = "could not parse formatting clause: error while parsing precision";
     let Some(clause) = clause.strip_prefix('.') else {
@@ -147,7 +147,7 @@ fn string(value: &Value<'_>) -> Written {
     })
 }
 
-/// A value within a list or a map, as a literal.
+/// A value inside a list or a map, formatted as a literal.
 fn literal(value: &Value<'_>) -> Written {
     Ok(match value {
         Value::Text(text) => quoted(text),
@@ -210,7 +210,7 @@ fn decimal(value: &Value<'_>) -> Written {
     }
 }
 
-/// A number with a fraction, or with an exponent.
+/// A number with a fraction (`f`) or an exponent (`e`).
 fn real(value: &Value<'_>, kind: char, precision: usize) -> Written {
     let number = match value {
         Value::Double(number) => *number,
@@ -274,7 +274,7 @@ fn wrong_real(value: &Value<'_>, kind: char) -> Written {
     ))
 }
 
-/// A number in base 2, 8 or 16; texts and bytes in base 16.
+/// A number in base 2, 8 or 16; strings and bytes in base 16.
 fn in_base(value: &Value<'_>, kind: char) -> Written {
     let number = |sign: &str, number: u64| {
         Ok(match kind {

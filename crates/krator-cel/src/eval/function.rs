@@ -1,4 +1,4 @@
-//! The common part of the functions of all libraries.
+//! Types that the functions of all libraries share.
 
 use std::collections::BTreeMap;
 
@@ -6,26 +6,26 @@ use super::value::Value;
 use super::{Failure, Fallible, fail};
 use crate::Pattern;
 
-/// The patterns that are written in an expression, each read once.
+/// The literal patterns of an expression, each parsed once.
 pub(super) type Patterns = BTreeMap<String, Pattern>;
 
 /// A call of a function.
 pub(super) struct Call<'c> {
     pub(super) function: &'c str,
-    /// The overload, if the types of the operands leave only one.
+    /// The overload, if only one matches the types of the operands.
     pub(super) overload: Option<&'static str>,
-    /// The patterns that are written in the expression.
+    /// The literal patterns of the expression.
     pub(super) patterns: &'c Patterns,
 }
 
 /// The result of a function, or `None` if it has no overload for such operands.
 pub(super) type CallResult<'a> = Option<Fallible<Value<'a>>>;
 
-/// The largest text that a function makes, in bytes. The API server stops far below, by the cost of making it.
+/// The largest text that a function creates, in bytes. The cost limit of the API server is reached far below.
 pub(super) const LONGEST: usize = 64 << 20;
 
 impl Call<'_> {
-    /// Does something with a pattern.
+    /// Calls a function with a pattern.
     pub(super) fn with_pattern<T>(
         &self,
         text: &str,

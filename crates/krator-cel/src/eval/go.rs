@@ -1,10 +1,10 @@
-//! How Go writes and reads numbers and texts.
+//! Formats and parses numbers and texts like Go.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// The escape that both Go and CEL have for a character.
+/// The escape of a character, which is the same in Go and CEL.
 pub(super) fn escape(c: char) -> Option<&'static str> {
     Some(match c {
         '"' => "\\\"",
@@ -20,7 +20,7 @@ pub(super) fn escape(c: char) -> Option<&'static str> {
     })
 }
 
-/// As Go's `%q` writes a text.
+/// A text as formatted by Go's `%q`.
 pub(super) fn quoted(text: &str) -> String {
     static PRINTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^[\pL\pM\pN\pP\pS ]$").ok());
     let is_printed = |c: char| {
@@ -41,7 +41,7 @@ pub(super) fn quoted(text: &str) -> String {
     quoted
 }
 
-/// A number as Go's `%g` writes it: the shortest that is read as the same number.
+/// A number as formatted by Go's `%g`: the shortest text that is parsed as the same number.
 pub(super) fn shortest(number: f64) -> String {
     if number.is_nan() {
         return "NaN".to_owned();
@@ -59,14 +59,14 @@ pub(super) fn shortest(number: f64) -> String {
     number.to_string()
 }
 
-/// A duration as cel-go writes it: seconds.
+/// A duration as formatted by cel-go: in seconds.
 pub(super) fn seconds(nanoseconds: i64) -> String {
     const SECOND: i64 = 1_000_000_000;
     let seconds = (nanoseconds / SECOND) as f64 + (nanoseconds % SECOND) as f64 / 1e9;
     format!("{seconds}s")
 }
 
-/// A number as Go's `strconv.ParseFloat` reads it.
+/// A number as parsed by Go's `strconv.ParseFloat`.
 pub(super) fn number(text: &str) -> Option<f64> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let is_hexadecimal = unsigned.starts_with("0x") || unsigned.starts_with("0X");
@@ -82,7 +82,7 @@ pub(super) fn number(text: &str) -> Option<f64> {
             .then(|| number(&text.replace('_', "")))
             .flatten();
     }
-    // Rust also reads `infinity` and `nan`, in letters of any size, as Go does; but a sign before `nan` only Rust reads.
+    // Like Go, Rust parses `infinity` and `nan` case-insensitively; but only Rust accepts a sign before `nan`.
     if unsigned.eq_ignore_ascii_case("nan") && unsigned.len() < text.len() {
         return None;
     }
@@ -96,7 +96,7 @@ fn hexadecimal(text: &str) -> Option<f64> {
     let (mantissa, exponent) = text[2..].split_once(['p', 'P'])?;
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = format!("{whole}{fraction}");
-    // More digits than these would have to be rounded as Go rounds them.
+    // More digits would have to be rounded like in Go, so they are refused.
     let value = u64::from_str_radix(&digits, 16)
         .ok()
         .filter(|value| *value < 1 << 53)?;

@@ -1,4 +1,4 @@
-//! The interpreter of expressions, after `interpreter/interpretable.go` and `interpreter/attributes.go` of cel-go.
+//! The interpreter, after `interpreter/interpretable.go` and `interpreter/attributes.go` of cel-go.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -14,13 +14,13 @@ use crate::syntax::parse::Parsed;
 use crate::syntax::tree::{Literal, Node, NodeKind};
 use crate::types::Type;
 
-/// The cost limit of an expression: that of the API server for a call. Costs are counted nearly as there.
+/// The API server's cost limit of one expression. Costs are counted almost as there.
 const MOST_COST: u64 = 1_000_000;
 
-/// The cost of a check by the authorizer, after `library/cost.go` of the API server.
+/// The cost of an access check, after `library/cost.go` of the API server.
 const CHECK_COST: u64 = 350_000;
 
-/// An expression that is ready to be evaluated.
+/// An expression that can be evaluated.
 #[derive(Debug)]
 pub struct Program {
     root: Node,
@@ -29,11 +29,11 @@ pub struct Program {
     patterns: Patterns,
 }
 
-/// The values of variables by their names.
+/// The values of variables by name.
 pub(crate) type Variables<'a> = BTreeMap<&'static str, Value<'a>>;
 
 impl Program {
-    /// Makes a program of an expression whose types are right.
+    /// Creates a program from an expression whose types are correct.
     pub(crate) fn new(parsed: Parsed, checked: Checked) -> Self {
         let mut patterns = Patterns::new();
         parsed.root.visit(&mut |node| {
@@ -59,12 +59,13 @@ impl Program {
         }
     }
 
-    /// The levels of evaluation's recursion: those of the tree of the expression. See [`on_large_stack`](crate::on_large_stack).
+    /// The recursion depth of the evaluation, which is the depth of the expression's tree. See
+    /// [`on_large_stack`](crate::on_large_stack).
     pub fn depth(&self) -> usize {
         self.depth
     }
 
-    /// The type of its values.
+    /// The type of the result.
     pub(crate) fn type_of(&self) -> &Type {
         self.checked.type_of(&self.root)
     }
@@ -163,7 +164,7 @@ impl<'a> Run<'_, 'a> {
                 let mut made: Vec<(Value<'a>, Value<'a>)> = Vec::with_capacity(entries.len());
                 for (key, value, optional) in entries {
                     let (key, value) = (self.eval(key, scope)?, self.eval(value, scope)?);
-                    // The last one of a key counts; keys of different types are different ones.
+                    // The last entry of a key is used; keys of different types differ.
                     made.retain(|(known, _)| {
                         known.type_name() != key.type_name() || !known.is_same_key(&key)
                     });
@@ -196,7 +197,7 @@ impl<'a> Run<'_, 'a> {
     ) -> Fallible<Value<'a>> {
         match (function, target, arguments) {
             ("_[_]" | "_[?_]" | "_?._", None, _) => return self.selected(node, scope),
-            // cel-go does not even evaluate the value then.
+            // cel-go does not evaluate the value in this case.
             ("@in", None, [_, list]) if matches!(&list.kind, NodeKind::List(none) if none.is_empty()) => {
                 return Ok(Value::Bool(false));
             }
@@ -237,7 +238,7 @@ impl<'a> Run<'_, 'a> {
         }
         let name = self.program.checked.references.get(&node.id);
         let (function, target) = match name {
-            // The target is the first part of the function's name.
+            // The target is the first part of the qualified function name.
             Some(name) => (name.as_str(), None),
             None => (function.trim_start_matches('.'), target),
         };
@@ -262,7 +263,7 @@ impl<'a> Run<'_, 'a> {
         Ok(result)
     }
 
-    /// `&&` and `||`, whose operand that decides makes up for an error of the other one.
+    /// Evaluates `&&` and `||`, in which a decisive operand overrides an error of the other one.
     fn logical(
         &self,
         decides: bool,
@@ -287,7 +288,7 @@ impl<'a> Run<'_, 'a> {
     }
 }
 
-/// The cost of going through a value once.
+/// The cost of traversing a value once.
 fn weight(value: &Value<'_>) -> u64 {
     let size = match value {
         Value::Text(text) => text.len() / 10,

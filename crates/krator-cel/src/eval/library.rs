@@ -1,4 +1,4 @@
-//! Functions of the types that libraries add: times, quantities, versions, URLs and the authorizer, after the files of
+//! Functions of the types that libraries add: times, quantities, versions, URLs and the authorizer, after
 //! `pkg/cel/library` of the API server.
 
 use std::sync::Arc;
@@ -143,7 +143,7 @@ fn of_authorizer<'a>(authorizer: &Authorizer, function: &str, operands: &[Value<
         }
         ("name", [Value::Text(name)]) => of(authorizer.with(|asked| asked.name = name.to_string())),
         ("path", [Value::Text(path)]) => of(authorizer.with(|asked| asked.path = Some(path.to_string()))),
-        // The decisions of RBAC do not depend on them.
+        // Selectors do not affect the decisions of RBAC.
         ("fieldSelector" | "labelSelector", [Value::Text(_)]) => of(authorizer.clone()),
         ("serviceAccount", [Value::Text(namespace), Value::Text(name)]) => {
             let account = (namespace.to_string(), name.to_string());

@@ -162,7 +162,7 @@ fn is_sorted<'a>(list: &List<'a>) -> CallResult<'a> {
         Err(why) => return Some(Err(why)),
     };
     for pair in values.windows(2) {
-        // Values without an order are in no wrong one.
+        // Values without an order count as sorted.
         if matches!(pair[0].compare(&pair[1])?, Ok(Ordering::Greater)) {
             return Some(Ok(Value::Bool(false)));
         }
@@ -170,7 +170,7 @@ fn is_sorted<'a>(list: &List<'a>) -> CallResult<'a> {
     Some(Ok(Value::Bool(true)))
 }
 
-/// The sum. Without a type, the API server takes the first overload, that of integers.
+/// The sum. For elements without a type, the API server uses the first overload, which is that for integers.
 fn sum<'a>(list: &List<'a>, overload: Option<&str>) -> CallResult<'a> {
     let mut total = match overload {
         Some("list_uint_sum_uint") => Value::Uint(0),

@@ -22,7 +22,7 @@ const NAMES: [&str; 13] = [
     "datetime",
 ];
 
-/// The error in a text of a format.
+/// The errors of a text with a named format.
 fn validate(format: &str, text: &str) -> Vec<String> {
     let unless = |format: &str, why: &str| match is_valid(format, text) {
         true => Vec::new(),

@@ -1,4 +1,4 @@
-//! Addresses and their ranges, after `library/ip.go` and `library/cidr.go` of the API server.
+//! IP addresses and CIDR ranges, after `library/ip.go` and `library/cidr.go` of the API server.
 
 use std::net::IpAddr;
 
@@ -7,7 +7,7 @@ use super::go::quoted;
 use super::value::Value;
 use super::{Fallible, fail};
 
-/// Reads an address, as Go's `net/netip` does. One of IPv4 within IPv6 is none here.
+/// Parses an address like Go's `net/netip`. IPv4-mapped IPv6 addresses are refused.
 fn address(text: &str) -> Fallible<IpAddr> {
     if let Some((_, zone)) = text.split_once('%')
         && !zone.is_empty()
@@ -39,7 +39,7 @@ fn width(address: &IpAddr) -> u8 {
     if address.is_ipv4() { 32 } else { 128 }
 }
 
-/// Reads a range.
+/// Parses a CIDR range.
 fn range(text: &str) -> Fallible<(IpAddr, u8)> {
     let wrong = |why: &str| {
         fail(format!(
@@ -69,7 +69,7 @@ fn range(text: &str) -> Fallible<(IpAddr, u8)> {
     Ok((address, bits))
 }
 
-/// The address with zeros after the first bits.
+/// The address with zeros after the first `bits` bits.
 fn masked(address: &IpAddr, bits: u8) -> IpAddr {
     let rest = u32::from(width(address) - bits);
     match address {
@@ -135,7 +135,7 @@ pub(super) fn call<'a>(function: &str, operands: &[Value<'a>]) -> CallResult<'a>
         }
         ("containsIP", [Value::Cidr(own, bits), Value::Text(text)]) => match address(text) {
             Ok(other) => Ok(contains((own, *bits), (&other, width(&other))).into()),
-            // The API server loses why.
+            // The API server drops the reason.
             Err(_) => fail("no such overload".to_owned()),
         },
         ("containsCIDR", [Value::Cidr(own, bits), Value::Cidr(other, others)]) => {

@@ -9,7 +9,7 @@ use super::value::{Map, Value};
 use super::{Fallible, fail};
 use crate::formats::parse_duration;
 
-/// The result, or the error that it is out of range.
+/// The result, or the error for a result that is out of range.
 fn in_range<'a, T: Into<Value<'a>>>(result: Option<T>, what: &str) -> Fallible<Value<'a>> {
     match result {
         Some(result) => Ok(result.into()),
@@ -57,7 +57,7 @@ fn inserted<'a>(map: &Value<'a>, more: &Value<'a>) -> CallResult<'a> {
     Some(all)
 }
 
-/// A map with one more entry.
+/// A copy of a map with one more entry.
 fn with<'a>(map: &Map<'a>, key: &Value<'a>, value: &Value<'a>) -> Fallible<Value<'a>> {
     if map.find(key)?.is_some() {
         return fail(format!("insert failed: key {key} already exists"));
@@ -125,7 +125,7 @@ fn arithmetic<'a>(function: &str, left: &Value<'a>, right: &Value<'a>) -> CallRe
     })
 }
 
-/// The value of another type.
+/// Converts a value to another type.
 fn converted<'a>(function: &str, value: &Value<'a>) -> CallResult<'a> {
     use Value::{Bool, Bytes, Cidr, Double, Duration, Int, Ip, Text, Uint};
     const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
@@ -150,7 +150,7 @@ fn converted<'a>(function: &str, value: &Value<'a>) -> CallResult<'a> {
             Some(nanoseconds) => Ok(Duration(nanoseconds)),
             None => from_text("google.protobuf.Duration"),
         },
-        // It is declared, but cel-go does not have it.
+        // The overload is declared, but cel-go cannot evaluate it.
         ("duration", Int(_)) => {
             fail("type conversion error from 'int' to 'google.protobuf.Duration'".to_owned())
         }
@@ -169,7 +169,7 @@ fn converted<'a>(function: &str, value: &Value<'a>) -> CallResult<'a> {
             in_range(fits.then_some(*value as u64), "unsigned integer")
         }
         ("uint", Int(value)) => in_range(u64::try_from(*value).ok(), "unsigned integer"),
-        // Go takes no sign here.
+        // Go accepts no sign here.
         ("uint", Text(text)) if text.starts_with('+') => from_text("uint"),
         ("uint", Text(text)) => text
             .parse()

@@ -1,5 +1,5 @@
-//! Quantities of expressions, after `library/quantity.go` of the API server. `krator-machine` reads their texts; sums have as many
-//! digits as it takes, which an [`Amount`] has not.
+//! Quantities, after `library/quantity.go` of the API server. `krator-machine` parses their texts, but sums need more
+//! digits than an [`Amount`] can have.
 
 use std::cmp::Ordering;
 
@@ -9,18 +9,18 @@ use num_traits::{ToPrimitive as _, Zero as _};
 
 use super::{Failure, Fallible};
 
-/// The finest scale.
+/// The exponent of the finest scale.
 const NANO: i64 = -9;
-/// Exponents beyond these would make numbers of more digits than it is worth to know.
+/// The limit of exponents, above which numbers would have too many digits.
 const LARGEST_EXPONENT: i64 = 20_000;
 
-/// A quantity. The API server has two forms of them, and some functions tell those apart.
+/// A quantity. The API server has two internal forms, whose results differ in some functions.
 #[derive(Debug, Clone)]
 pub(crate) struct Quantity {
     pub(super) number: BigInt,
-    /// The exponent of ten that the number is multiplied with.
+    /// The power of ten by which the number is multiplied, as an exponent.
     exponent: i64,
-    /// Whether the number is in the fast form, a 64-bit integer.
+    /// Whether the quantity is in the fast form, in which the number is a 64-bit integer.
     is_fast: bool,
 }
 
@@ -31,13 +31,13 @@ fn power_of_ten(exponent: i64) -> Fallible<BigInt> {
     }
 }
 
-/// Ten to the power of an exponent, as Go's `math.Pow10` has it.
+/// A power of ten, as computed by Go's `math.Pow10`.
 fn approximate_power_of_ten(exponent: i64) -> f64 {
     format!("1e{exponent}").parse().unwrap_or(f64::INFINITY)
 }
 
 impl Quantity {
-    /// Reads a quantity.
+    /// Parses a quantity.
     pub(super) fn parse(text: &str) -> Fallible<Self> {
         let amount = Amount::parse(text).map_err(|why| match why {
             Amount::TOO_MANY_DIGITS => Failure::Unknown(why.to_owned()),
@@ -49,7 +49,7 @@ impl Quantity {
             exponent,
             is_fast,
         };
-        // The slow form is in billionths, but for what is too large for a number of bytes.
+        // The slow form is in billionths, except for binary quantities that were capped at the largest 64-bit integer.
         let is_capped = exponent == 0 && text.ends_with('i') && number.abs() == i64::MAX.into();
         if is_fast || is_capped || number == 0 {
             return Ok(read);
@@ -69,7 +69,7 @@ impl Quantity {
         }
     }
 
-    /// The number of a quantity in a finer scale.
+    /// The number of a quantity at a finer scale.
     fn scaled(&self, exponent: i64) -> Fallible<BigInt> {
         Ok(&self.number * power_of_ten(self.exponent - exponent)?)
     }
@@ -122,7 +122,7 @@ impl Quantity {
         self.plus(&negated(-&other.number))
     }
 
-    /// The integer that it is, if it is in the fast form and one.
+    /// The value as an integer, if it is one and in the fast form.
     pub(super) fn integer(&self) -> Option<i64> {
         let number = self.number.to_i64().filter(|_| self.is_fast)?;
         match u32::try_from(self.exponent) {

@@ -1,4 +1,4 @@
-//! Access to parts of values: elements of lists, entries of maps and fields of objects.
+//! Access to the elements of lists, the entries of maps and the fields of objects.
 
 use serde_json::{Map as JsonMap, Value as Json};
 
@@ -7,7 +7,7 @@ use super::{Fallible, convert, fail};
 use crate::decl_type::DeclType;
 
 impl<'a> Value<'a> {
-    /// The field or the entry of a name or key; `None` if there is none.
+    /// The field or entry of a key; `None` if there is none.
     pub(crate) fn find(&self, key: &Value<'a>) -> Fallible<Option<Value<'a>>> {
         let no_such_key = || fail(format!("no such key: {key}"));
         match self {
@@ -27,7 +27,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value that something is selected from: what is inside an optional one, if there is something; and whether it was one.
+    /// Unwraps the operand of a selection: the value inside an optional one, if any, and whether the operand is
+    /// optional.
     pub(super) fn opened(self) -> (Option<Value<'a>>, bool) {
         match self {
             Value::Optional(value) => (value.map(|value| value.without_schema()), true),
@@ -35,7 +36,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value without what the schema says of it, as Go has it inside an optional value.
+    /// The value without its schema, which is its form in Go inside an optional value.
     pub(super) fn without_schema(&self) -> Value<'a> {
         match self {
             Value::Map(Map::Typed(map, _) | Map::Object(map, _)) => Value::Map(Map::Dynamic(map)),
@@ -51,7 +52,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The index that a value stands for; `None` if it is out of any range.
+/// The index that a value denotes; `None` if it is out of any range.
 fn index(key: &Value<'_>) -> Fallible<Option<usize>> {
     match key {
         Value::Int(at) => Ok(usize::try_from(*at).ok()),
@@ -83,7 +84,7 @@ impl<'a> List<'a> {
         })
     }
 
-    /// All elements. Those that break the schema have no value.
+    /// All elements. Those that violate the schema are errors.
     pub(super) fn elements(&self) -> impl Iterator<Item = Fallible<Value<'a>>> {
         let get = |at| {
             let found = self.get(at).transpose();
@@ -92,7 +93,7 @@ impl<'a> List<'a> {
         (0..self.len()).map(get)
     }
 
-    /// All elements, if each has a value.
+    /// All elements; an error if any element is one.
     pub(super) fn values(&self) -> Fallible<Vec<Value<'a>>> {
         self.elements().collect()
     }
@@ -115,7 +116,7 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// The stored value, if the expression has not created the map.
+    /// The stored form, unless the expression has created the map.
     pub(super) fn stored(&self) -> Option<&'a JsonMap<String, Json>> {
         match self {
             Map::Made(_) => None,
@@ -144,7 +145,7 @@ impl<'a> Map<'a> {
                 let Some(name) = object.stored_name(text) else {
                     return Ok(None);
                 };
-                // A field that is `null` is as if it were absent.
+                // A field that is `null` counts as absent.
                 let value = map
                     .get(&*name)
                     .filter(|value| !value.is_null() && object.knows(&name));
@@ -157,7 +158,7 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// The keys, in the order of what is stored; those of an object as expressions write them.
+    /// The keys, in the order of the stored form; those of an object are escaped for CEL.
     pub(super) fn keys(&self) -> Vec<Value<'a>> {
         match self {
             Map::Made(entries) => entries.iter().map(|(key, _)| key.clone()).collect(),

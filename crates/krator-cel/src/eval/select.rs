@@ -1,4 +1,4 @@
-//! Names and chains of selections from an operand, after `interpreter/attributes.go` of cel-go.
+//! Identifiers and chains of selections from an operand, after `interpreter/attributes.go` of cel-go.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ impl<'a> Step<'a> {
 }
 
 impl<'a> Run<'_, 'a> {
-    /// A name, or a chain of selections from an operand.
+    /// Evaluates an identifier or a chain of selections.
     pub(super) fn selected(&self, node: &Node, scope: &Scope<'_, 'a>) -> Fallible<Value<'a>> {
         let (value, optional) = self.chain(node, scope)?;
         Ok(match (value, optional) {
@@ -33,7 +33,7 @@ impl<'a> Run<'_, 'a> {
         })
     }
 
-    /// The value of a chain of selections, and whether a part of it is optional; there may be none then.
+    /// The value of a chain of selections, and whether the chain is optional, so that the value may be missing.
     fn chain(&self, node: &Node, scope: &Scope<'_, 'a>) -> Fallible<(Option<Value<'a>>, bool)> {
         let name = self.program.checked.references.get(&node.id);
         let (operand, step, optional) = match &node.kind {
@@ -49,7 +49,7 @@ impl<'a> Run<'_, 'a> {
             } => match (function.as_str(), arguments.as_slice()) {
                 ("_[_]" | "_[?_]", [operand, index]) => {
                     let optional = function == "_[?_]";
-                    // The operand comes first, and with it its error.
+                    // The operand is evaluated first, and so is its error.
                     let (value, was_optional) = self.chain(operand, scope)?;
                     if value.is_none() {
                         return Ok((None, true));
@@ -121,7 +121,7 @@ impl<'a> Run<'_, 'a> {
     }
 }
 
-/// The name of a type as values know it.
+/// The name of a type in values.
 fn runtime_name(of: &Type) -> &str {
     match of {
         Type::Null => "null_type",

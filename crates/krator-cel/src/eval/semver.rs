@@ -5,14 +5,14 @@ use std::cmp::Ordering;
 use super::go::quoted;
 use super::{Fallible, fail};
 
-/// A version. What was built, after a `+`, does not matter.
+/// A version. The build metadata after a `+` is ignored.
 #[derive(Debug)]
 pub(crate) struct Semver {
     pub(super) numbers: [u64; 3],
     before: Vec<Before>,
 }
 
-/// A part of what a version comes before, such as `rc.1`. Numbers come before texts.
+/// A part of a pre-release version such as `rc.1`. Numbers are less than texts.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Before {
     Number(u64),
@@ -102,7 +102,7 @@ impl Semver {
         })
     }
 
-    /// Reads a version that may begin with `v`, lack numbers, and have zeros before numbers.
+    /// Parses a version that may begin with `v`, lack numbers, and have leading zeros.
     pub(super) fn parse_loosely(text: &str) -> Fallible<Self> {
         let text = text.strip_prefix('v').unwrap_or(text);
         let mut parts: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! Functions of texts, after `ext/strings.go` of cel-go and `library/regex.go` of the API server.
+//! Functions of strings, after `ext/strings.go` of cel-go and `library/regex.go` of the API server.
 
 use super::function::{Call, CallResult, LONGEST};
 use super::go::escape;
@@ -95,7 +95,7 @@ fn last_index_of<'a>(text: &str, part: &str, from: i64) -> Fallible<Value<'a>> {
     if from >= length(text) {
         return Ok(Value::Int(-1));
     }
-    // A place at or before the given one.
+    // The last occurrence that starts at or before the given index.
     let places = text.char_indices().enumerate();
     let found = places
         .take_while(|(at, _)| *at as i64 <= from)
@@ -104,7 +104,7 @@ fn last_index_of<'a>(text: &str, part: &str, from: i64) -> Fallible<Value<'a>> {
     Ok(Value::Int(found.map_or(-1, |(at, _)| at as i64)))
 }
 
-/// The number of times of Go's functions: a negative one is no limit.
+/// The limit of repetitions in Go's functions: a negative number means no limit.
 fn times(most: i64) -> usize {
     usize::try_from(most).unwrap_or(usize::MAX)
 }
@@ -121,7 +121,7 @@ fn split<'a>(text: &str, separator: &str, most: i64) -> Value<'a> {
     let parts: Vec<&str> = match (separator, times(most)) {
         (_, 0) => Vec::new(),
         ("", most) => {
-            // Each character is a part, and the last part has what is left.
+            // Each character is a part, and the last part is the remaining text.
             let mut parts = Vec::new();
             let mut rest = text;
             while let Some(first) = rest.chars().next() {

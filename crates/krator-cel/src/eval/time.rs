@@ -10,23 +10,23 @@ use super::go::quoted;
 use super::{Fallible, fail};
 use crate::formats::is_rfc3339;
 
-/// From the year 1 to the year 9999.
+/// The range of timestamps, from the year 1 to the year 9999, in seconds.
 const SECONDS: std::ops::RangeInclusive<i64> = -62_135_596_800..=253_402_300_799;
 const EPOCH: DateTime = date(1970, 1, 1).at(0, 0, 0, 0);
 const SECOND: i128 = 1_000_000_000;
 
-/// A time, with the offset from UTC that it was written with.
+/// A time, with the offset from UTC in its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Timestamp {
-    /// Since 1970, in UTC.
+    /// The seconds since 1970, in UTC.
     seconds: i64,
     nanoseconds: u32,
-    /// In seconds, to the east.
+    /// The offset in seconds, to the east.
     offset: i32,
 }
 
 impl Timestamp {
-    /// The time so many seconds after 1970; `None` if it is out of range.
+    /// The time that is a number of seconds after 1970; `None` if it is out of range.
     pub(super) fn of_seconds(seconds: i64) -> Option<Self> {
         SECONDS.contains(&seconds).then_some(Self {
             seconds,
@@ -35,7 +35,7 @@ impl Timestamp {
         })
     }
 
-    /// Reads a time as Go does; `None` if it is none, an error if it is out of range.
+    /// Parses a time like Go; `None` if it is malformed, and an error if it is out of range.
     pub(super) fn parse(text: &str) -> Option<Result<Self, ()>> {
         if !is_rfc3339(text) {
             return None;
@@ -67,7 +67,7 @@ impl Timestamp {
             _ => 0,
         };
         let offset = if zone.starts_with('-') { -offset } else { offset };
-        // More digits are ignored.
+        // Further digits are ignored.
         let digits = format!("{:0<9}", &fraction[..fraction.len().min(9)]);
         let found = Self {
             seconds: seconds - i64::from(offset),
@@ -81,11 +81,11 @@ impl Timestamp {
         })
     }
 
-    /// Reads a text of a schema whose format is `date` or `date-time`.
+    /// Parses a text of a schema with the format `date` or `date-time`.
     pub(super) fn of_schema(text: &str) -> Option<Self> {
         match text.len() {
             10 => Self::parse(&format!("{text}T00:00:00Z"))?.ok(),
-            // Times out of the range of conversions can be stored.
+            // Times that are out of the range of conversions can be stored.
             _ => Self::parse(text)?.ok(),
         }
     }
@@ -102,7 +102,7 @@ impl Timestamp {
         (self.seconds, self.nanoseconds).cmp(&(other.seconds, other.nanoseconds))
     }
 
-    /// Whether it is the first time of Go.
+    /// Whether this is the zero time of Go.
     pub(super) fn is_zero(&self) -> bool {
         (self.seconds, self.nanoseconds) == (*SECONDS.start(), 0)
     }
@@ -111,7 +111,7 @@ impl Timestamp {
         i128::from(self.seconds) * SECOND + i128::from(self.nanoseconds)
     }
 
-    /// The time so many nanoseconds later; `None` if it is out of range.
+    /// The time that is a number of nanoseconds later; `None` if it is out of range.
     pub(super) fn plus(&self, nanoseconds: i128) -> Option<Self> {
         let total = self.total() + nanoseconds;
         let seconds = i64::try_from(total.div_euclid(SECOND)).ok()?;
@@ -122,17 +122,17 @@ impl Timestamp {
         })
     }
 
-    /// The nanoseconds since another time; `None` if they are too many.
+    /// The nanoseconds since another time; `None` if they overflow.
     pub(super) fn since(&self, other: &Self) -> Option<i64> {
         i64::try_from(self.total() - other.total()).ok()
     }
 
     /// The local date and time at an offset from UTC, and a number to add to the year.
     fn shown(&self, offset: i64) -> Fallible<(DateTime, i64)> {
-        /// After so many seconds, of 400 years, calendars repeat.
+        /// The seconds of 400 years, after which calendars repeat.
         const CYCLE: i64 = 146_097 * 86_400;
         let seconds = self.seconds.saturating_add(offset);
-        // Far in the east it may be the year 10,000 already.
+        // At an eastern offset, the local year may be 10,000.
         let (seconds, years) = match seconds > *SECONDS.end() {
             true => (seconds - CYCLE, 400),
             false => (seconds, 0),
@@ -144,7 +144,7 @@ impl Timestamp {
         )
     }
 
-    /// As RFC 3339 has it, with as many digits of the second as are needed.
+    /// The time in the format of RFC 3339, with as many fraction digits as needed.
     pub(super) fn written(&self) -> String {
         let offset = i64::from(self.offset);
         let (shown, _) = self.shown(offset).unwrap_or_default();
@@ -163,14 +163,14 @@ impl Timestamp {
         format!("{}T{whole}{fraction}{suffix}", shown.date())
     }
 
-    /// The offset of a zone at this time, by its name or as `+01:00`.
+    /// The offset of a time zone at this time, by the name of the zone or in the form `+01:00`.
     pub(super) fn offset_of(&self, zone: &str) -> Fallible<i64> {
         let Some((hours, minutes)) = zone.split_once(':') else {
             let found = match zone {
                 "" | "UTC" => return Ok(0),
                 _ => TimeZone::get(zone).ok(),
             };
-            // The last hours of the year 9999 have the offset of those before.
+            // The offset of the last hours of the year 9999 is that of the hours before.
             let seconds = self.seconds.min(jiff::Timestamp::MAX.as_second());
             let time = jiff::Timestamp::from_second(seconds).ok();
             return match (found, time) {

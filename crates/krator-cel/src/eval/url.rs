@@ -4,19 +4,19 @@ use super::go::quoted;
 use super::{Fallible, fail};
 use crate::formats::{is_authority, is_request_uri, split_scheme};
 
-/// A URL in its parts.
+/// The parts of a URL.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Url {
     pub(super) scheme: String,
     user: String,
     pub(super) host: String,
-    /// Escaped.
+    /// The path with escapes.
     pub(super) path: String,
     query: String,
     fragment: String,
 }
 
-/// Why Go's `url.ParseRequestURI` does not take a text. Where its parts are wrong, Go says which.
+/// The error of Go's `url.ParseRequestURI` for a text. If a single part is malformed, Go's error names that part.
 pub(super) fn problem(text: &str) -> String {
     let why = match text {
         "" => "empty url",
@@ -26,7 +26,7 @@ pub(super) fn problem(text: &str) -> String {
     format!("parse {}: {why}", quoted(text))
 }
 
-/// Reads a URL.
+/// Parses a URL.
 pub(super) fn parse(text: &str) -> Fallible<Url> {
     let wrong = || {
         fail(format!(
@@ -45,7 +45,7 @@ pub(super) fn parse(text: &str) -> Fallible<Url> {
     let has_authority = rest.starts_with("//") && (!scheme.is_empty() || !rest.starts_with("///"));
     let (authority, path) = match rest.strip_prefix("//").filter(|_| has_authority) {
         Some(rest) => rest.split_at(rest.find('/').unwrap_or(rest.len())),
-        // Without a slash it is opaque, and has no path.
+        // Without a slash, the URL is opaque and has no path.
         None if !rest.starts_with('/') && rest != "*" => ("", ""),
         None => ("", rest),
     };
@@ -63,7 +63,7 @@ pub(super) fn parse(text: &str) -> Fallible<Url> {
     })
 }
 
-/// The text with its escapes resolved; with `+` for a space in a query. What is no UTF-8 then cannot be told apart.
+/// The text without escapes; in a query, `+` is a space. Different invalid UTF-8 becomes the same text.
 fn unescaped(text: &str, in_query: bool) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
@@ -81,7 +81,7 @@ fn unescaped(text: &str, in_query: bool) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The path as it is written, or, if it has signs that belong escaped, with all of those escaped.
+/// The path as it is written if it contains only valid characters; otherwise with all others escaped.
 fn escaped_path(path: &str) -> String {
     let stays = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@".contains(&byte);
     let is_fine = |byte: u8| stays(byte) || b"!'()*[]%".contains(&byte);

@@ -14,7 +14,7 @@ use super::{Failure, Fallible};
 use crate::authorizer::Authorizer;
 use crate::decl_type::{DeclType, ListType, ObjectType};
 
-/// A value. It borrows from the object that the expression is about, and from the schema of that.
+/// A value. It borrows from the object to which the expression applies, and from its schema.
 #[derive(Debug, Clone)]
 pub(crate) enum Value<'a> {
     Null,
@@ -25,12 +25,12 @@ pub(crate) enum Value<'a> {
     Text(Arc<str>),
     Bytes(Arc<[u8]>),
     Timestamp(Timestamp),
-    /// Nanoseconds.
+    /// A duration in nanoseconds.
     Duration(i64),
     List(List<'a>),
     Map(Map<'a>),
     Optional(Option<Arc<Value<'a>>>),
-    /// A type, by its name.
+    /// A type, by name.
     Type(Arc<str>),
     Ip(IpAddr),
     Cidr(IpAddr, u8),
@@ -40,19 +40,19 @@ pub(crate) enum Value<'a> {
     /// A named format, such as `dns1123Label`.
     Format(&'static str),
     Authorizer(Arc<Authorizer>),
-    /// The variables of a policy, each with its value or why it has none.
+    /// The variables of a policy, each with its value or an error.
     Variables(Arc<Vec<(String, Fallible<Value<'a>>)>>),
-    /// A part of an object whose schema gives it no type. It can be compared, and nothing else.
+    /// A part of an object without a type in the schema. It only supports comparisons.
     Unknown(&'a Json),
 }
 
 #[derive(Debug, Clone)]
 pub(crate) enum List<'a> {
-    /// A list that the expression has made.
+    /// A list that the expression has created.
     Made(Arc<Vec<Value<'a>>>),
     /// A list without a schema.
     Dynamic(&'a [Json]),
-    /// A list of a schema, to which elements may have been added.
+    /// A list with a schema, to which elements may have been added.
     Typed {
         elements: Arc<Vec<Element<'a>>>,
         of: &'a DeclType,
@@ -60,7 +60,7 @@ pub(crate) enum List<'a> {
     },
 }
 
-/// An element of a list with a schema: what is stored, or a value that was added.
+/// An element of a list with a schema: a stored or an added value.
 #[derive(Debug, Clone)]
 pub(crate) enum Element<'a> {
     Stored(&'a Json),
@@ -69,13 +69,13 @@ pub(crate) enum Element<'a> {
 
 #[derive(Debug, Clone)]
 pub(crate) enum Map<'a> {
-    /// A map that the expression has made.
+    /// A map that the expression has created.
     Made(Arc<Vec<(Value<'a>, Value<'a>)>>),
     /// A map without a schema.
     Dynamic(&'a JsonMap<String, Json>),
-    /// A map of a schema.
+    /// A map with a schema.
     Typed(&'a JsonMap<String, Json>, &'a DeclType),
-    /// An object of a schema.
+    /// An object with a schema.
     Object(&'a JsonMap<String, Json>, &'a ObjectType),
 }
 
@@ -128,7 +128,7 @@ impl<'a> From<Option<Value<'a>>> for Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// The name of its type.
+    /// The name of the type.
     pub(crate) fn type_name(&self) -> &'static str {
         match self {
             Value::Null => "null_type",
@@ -155,7 +155,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Whether an expression can have it as a constant index.
+    /// Whether the value can be a constant index.
     pub(crate) fn can_be_key(&self) -> bool {
         matches!(
             self,
@@ -163,7 +163,7 @@ impl<'a> Value<'a> {
         )
     }
 
-    /// Whether it is the zero value of its type.
+    /// Whether the value is the zero value of its type.
     pub(super) fn is_zero(&self) -> bool {
         match self {
             Value::Null => true,
@@ -174,7 +174,7 @@ impl<'a> Value<'a> {
             Value::Text(text) => text.is_empty(),
             Value::Bytes(bytes) => bytes.is_empty(),
             Value::Timestamp(time) => time.is_zero(),
-            // Lists and maps of a schema do not know what zero is.
+            // Lists and maps with a schema do not implement this check.
             Value::List(List::Made(_) | List::Dynamic(_)) => self.size() == Some(0),
             Value::Map(Map::Made(_) | Map::Dynamic(_)) => self.size() == Some(0),
             _ => false,
@@ -194,13 +194,13 @@ impl<'a> Value<'a> {
 }
 
 impl Value<'_> {
-    /// Whether two values are the same key of a map: numbers are, if they are equal.
+    /// Whether two values are the same key of a map, where equal numbers of different types are the same.
     pub(super) fn is_same_key(&self, other: &Value<'_>) -> bool {
         matches!(self.equals(other), Ok(true))
     }
 }
 
-/// As Go prints it within messages.
+/// The value as Go prints it in messages.
 impl fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,11 +1,11 @@
-//! Names and addresses of the network. As in the API server, numbers of IPv4 may have leading zeros.
+//! Host names and addresses. As in the API server, the numbers of IPv4 addresses may have leading zeros.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::LazyLock;
 
 use crate::Pattern;
 
-/// The library's own pattern, so that it means what it means there.
+/// The original pattern of the library, so that the results are the same.
 static HOSTNAME: LazyLock<Option<Pattern>> = LazyLock::new(|| {
     Pattern::new(concat!(
         r"^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)|",
@@ -20,7 +20,7 @@ pub(super) fn is_hostname(text: &str) -> bool {
     text.len() <= 255 && text.split('.').all(|label| label.len() <= 63) && matches() == Some(true)
 }
 
-/// The address without the leading zeros of its numbers, which the standard library does not read.
+/// The address without leading zeros, which the standard library does not accept.
 fn without_leading_zeros(text: &str) -> String {
     let mut plain = String::new();
     for part in text.split_inclusive([':', '.']) {
@@ -41,12 +41,12 @@ fn is_ipv6_only(text: &str) -> bool {
     without_leading_zeros(text).parse::<Ipv6Addr>().is_ok()
 }
 
-/// An address of IPv6 may end with one of IPv4, and the API server takes it for one of IPv4 then, too.
+/// Whether a text is an IPv4 address. The API server also accepts an IPv6 address that ends with an IPv4 address.
 pub(super) fn is_ipv4(text: &str) -> bool {
     is_ipv4_only(text) || text.contains('.') && is_ipv6_only(text)
 }
 
-/// The standard library of Go parses this one, which allows no leading zeros.
+/// Whether a text is an IPv6 address. Go's standard library parses it, which allows no leading zeros.
 pub(super) fn is_ipv6(text: &str) -> bool {
     text.parse::<Ipv6Addr>().is_ok()
 }
@@ -64,7 +64,8 @@ pub(super) fn is_cidr(text: &str) -> bool {
     is_number && mask.parse().is_ok_and(|mask: u32| mask <= bits)
 }
 
-/// A MAC of 6, 8 or 20 bytes: pairs of digits with `:` or `-`, groups of four with `.`, or, since Go 1.26, digits alone.
+/// Whether a text is a MAC address of 6, 8 or 20 bytes: pairs of digits with `:` or `-`, groups of four with `.`, or,
+/// since Go 1.26, only digits.
 pub(super) fn is_mac(text: &str) -> bool {
     let hex =
         |group: &str, length: usize| group.len() == length && group.chars().all(|c| c.is_ascii_hexdigit());

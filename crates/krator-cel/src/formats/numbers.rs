@@ -1,6 +1,7 @@
 //! UUIDs, and binary data in base 64.
 
-/// A UUID in letters of any size, whose dashes may be left out; of a version if one is given.
+/// Whether a text is a UUID. Upper case is allowed, and dashes are optional. If a version is given, the UUID must have
+/// it.
 pub(super) fn is_uuid(text: &str, version: Option<char>) -> bool {
     let mut rest = text;
     let mut digits = String::new();

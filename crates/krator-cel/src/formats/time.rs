@@ -1,4 +1,4 @@
-//! Dates, times and durations as Go and its libraries read them.
+//! Dates, times and durations as parsed by Go and its libraries.
 
 /// A date such as `2006-01-02`.
 pub(super) fn is_date(text: &str) -> bool {
@@ -24,10 +24,10 @@ pub(super) fn is_date(text: &str) -> bool {
     (1..=days).contains(&day)
 }
 
-/// A time such as `2014-12-15T19:30:20.000Z`, as the library checks it: any character may be before the fraction of the
-/// second, and the offset is not limited.
+/// A time such as `2014-12-15T19:30:20.000Z`, as checked by the library: any character is allowed before the fraction
+/// of the second, and the offset is not limited.
 pub(super) fn is_date_time(text: &str) -> bool {
-    // The library works on the text in small letters, and only looks at what is up to a second `t`.
+    // The library converts the text to lower case, and ignores it from a second `t` on.
     let text = text.to_lowercase();
     let mut parts = text.split('t');
     let (Some(date), Some(time)) = (parts.next(), parts.next()) else {
@@ -65,8 +65,8 @@ pub(super) fn is_date_time(text: &str) -> bool {
     is_date(date) && clock && (is_zone(rest) || fraction())
 }
 
-/// A time as Go's `time.Parse` reads it with the layout of RFC 3339: the hour may have one digit, and a comma may be before
-/// the fraction of the second.
+/// A time as parsed by Go's `time.Parse` with the layout of RFC 3339: the hour may have one digit, and a comma may
+/// precede the fraction of the second.
 pub fn is_rfc3339(text: &str) -> bool {
     let Some((date, time)) = text.split_once('T') else {
         return false;
@@ -98,17 +98,18 @@ pub fn is_rfc3339(text: &str) -> bool {
         && (zone == "Z" || zone.len() == 6 && offset(&zone[1..]))
 }
 
-/// A duration as in Go, or numbers with units such as `2 weeks` anywhere in the text.
+/// A duration in Go's format, or numbers with units such as `2 weeks` anywhere in the text.
 pub(super) fn is_duration(text: &str) -> bool {
     read_duration(text).is_some()
 }
 
-/// The nanoseconds of a text whose format is `duration`.
+/// The nanoseconds of a text with the format `duration`.
 pub(crate) fn read_duration(text: &str) -> Option<i64> {
     parse_duration(text).or_else(|| parse_worded_duration(text))
 }
 
-/// The nanoseconds of a duration such as `1h30m`, as Go's `time.ParseDuration` reads it; `None` where that refuses it.
+/// The nanoseconds of a duration such as `1h30m`, as parsed by Go's `time.ParseDuration`; `None` if it refuses the
+/// text.
 pub fn parse_duration(text: &str) -> Option<i64> {
     const LIMIT: u64 = 1 << 63;
     let is_negative = text.starts_with('-');
@@ -136,12 +137,12 @@ pub fn parse_duration(text: &str) -> Option<i64> {
             return None;
         }
         let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
-        // Go reads as many digits as fit an integer and ignores the others.
+        // Go uses as many digits as fit into an integer and ignores the others.
         let digits = &fraction[..fraction.len().min(18)];
         let scale = factor as f64 / 10_f64.powi(digits.len() as i32);
         let fraction = (digits.parse::<u64>().unwrap_or(0) as f64 * scale) as u64;
         let whole = whole.checked_mul(factor).filter(|whole| *whole <= LIMIT)?;
-        // The sum of Go wraps around, too.
+        // The sum also wraps around in Go.
         nanoseconds = nanoseconds.wrapping_add(whole + fraction);
         nanoseconds = (nanoseconds <= LIMIT).then_some(nanoseconds)?;
         rest = after;
@@ -154,7 +155,7 @@ pub fn parse_duration(text: &str) -> Option<i64> {
 
 fn parse_worded_duration(text: &str) -> Option<i64> {
     const SECOND: i64 = 1_000_000_000;
-    // For each unit the words that are it, the one that it may begin with, and its nanoseconds.
+    // The names of each unit, a prefix of further names, and the unit in nanoseconds.
     const UNITS: [(&[&str], &str, i64); 8] = [
         (&["ns"], "nano", 1),
         (&["us", "µs", "μs"], "micro", 1_000),
@@ -183,7 +184,7 @@ fn parse_worded_duration(text: &str) -> Option<i64> {
         let unit = unit[..length].to_lowercase();
         for (words, start, factor) in UNITS {
             if words.contains(&unit.as_str()) || unit.starts_with(start) {
-                // The sum of Go wraps around, too.
+                // The sum also wraps around in Go.
                 let more = number.wrapping_mul(factor);
                 nanoseconds = Some(nanoseconds.unwrap_or(0_i64).wrapping_add(more));
             }

@@ -1,6 +1,6 @@
-//! URIs as Go's `url.ParseRequestURI` reads them.
+//! URIs as parsed by Go's `url.ParseRequestURI`.
 
-/// Whether Go's `url.ParseRequestURI` reads a text.
+/// Whether Go's `url.ParseRequestURI` accepts a text.
 pub(crate) fn is_request_uri(text: &str) -> bool {
     if text.bytes().any(|byte| byte < 0x20 || byte == 0x7F) || text.is_empty() {
         return false;
@@ -28,7 +28,7 @@ pub(crate) fn is_request_uri(text: &str) -> bool {
     is_escaped(path)
 }
 
-/// Whether Go's `url.Parse` finds a scheme and a host in the text.
+/// Whether Go's `url.Parse` returns a URL with a scheme and a host.
 pub fn is_url_with_host(text: &str) -> bool {
     let text = text.split('#').next().unwrap_or_default();
     let host = split_scheme(text)
@@ -39,7 +39,7 @@ pub fn is_url_with_host(text: &str) -> bool {
     host.is_some_and(|host| !host.is_empty()) && is_request_uri(text)
 }
 
-/// The scheme of a URL, which may be empty, and what follows; `None` where it begins with a colon.
+/// The scheme of a URL, which may be empty, and the rest; `None` if the text begins with a colon.
 pub(crate) fn split_scheme(text: &str) -> Option<(&str, &str)> {
     for (at, c) in text.char_indices() {
         match c {
@@ -53,7 +53,7 @@ pub(crate) fn split_scheme(text: &str) -> Option<(&str, &str)> {
     Some(("", text))
 }
 
-/// Whether a text can be what is between `//` and the path of a URL with this scheme.
+/// Whether a text is a valid authority, between `//` and the path of a URL with this scheme.
 pub(crate) fn is_authority(scheme: &str, authority: &str) -> bool {
     let (user, host) = match authority.rsplit_once('@') {
         Some((user, host)) => (Some(user), host),
@@ -70,7 +70,7 @@ fn is_host(scheme: &str, host: &str) -> bool {
         Some(_) => return false,
         None => {}
     }
-    // Only in these two schemes, a host with several colons is refused.
+    // A host with several colons is refused only for these two schemes.
     let strict = ["http", "https"]
         .iter()
         .any(|strict| scheme.eq_ignore_ascii_case(strict));
@@ -78,7 +78,7 @@ fn is_host(scheme: &str, host: &str) -> bool {
     is_port(port.map_or("", |at| &host[at..])) && is_escaped_host(host)
 }
 
-/// An address of IPv6 in brackets, perhaps with a zone, and perhaps with a port after it.
+/// Whether a text is an IPv6 address followed by a closing bracket, with an optional zone and an optional port.
 fn is_bracketed(text: &str) -> bool {
     let Some((inner, port)) = text.rsplit_once(']') else {
         return false;
@@ -90,7 +90,7 @@ fn is_bracketed(text: &str) -> bool {
     is_port(port) && super::address::is_ipv6(address) && zone.is_none_or(is_zone)
 }
 
-/// A zone may have what a host has, and these and spaces may be escaped.
+/// Whether a text is a valid zone. It may contain the characters of hosts, and these and spaces may be escaped.
 fn is_zone(zone: &str) -> bool {
     let byte = |escaped: &str| u8::from_str_radix(&escaped[..2], 16).map(char::from);
     let may_be_escaped = |after: &str| {
@@ -117,7 +117,8 @@ fn is_escaped(text: &str) -> bool {
     })
 }
 
-/// In a host, only what is not ASCII may be escaped, and many signs may not be there at all.
+/// Whether the escapes of a host are valid: only characters outside of ASCII may be escaped, and many characters are
+/// forbidden.
 fn is_escaped_host(text: &str) -> bool {
     let not_ascii = |after: &str| after.as_bytes()[0] >= b'8' || after.starts_with("25");
     text.chars().all(|c| c == '%' || is_host_char(c))

@@ -1,12 +1,13 @@
-//! Names as the older functions of `k8s.io/apimachinery/pkg/util/validation` check them, in their words: with examples and the
-//! pattern. Each function gives a message for each thing that is wrong.
+//! Validation of names with the messages of the older functions of `k8s.io/apimachinery/pkg/util/validation`, which
+//! contain examples and the pattern. Each function returns a message for each error.
 
 use super::{dns_1123_label, dns_1123_subdomain, qualified_name};
 
 const LABEL: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const KEY: &str = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
 
-/// A name to which something is added may end in a dash. Like the original, this also hides the character before it.
+/// Replaces a trailing dash, which is allowed in the prefix of a generated name. Like the original, this also replaces
+/// the character before it.
 pub fn mask_trailing_dash(name: &str) -> String {
     match name.get(..name.len().saturating_sub(2)) {
         Some(head) if name.len() > 1 && name.ends_with('-') => format!("{head}a"),
@@ -14,7 +15,7 @@ pub fn mask_trailing_dash(name: &str) -> String {
     }
 }
 
-/// A message with what the API server adds to it: examples and the pattern.
+/// A message with the suffix of the API server: examples and the pattern.
 pub fn not_matching(message: &str, pattern: &str, examples: &[&str]) -> String {
     let examples: Vec<String> = examples.iter().map(|example| format!("'{example}', ")).collect();
     format!(
@@ -23,7 +24,7 @@ pub fn not_matching(message: &str, pattern: &str, examples: &[&str]) -> String {
     )
 }
 
-/// Messages with examples and the pattern, where they have these.
+/// Adds examples and the pattern to the messages that have them in the API server.
 fn with_pattern(messages: Vec<String>, pattern: &str, examples: &[&str]) -> Vec<String> {
     let add = |message: String| match message.ends_with("alphanumeric character") {
         true => not_matching(&message, pattern, examples),
@@ -32,7 +33,7 @@ fn with_pattern(messages: Vec<String>, pattern: &str, examples: &[&str]) -> Vec<
     messages.into_iter().map(add).collect()
 }
 
-/// The older functions of the original speak of characters instead of bytes.
+/// The older functions of the original count characters instead of bytes in their messages.
 fn in_characters(messages: Vec<String>) -> Vec<String> {
     let older = |message: String| message.replace(" bytes", " characters");
     messages.into_iter().map(older).collect()
@@ -48,7 +49,7 @@ pub fn label(value: &str) -> Vec<String> {
     with_pattern(errors, LABEL, &["my-name", "123-abc"])
 }
 
-/// Labels with dots between them, such as `example.com`.
+/// Labels that are separated by dots, such as `example.com`.
 pub fn subdomain(value: &str) -> Vec<String> {
     let pattern = format!(r"{LABEL}(\.{LABEL})*");
     with_pattern(

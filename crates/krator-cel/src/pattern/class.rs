@@ -1,23 +1,23 @@
-//! Classes of characters, written in the part of Rust's grammar that cannot be read in two ways.
+//! Character classes, in the subset of Rust's grammar that is unambiguous.
 
 use std::fmt::Write;
 
 use regex::Regex;
 
-/// The classes of POSIX, which are the same in both grammars.
+/// The POSIX classes, which are the same in both grammars.
 const POSIX: [&str; 14] = [
     "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space",
     "upper", "word", "xdigit",
 ];
 
-/// A class as its items are met, one after the other.
+/// A class that is built item by item.
 #[derive(Debug, Default)]
 pub(super) struct Class {
     items: String,
 }
 
 impl Class {
-    /// All characters from the first to the last one. Surrogates, which no text holds, are left out.
+    /// Adds all characters of a range. Surrogates are skipped, because texts cannot contain them.
     pub(super) fn range(&mut self, first: u32, last: u32) {
         for (first, last) in [(first, last.min(0xD7FF)), (first.max(0xE000), last)] {
             if first <= last {
@@ -27,11 +27,11 @@ impl Class {
         }
     }
 
-    /// Adds the class of `\d`, `\s`, `\w` or, for the letter in upper case, everything else; false for other letters.
+    /// Adds the class of `\d`, `\s`, `\w` or, for an upper-case letter, its complement; false for other letters.
     pub(super) fn perl(&mut self, letter: char) -> bool {
         let items = match letter.to_ascii_lowercase() {
             'd' => "0-9",
-            // Rust's `\s` also holds the vertical tab.
+            // Rust's `\s` also contains the vertical tab.
             's' => r"\t\n\x{C}\r\x{20}",
             'w' => "0-9A-Za-z_",
             _ => return false,
@@ -50,15 +50,15 @@ impl Class {
         is_known
     }
 
-    /// Adds the class that Go has under a name of Unicode, or everything else; false if there is none.
+    /// Adds Go's class for the name of a Unicode category or script, or its complement; false if the name is unknown.
     pub(super) fn unicode(&mut self, name: &str, negated: bool) -> bool {
-        // Go leaves separators out of names, and therefore finds no script whose name has one.
+        // Go ignores separators in names, and therefore finds no script with a separator in its name.
         let separator = |c: char| matches!(c, '_' | '-' | ' ');
         let plain = name.replace(separator, "").to_ascii_lowercase();
         if !plain.chars().all(|c| c.is_ascii_alphanumeric()) {
             return false;
         }
-        // Go's strings may hold surrogates, and the texts of JSON cannot.
+        // Go's strings may contain surrogates, but texts from JSON cannot.
         if matches!(plain.as_str(), "cs" | "surrogate") {
             if negated {
                 self.range(0, u32::from(char::MAX));

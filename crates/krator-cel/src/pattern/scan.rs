@@ -1,4 +1,4 @@
-//! The signs of a pattern: what stands at the beginning of a text, and what follows it.
+//! Scans a pattern: each function parses the start of a text, and returns the rest.
 
 use super::PatternError;
 use super::class::Class;
@@ -10,7 +10,7 @@ pub(super) fn error(reason: &'static str, part: &str) -> PatternError {
     }
 }
 
-/// The part of `from` that is not in its rest.
+/// The part of `from` before its suffix `rest`.
 pub(super) fn consumed<'a>(from: &'a str, rest: &str) -> &'a str {
     &from[..from.len() - rest.len()]
 }
@@ -20,7 +20,7 @@ pub(super) fn split_first(text: &str) -> Option<(char, &str)> {
     chars.next().map(|c| (c, chars.as_str()))
 }
 
-/// `{2}`, `{2,}` or `{2,5}` at the beginning of the text: the least and the greatest count, and what follows.
+/// Parses `{2}`, `{2,}` or `{2,5}` at the start of the text: the smallest and the largest count, and the rest.
 pub(super) fn repetition(text: &str) -> Option<(u64, Option<u64>, &str)> {
     let (min, rest) = integer(text.strip_prefix('{')?)?;
     let (max, rest) = match rest.strip_prefix(',') {
@@ -31,7 +31,7 @@ pub(super) fn repetition(text: &str) -> Option<(u64, Option<u64>, &str)> {
     Some((min, max, rest.strip_prefix('}')?))
 }
 
-/// A decimal number without leading zeros; one that is far too large is the largest number.
+/// A decimal number without leading zeros, which saturates, and the rest.
 fn integer(text: &str) -> Option<(u64, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
@@ -41,12 +41,12 @@ fn integer(text: &str) -> Option<(u64, &str)> {
     Some((digits.parse().unwrap_or(u64::MAX), rest))
 }
 
-/// A class of Unicode such as `\pL`, `\p{Greek}` or `\P{^Lu}`, and what follows it.
+/// Parses a Unicode class such as `\pL`, `\p{Greek}` or `\P{^Lu}`, and returns the rest.
 pub(super) fn unicode_class<'a>(text: &'a str, class: &mut Class) -> Result<&'a str, PatternError> {
     let mut negated = text.starts_with(r"\P");
     let rest = &text[2..];
     let (mut name, after) = match split_first(rest) {
-        // Go's parser returns an empty character here and then finds no such class.
+        // Go's parser reads an empty character here, and then finds no such class.
         None => return Err(error("invalid character class range", text)),
         Some(('{', rest)) => match rest.split_once('}') {
             Some(found) => found,
@@ -72,7 +72,7 @@ pub(super) fn class_char<'a>(text: &'a str, whole: &str) -> Result<(u32, &'a str
     }
 }
 
-/// The character that an escape stands for, and what follows.
+/// The character of an escape, and the rest.
 pub(super) fn escaped_char(text: &str) -> Result<(u32, &str), PatternError> {
     let Some((c, mut rest)) = split_first(&text[1..]) else {
         return Err(error("trailing backslash at end of expression", ""));
@@ -109,7 +109,7 @@ pub(super) fn escaped_char(text: &str) -> Result<(u32, &str), PatternError> {
     }
 }
 
-/// Reads the digits after `\x`: two, or any number of them in braces.
+/// Parses the digits after `\x`: two, or any number of them in braces.
 fn hexadecimal(text: &str) -> (Option<u32>, &str) {
     let Some((first, mut rest)) = split_first(text) else {
         return (None, text);

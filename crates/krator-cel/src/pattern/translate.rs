@@ -1,8 +1,8 @@
-//! Writes a pattern of Go's `regexp/syntax`, with the flags of Perl, in the grammar of Rust's `regex`.
+//! Translates a pattern of Go's `regexp/syntax`, with the flags of Perl, to the grammar of Rust's `regex`.
 //!
-//! Most of a pattern means the same in both and is copied. Escapes, classes and flags are written anew. Mistakes are found
-//! in the order of Go's parser and reported in its words. Of Go's limits, those on repetitions and on nested groups are
-//! kept; the one on the size of the compiled pattern is not.
+//! Most of a pattern has the same meaning in both and is copied. Escapes, classes and flags are translated. Errors are
+//! found in the order of Go's parser and have its messages. Of Go's limits, those on repetitions and on nested groups
+//! are kept, but not that on the size of the compiled pattern.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use super::PatternError;
 use super::class::Class;
 use super::scan::{class_char, consumed, error, escaped_char, repetition, split_first, unicode_class};
 
-/// The highest count of a repetition, and the highest product of counts within each other.
+/// The largest count of a repetition, and the largest product of nested counts.
 const MAX_REPETITIONS: u64 = 1000;
-/// Go's limit on the height of the tree, in which each capturing group and the operand of the innermost one count.
+/// Go's limit on the height of the tree, in which each capturing group and the innermost operand count.
 const MAX_CAPTURES: usize = 999;
 
 pub(super) fn translate(pattern: &str) -> Result<String, PatternError> {
@@ -29,17 +29,17 @@ pub(super) fn translate(pattern: &str) -> Result<String, PatternError> {
 /// An open group.
 struct Group {
     captures: bool,
-    /// The repetitions of the group around it.
+    /// The repetitions of the outer group.
     outer: u64,
 }
 
-/// The part before the current place, as a repetition operator sees it.
+/// The part before the current position, to which a repetition operator applies.
 #[derive(Clone, Copy)]
 enum Operand<'a> {
     Missing,
     /// A part with its product of repetitions.
     Part(u64),
-    /// A part with a repetition operator, which begins this text.
+    /// A part with a repetition operator, at which this text starts.
     Repeated(u64, &'a str),
 }
 
@@ -47,7 +47,7 @@ struct Translator<'a> {
     whole: &'a str,
     rust: String,
     groups: Vec<Group>,
-    /// The highest product of repetitions in the current group, the operand left out.
+    /// The largest product of repetitions in the current group, without the operand.
     repetitions: u64,
     operand: Operand<'a>,
 }
@@ -105,7 +105,7 @@ impl<'a> Translator<'a> {
         self.settle(Operand::Part(1));
     }
 
-    /// Counts the operand in its group and puts another one in its place.
+    /// Adds the operand to the count of its group, and replaces it.
     fn settle(&mut self, next: Operand<'a>) {
         if let Operand::Part(repetitions) | Operand::Repeated(repetitions, _) = self.operand {
             self.repetitions = self.repetitions.max(repetitions);
@@ -136,7 +136,7 @@ impl<'a> Translator<'a> {
         Ok(())
     }
 
-    /// Repeats the operand; `(0, None)` stands for the operators that do not count.
+    /// Repeats the operand; `(0, None)` is used for the operators without counts.
     fn repeat(
         &mut self,
         operator: &'a str,
@@ -206,7 +206,7 @@ impl<'a> Translator<'a> {
         self.part(&class.write(false));
     }
 
-    /// Reads a part that begins with `(?`: a named group, flags, or a group that does not capture.
+    /// Parses a part that begins with `(?`: a named group, flags, or a group that does not capture.
     fn perl_group(&mut self, text: &'a str) -> Result<&'a str, PatternError> {
         let named = ["(?P<", "(?<"].iter().find_map(|open| text.strip_prefix(open));
         if let Some(name) = named.filter(|name| !name.is_empty()) {
@@ -217,11 +217,11 @@ impl<'a> Translator<'a> {
             if name.is_empty() || !name.chars().all(valid) {
                 return Err(error("invalid named capture", consumed(text, after)));
             }
-            // Rust refuses some names of Go, and nothing refers to them.
+            // The name is dropped: Rust refuses some names that Go accepts, and names are not used.
             self.open("(", true)?;
             return Ok(after);
         }
-        // In Go a flag may occur several times, and the last time counts.
+        // In Go a flag may occur several times, and the last occurrence is used.
         let mut flags = BTreeMap::new();
         let mut rest = &text[2..];
         let mut is_on = true;
@@ -229,7 +229,7 @@ impl<'a> Translator<'a> {
         while let Some((c, after)) = split_first(rest) {
             rest = after;
             match c {
-                // `U` only changes which of several matches is found.
+                // `U` only changes which of several matches is returned.
                 'U' => is_complete = true,
                 'i' | 'm' | 's' => {
                     flags.insert(c, is_on);
@@ -299,7 +299,7 @@ impl<'a> Translator<'a> {
     }
 }
 
-/// Flags in Rust's grammar, which allows each of them once.
+/// The flags in Rust's grammar, which allows each of them once.
 fn written(flags: &BTreeMap<char, bool>) -> String {
     let with = |value: bool| flags.iter().filter(move |(_, is_on)| **is_on == value);
     let on: String = with(true).map(|(flag, _)| flag).collect();

@@ -1,4 +1,5 @@
-//! The tree of what the parser returned. The parser expands only the oldest macros; the others are expanded here.
+//! Converts the result of the parser to a tree. The parser expands only the oldest macros; the others are expanded
+//! here.
 
 use cel::common::ast::{EntryExpr, Expr, IdedExpr, LiteralValue};
 
@@ -6,7 +7,7 @@ use super::macros;
 use super::tree::{Builder, Literal, Loop, MisusedMacro, Node, NodeKind};
 
 impl Builder {
-    /// The tree of what the parser returned.
+    /// Converts a parsed expression to a tree.
     pub(super) fn lower(&mut self, parsed: &IdedExpr) -> Result<Node, MisusedMacro> {
         let kind = match &parsed.expr {
             Expr::Unspecified => return Err(MisusedMacro("incomplete expression".to_string())),

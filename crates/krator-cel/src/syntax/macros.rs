@@ -1,4 +1,4 @@
-//! The macros that the parser does not expand: those of optional values, of loops with two variables, and `sortBy`.
+//! The macros that the parser does not expand: those for optional values, for loops with two variables, and `sortBy`.
 
 use super::tree::{Builder, Literal, Loop, MisusedMacro, Node, NodeKind};
 
@@ -6,7 +6,7 @@ const RESULT: &str = "@result";
 const UNUSED: &str = "#unused";
 const SORTED: &str = "@__sortBy_input__";
 
-/// A call, or what the macro of its name expands to.
+/// A call, or its expansion if it is a macro.
 pub(super) fn call(
     build: &mut Builder,
     function: &str,
@@ -71,7 +71,7 @@ fn two_variables(first: &Node, second: &Node) -> Result<(String, String), Misuse
     Ok((first, second))
 }
 
-/// `let variable = value in body`, which CEL has as a loop over nothing.
+/// `let variable = value in body`, which CEL represents as a loop over an empty list.
 fn bind(build: &mut Builder, name: &str, value: Node, body: Node) -> Node {
     let range = build.node(NodeKind::List(Vec::new()));
     let condition = literal(build, Literal::Bool(false));

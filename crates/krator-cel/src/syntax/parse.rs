@@ -1,4 +1,4 @@
-//! Parsing, by the crate `cel`, and what it says of expressions that cel-go would refuse.
+//! Parses expressions with the crate `cel`, and handles its differences from cel-go.
 
 use cel::parser::{ParseError, Parser};
 
@@ -7,26 +7,27 @@ use super::plain;
 use super::tokens::{self, Token, TokenKind};
 use super::tree::{Builder, Node};
 
-/// An expression that both cel-go and the parser here accept.
+/// An expression that both cel-go and this parser accept.
 #[derive(Debug)]
 pub(crate) struct Parsed {
     pub(crate) root: Node,
-    /// The number of its nodes.
+    /// The number of nodes.
     pub(crate) nodes: usize,
 }
 
 #[derive(Debug)]
 pub(crate) enum ParseOutcome {
     Parsed(Box<Parsed>),
-    /// cel-go refuses it, too; with the offset of the mistake, if it is known.
+    /// cel-go refuses the expression, too; with the offset of the mistake, if it is known.
     Refused(Mistake, Option<usize>),
-    /// The parser does not accept it, but cel-go may.
+    /// The parser refuses the expression, but cel-go may accept it.
     Unknown,
 }
 
-/// The parser recurses for each bracket. cel-go refuses more than 250 levels, which it counts otherwise.
+/// The limit of nesting, because the parser is recursive. cel-go refuses more than 250 levels, but counts them
+/// differently.
 const MAX_DEPTH: usize = 250;
-/// The tree of a chain of operators is as deep as the chain is long.
+/// The limit of tokens. The tree of a chain of operators is as deep as the chain is long.
 const MAX_TOKENS: usize = 3_000;
 
 /// Parses an expression.
@@ -66,7 +67,7 @@ pub(crate) fn parse(text: &str) -> ParseOutcome {
     }
 }
 
-/// A number that is too large. After a minus, one that is too large by one may be the smallest integer.
+/// A number that is out of range. After a minus sign, a number that is too large by one may be the smallest integer.
 fn out_of_range<'a>(text: &str, found: &'a [Token]) -> Option<&'a Token> {
     let of = |token: &Token| &text[token.place.clone()];
     let mut before = None;
@@ -76,14 +77,14 @@ fn out_of_range<'a>(text: &str, found: &'a [Token]) -> Option<&'a Token> {
     })
 }
 
-/// The depth of brackets and of signs before operands.
+/// The depth of nested brackets and conditional expressions.
 fn depth(text: &str, found: &[Token]) -> usize {
     let (mut depth, mut most) = (0_usize, 0);
     for token in found.iter().filter(|token| token.kind == TokenKind::Sign) {
         match &text[token.place.clone()] {
             "(" | "[" | "{" => depth += 1,
             ")" | "]" | "}" => depth = depth.saturating_sub(1),
-            // The branches of conditional expressions nest, too, and end where the brackets around them do.
+            // The branches of conditional expressions also nest. They end at the closing bracket.
             "?" => depth += 1,
             _ => {}
         }
@@ -92,7 +93,7 @@ fn depth(text: &str, found: &[Token]) -> usize {
     most
 }
 
-/// Whether a name is written `.name`: the parser loses the dot, which makes the name one of the outermost scope.
+/// Whether a name has a leading dot, as in `.name`. The parser drops the dot, which refers to the outermost scope.
 fn has_leading_dot(text: &str, found: &[Token]) -> bool {
     let is_dot = |token: &Token| &text[token.place.clone()] == ".";
     let ends_operand = |token: &Token| match token.kind {
@@ -106,7 +107,7 @@ fn has_leading_dot(text: &str, found: &[Token]) -> bool {
             .any(|pair| is_dot(&pair[1]) && !ends_operand(&pair[0]))
 }
 
-/// The parser expands `existsOne` with one variable, which the API server does not know.
+/// A use of the macro `existsOne` with one variable, which the parser expands, but the API server does not have.
 fn macro_of_another_version<'a>(text: &str, found: &'a [Token]) -> Option<&'a Token> {
     let sign = |at: usize| found.get(at).map(|token| &text[token.place.clone()]);
     (1..found.len())
@@ -157,7 +158,7 @@ fn judge(text: &str, found: &[Token], errors: &[ParseError], has_places: bool) -
     }
 }
 
-/// The offset of a line and column, both counted from one.
+/// The offset of a line and a column, both of which start at one.
 fn offset_of(text: &str, (line, column): (isize, isize)) -> Option<usize> {
     let (line, column) = (usize::try_from(line).ok()?, usize::try_from(column).ok()?);
     let before: usize = text

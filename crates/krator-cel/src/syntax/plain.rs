@@ -1,9 +1,9 @@
-//! Rewrites what the parser reads otherwise than cel-go into what both read alike: texts with escapes, raw and triple
-//! quotes, and doubled signs before an operand.
+//! Rewrites parts that the parser and cel-go read differently into an equivalent form that both read alike: strings
+//! with escapes, raw and triple-quoted strings, and repeated signs before an operand.
 
 use super::tokens::{Token, TokenKind};
 
-/// The expression for the parser, and whether its places are still those of the original.
+/// The expression for the parser, and whether offsets in it are those of the original.
 pub(super) fn rewrite(text: &str, found: &[Token]) -> (String, bool) {
     let mut plain = text.to_string();
     let mut same_places = true;
@@ -24,7 +24,7 @@ pub(super) fn rewrite(text: &str, found: &[Token]) -> (String, bool) {
     (plain, same_places)
 }
 
-/// Whether a sign before an operand cancels with another one: the parser takes `!!a` for `!a`.
+/// Whether a sign before an operand cancels with another one: the parser reads `!!a` as `!a`.
 fn is_doubled(text: &str, found: &[Token], at: usize) -> bool {
     let sign = |at: usize| &text[found[at].place.clone()];
     let this = sign(at);
@@ -41,7 +41,7 @@ fn is_doubled(text: &str, found: &[Token], at: usize) -> bool {
             TokenKind::Name => sign(first - 1) != "in",
             _ => true,
         };
-    // After an operand, the first one is a subtraction.
+    // After an operand, the first minus is a subtraction.
     let (signs, index) = match (this == "-" && after_operand, before) {
         (true, 0) => return false,
         (true, before) => (before + after, before - 1),
@@ -50,7 +50,7 @@ fn is_doubled(text: &str, found: &[Token], at: usize) -> bool {
     index < signs - signs % 2
 }
 
-/// A text or bytes literal that the parser reads as cel-go reads the given one.
+/// A string or bytes literal that the parser reads like cel-go reads the given one.
 fn plain_literal(literal: &str) -> Option<String> {
     let body = literal.trim_start_matches(['r', 'R', 'b', 'B']);
     let prefix = &literal[..literal.len() - body.len()];
@@ -91,11 +91,11 @@ fn hex(byte: u8) -> String {
 
 enum Unit {
     Char(char),
-    /// In bytes, an escape is one byte, not a character.
+    /// In bytes, an escape denotes one byte, not a character.
     Byte(u8),
 }
 
-/// The value between the quotes, or `None` if an escape is wrong.
+/// The value between the quotes, or `None` if an escape is invalid.
 fn unescape(inner: &str, raw: bool, is_bytes: bool) -> Option<Vec<Unit>> {
     let mut value = Vec::new();
     let mut characters = inner.chars();

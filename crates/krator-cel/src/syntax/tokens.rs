@@ -1,5 +1,4 @@
-//! The tokens of an expression: where its names are, and whether its literals are ones that cel-go and the parser read
-//! alike.
+//! The tokens of an expression, which are used to locate names and to check literals.
 
 use std::ops::Range;
 
@@ -7,9 +6,9 @@ use std::ops::Range;
 pub(crate) enum TokenKind {
     Name,
     Number,
-    /// A text or bytes.
+    /// A string or bytes literal.
     Text,
-    /// An operator or bracket, or a character that CEL does not have.
+    /// An operator or bracket, or a character that is not in the syntax of CEL.
     Sign,
 }
 
@@ -104,7 +103,7 @@ fn quoted(text: &[u8], quote: u8, raw: bool) -> usize {
     text.len()
 }
 
-/// Whether cel-go certainly refuses a number.
+/// Whether cel-go certainly refuses a number as out of range.
 pub(crate) fn is_out_of_range(number: &str, negative: bool) -> bool {
     let is_hex = number.starts_with("0x");
     if !is_hex && number.contains(['.', 'e', 'E']) {

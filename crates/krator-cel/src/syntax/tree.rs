@@ -1,9 +1,9 @@
-//! The tree of an expression whose macros are expanded, as cel-go has it.
+//! The tree of an expression with expanded macros, as in cel-go.
 
-/// A part of an expression.
+/// A node of an expression.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
-    /// Counts the nodes of the tree; what the type checker finds out about a node has this index.
+    /// The number of the node, which is the index of the results of the type checker.
     pub(crate) id: usize,
     pub(crate) kind: NodeKind,
 }
@@ -12,7 +12,7 @@ pub(crate) struct Node {
 pub(crate) enum NodeKind {
     Literal(Literal),
     Ident(String),
-    /// A field of the operand, or with `test` whether there is one.
+    /// A field of the operand or, with `test`, whether the field exists.
     Select {
         operand: Box<Node>,
         field: String,
@@ -23,9 +23,9 @@ pub(crate) enum NodeKind {
         target: Option<Box<Node>>,
         arguments: Vec<Node>,
     },
-    /// Elements, each with whether it is written `?element`.
+    /// Elements, each with whether it is optional, as in `?element`.
     List(Vec<(Node, bool)>),
-    /// Keys and values, each with whether it is written `?key: value`.
+    /// Keys and values, each with whether the entry is optional, as in `?key: value`.
     Map(Vec<(Node, Node, bool)>),
     /// A message of the named type.
     Message(String, Vec<Node>),
@@ -43,7 +43,7 @@ pub(crate) enum Literal {
     Null,
 }
 
-/// A fold over a list or map: the expansion of macros such as `all`.
+/// A fold over a list or map, to which macros such as `all` are expanded.
 #[derive(Debug, Clone)]
 pub(crate) struct Loop {
     pub(crate) range: Node,
@@ -56,13 +56,13 @@ pub(crate) struct Loop {
     pub(crate) result: Node,
 }
 
-/// Makes nodes, and counts them.
+/// Creates and numbers nodes.
 #[derive(Debug, Default)]
 pub(crate) struct Builder {
     pub(crate) nodes: usize,
 }
 
-/// Why a macro cannot be expanded.
+/// The reason why a macro cannot be expanded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MisusedMacro(pub(crate) String);
 
@@ -73,7 +73,7 @@ impl Builder {
         Node { id, kind }
     }
 
-    /// A copy of a node and all below it, with numbers of their own.
+    /// A copy of a node and its descendants, with new numbers.
     pub(crate) fn copy(&mut self, node: &Node) -> Node {
         let mut copy = node.clone();
         self.renumber(&mut copy);
@@ -118,7 +118,7 @@ impl NodeKind {
 }
 
 impl Node {
-    /// The parts of this node, in no particular order.
+    /// The children of this node, in no particular order.
     pub(crate) fn children(&self) -> Vec<&Node> {
         match &self.kind {
             NodeKind::Literal(_) | NodeKind::Ident(_) => Vec::new(),
@@ -139,7 +139,7 @@ impl Node {
         }
     }
 
-    /// Calls a function with this node and all below it.
+    /// Calls a function with this node and its descendants.
     pub(crate) fn visit<'a>(&'a self, visit: &mut dyn FnMut(&'a Node)) {
         visit(self);
         for child in self.children() {
@@ -147,7 +147,7 @@ impl Node {
         }
     }
 
-    /// The name that a chain of selections such as `a.b.c` may stand for.
+    /// The qualified name that a chain of selections such as `a.b.c` may denote.
     pub(crate) fn qualified_name(&self) -> Option<String> {
         match &self.kind {
             NodeKind::Ident(name) => Some(name.clone()),

@@ -1,4 +1,4 @@
-//! Defaults by the CEL rules of their schema.
+//! Checks defaults against the CEL rules of their schema.
 
 use serde_json::Value as Json;
 
@@ -6,9 +6,9 @@ use super::field_path;
 use crate::cel::{self, Outcome};
 use crate::{Items, Path, Problem, ProblemKind, Rule, Schema, Segment};
 
-/// The rules of a schema that its default breaks. A rule that cannot be decided is taken to hold.
+/// The rules of a schema that its default violates. A rule that cannot be evaluated counts as satisfied.
 ///
-/// The API server judges a default as an update that changes nothing, so `oldSelf` is the default, too.
+/// The API server evaluates a default like an update without changes, so `oldSelf` is the default, too.
 pub(super) fn broken(schema: &Schema, default: &Json, path: &Path) -> Vec<Problem> {
     cel::evaluate(schema, &Path::root(), default, Some(default))
         .into_iter()
@@ -38,7 +38,7 @@ fn kind(rule: &Rule) -> ProblemKind {
     }
 }
 
-/// The rule at a path in a schema, and the part of the schema that it is in.
+/// The rule at a path in a schema, and the subschema that contains it.
 fn rule_at<'a>(mut schema: &'a Schema, mut path: &[Segment]) -> Option<(&'a Schema, &'a Rule)> {
     loop {
         let Segment::Field(keyword) = path.first()? else {

@@ -1,4 +1,4 @@
-//! Whether the defaults of a schema are values that it allows, after `pkg/apiserver/schema/defaulting`.
+//! Validates the defaults of a schema against the schema, after `pkg/apiserver/schema/defaulting`.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -21,7 +21,7 @@ pub(super) fn validate(schema: &Schema, path: &Path) -> Vec<Problem> {
     defaults.problems
 }
 
-/// The object that a default is part of, and the way from it to the default.
+/// The object that contains a default, and the steps from the object to the default.
 #[derive(Clone)]
 struct Object<'a> {
     schema: &'a Schema,
@@ -41,7 +41,8 @@ impl Object<'_> {
         object
     }
 
-    /// A complete object that has nothing but the value; `None` if the value had to be the object and is none.
+    /// An object with only the value, `kind` and `apiVersion`; `None` if the value would be the object itself and is
+    /// none.
     fn around(&self, value: &Json) -> Option<Json> {
         let mut value = value.clone();
         for step in self.steps.iter().rev() {
@@ -95,7 +96,7 @@ impl Defaults {
             };
             self.problems.extend(problems);
         }
-        // Values of maps cannot be filled in, so that their defaults are never looked at.
+        // The API server never applies defaults to values of maps, so their defaults are not validated.
         if let Some(item) = schema.item() {
             self.validate(
                 item,
@@ -148,7 +149,7 @@ impl Defaults {
         problems
     }
 
-    /// The default of a part of the metadata is judged with an object around it.
+    /// A default inside the metadata is validated with an object around it.
     fn validate_meta(
         &mut self,
         schema: &Schema,
@@ -173,7 +174,7 @@ impl Defaults {
         }
     }
 
-    /// The default by the schema that it is in, and then by its rules.
+    /// Validates the default against its schema, and then against the rules of the schema.
     fn validate_alone(&mut self, schema: &Schema, value: &Json, path: &Path) -> Vec<Problem> {
         let problems = self.validator.validate(schema, value, path);
         if problems.is_empty() {

@@ -1,4 +1,5 @@
-//! The parts of a definition around its schema: names, scope, versions, subresources, columns and selectable fields.
+//! Validates the parts of a definition around its schema: names, scope, versions, subresources, columns and selectable
+//! fields.
 
 use std::collections::BTreeSet;
 
@@ -11,17 +12,18 @@ use crate::{Path, Problem, ProblemKind, Schema};
 
 const SELECTABLE_FIELDS: usize = 8;
 
-/// Why the API server would refuse to create a CRD with this `spec`. The name of the CRD is what it has to be, and it has no
-/// annotations. The CEL rules themselves are not looked at, but the defaults have to keep to them.
+/// The reasons why the API server would refuse to create a CRD with this `spec`. The CRD is assumed to have the
+/// required name, and no annotations except `approval`. The CEL rules themselves are not checked, but the defaults are
+/// checked against them.
 ///
-/// The paths are those that the API server prints. It moves what all versions have in common up to the `spec` before it
-/// looks at it, so the schema of a definition with one version is at `spec.validation.openAPIV3Schema`, and its
+/// Paths are those that the API server prints. Before validation, it moves the parts that all versions share to the
+/// `spec`. So the schema of a definition with a single version is at `spec.validation.openAPIV3Schema`, and its
 /// subresources, columns and selectable fields are at `spec.subresources`, `spec.additionalPrinterColumns` and
-/// `spec.selectableFields`. What versions do not have in common is at `spec.versions[0].schema.openAPIV3Schema` and so on.
-/// Two things differ from what is printed: a name with dots in it, such as `openAPIV3Schema.type`, is a field for each of
-/// its parts here, and items of a list in a default follow without a dot, as in `default[0]` for `default.[0]`.
+/// `spec.selectableFields`. Parts that differ between versions are at `spec.versions[0].schema.openAPIV3Schema` and so
+/// on. There are two differences from the printed paths: a name with dots, such as `openAPIV3Schema.type`, is split
+/// into fields here, and indexes in a default have no dot before them, as in `default[0]` for `default.[0]`.
 ///
-/// `approval` is the annotation `api-approved.kubernetes.io`, without which groups of Kubernetes itself are refused.
+/// `approval` is the annotation `api-approved.kubernetes.io`, which is required for groups of Kubernetes itself.
 pub fn validate_definition(definition: &Definition, approval: Option<&str>) -> Vec<Problem> {
     let mut found = Problems::default();
     let root = Path::root();
@@ -33,13 +35,13 @@ pub fn validate_definition(definition: &Definition, approval: Option<&str>) -> V
     found.0
 }
 
-/// Whether the API server takes the text as an approval of an API in a group of Kubernetes: a URL, or a text that begins
-/// with `unapproved`.
+/// Whether the API server accepts a text as the approval of an API in a group of Kubernetes: a URL, or a text that
+/// begins with `unapproved`.
 pub fn is_approval(text: &str) -> bool {
     text.starts_with("unapproved") || formats::is_url_with_host(text)
 }
 
-/// A definition in the API server's own form.
+/// A definition in the internal form of the API server.
 struct Moved<'a> {
     definition: &'a Definition,
     names: Names,
@@ -47,7 +49,7 @@ struct Moved<'a> {
     common: VersionParts<'a>,
 }
 
-/// The parts of a version, or those that all versions have in common.
+/// The parts of a version, or the parts that all versions share.
 #[derive(Default)]
 struct VersionParts<'a> {
     schema: Option<Option<&'a Schema>>,
@@ -118,7 +120,7 @@ impl Problems {
         self.add(path, ProblemKind::Invalid, detail);
     }
 
-    /// One problem for all that is wrong with a name.
+    /// Reports all errors of a name as one problem.
     fn name(&mut self, path: &Path, wrong: Vec<String>) {
         if !wrong.is_empty() {
             self.invalid(path, wrong.join(","));
@@ -206,7 +208,7 @@ impl Problems {
         if versions.iter().filter(|version| version.storage).count() != 1 {
             self.invalid(&path, "must have exactly one version marked as storage version");
         }
-        // The server takes the first storage version for the stored one.
+        // The server uses the first storage version as the stored version.
         let status = Path::root().field("status").field("storedVersions");
         let mut stored = versions
             .iter()
@@ -240,7 +242,8 @@ impl Problems {
         }
     }
 
-    /// Validates the parts of a version, or of all of them: the schema, and the paths of its fields.
+    /// Validates the parts of a version, or the shared parts: the schema, the subresources, the columns and the
+    /// selectable fields.
     fn part(&mut self, part: &VersionParts<'_>, path: &Path, schema_path: &Path, status: bool) {
         if let Some(schema) = part.schema.flatten() {
             let path = schema_path.field("openAPIV3Schema");

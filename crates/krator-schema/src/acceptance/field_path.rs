@@ -3,8 +3,8 @@
 use crate::schema::Properties;
 use crate::{Path, Schema};
 
-/// Follows a path such as `.spec.tls['secret.name']` through a schema. The schema of what is there is `None` where any value
-/// may be.
+/// Follows a path such as `.spec.tls['secret.name']` through a schema. The schema in the result is `None` if any value
+/// is allowed there.
 pub(crate) fn resolve<'a>(
     path: &str,
     schema: &'a Schema,
@@ -62,7 +62,7 @@ pub(crate) fn resolve<'a>(
     Ok((found, here))
 }
 
-/// A delimiter, a quoted text, or what is up to the next delimiter.
+/// The next token: a delimiter, a quoted text, or the text up to the next delimiter.
 fn next_token(text: &str) -> Option<(&str, &str)> {
     if text.is_empty() {
         return None;
@@ -99,7 +99,7 @@ fn unescape(text: &str) -> Result<String, String> {
             Some('v') => '\u{b}',
             Some(c @ ('\'' | '\\')) => c,
             Some(c) => return Err(format!("invalid string literal: invalid escape char \\{c}")),
-            // A backslash at the end is no escape.
+            // A trailing backslash is not an escape.
             None => '\\',
         });
     }

@@ -1,4 +1,4 @@
-//! Which keywords a schema may have and which values they may have, whether or not it is structural: the function
+//! Validates keywords and their values, whether or not the schema is structural: the function
 //! `ValidateCustomResourceDefinitionOpenAPISchema`.
 
 use serde_json::Value as Json;
@@ -8,7 +8,7 @@ use super::{field_path, structural};
 use crate::schema::{Items, Properties};
 use crate::{Path, Problem, ProblemKind, Rule, Schema};
 
-/// The keywords that a schema may not have at its root.
+/// Validates the keywords at the root of a schema.
 pub(super) fn validate_root(schema: &Schema, path: &Path) -> Option<Problem> {
     (schema.nullable == Some(true)).then(|| {
         Problem::new(
@@ -19,11 +19,11 @@ pub(super) fn validate_root(schema: &Schema, path: &Path) -> Option<Problem> {
     })
 }
 
-/// With a status subresource, the status is validated by its own part of the schema alone, so that nothing else may be said
-/// at the root.
+/// With a status subresource, the status is validated only by its own subschema, so most keywords are forbidden at the
+/// root.
 pub(super) fn validate_root_with_status(schema: &Schema, path: &Path) -> Option<Problem> {
     let text = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
-    // Only the first problem is reported; these are before the type.
+    // Only the first problem is reported; these keywords are checked before the type.
     let forbidden = text(&schema.id) || text(&schema.schema) || schema.reference.is_some();
     if !forbidden && text(&schema.type_) && schema.type_.as_deref() != Some("object") {
         return Some(Problem::new(
@@ -75,13 +75,13 @@ pub(super) fn validate(schema: &Schema, path: &Path) -> Vec<Problem> {
     found.0
 }
 
-/// The place of a schema within another one.
+/// The context of a schema inside another one.
 #[derive(Debug, Clone, Default)]
 struct Place {
     root: bool,
-    /// It is about the `apiVersion`, `kind` or `metadata` of an object.
+    /// Whether the schema is inside `apiVersion`, `kind` or `metadata` of an object.
     in_meta: bool,
-    /// Why there may be no default.
+    /// The reason why a default is forbidden.
     no_default: Option<String>,
 }
 
@@ -234,7 +234,7 @@ impl Problems {
         }
     }
 
-    /// Validates a rule without reading its CEL.
+    /// Validates a rule without compiling its CEL.
     fn rule(&mut self, rule: &Rule, schema: &Schema, path: &Path) {
         let line_breaks = |text: &str| text.contains(['\n', '\r']);
         let expression = trim(&rule.rule);
@@ -299,7 +299,7 @@ impl Problems {
     }
 }
 
-/// Without spaces at both ends, as Go trims them.
+/// Removes white space at both ends, like Go.
 fn trim(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace())
 }

@@ -1,4 +1,4 @@
-//! The problems found so far, which each part of the acceptance adds to with methods of its own.
+//! Collects problems. Each module of the acceptance adds methods for its checks.
 
 use crate::{Path, Problem, ProblemKind};
 

@@ -1,8 +1,8 @@
-//! How large a definition is where it is stored.
+//! The size of a definition in storage.
 //!
-//! The API server accepts requests of 3 MiB, and etcd stores 1.5 MiB: a larger definition is answered with `etcdserver:
-//! request is too large`. Definitions are stored as protocol buffers, in which a field without any keyword needs more
-//! room than in JSON, and a description about as much.
+//! The API server accepts requests of 3 MiB, but etcd stores only 1.5 MiB: a larger definition is refused with
+//! `etcdserver: request is too large`. Definitions are stored as protocol buffers, in which a field without keywords is
+//! larger than in JSON, and a description has about the same size.
 
 use serde_json::Value as Json;
 
@@ -11,8 +11,8 @@ use crate::{Definition, Path, Problem, ProblemKind, Rule, Schema};
 
 /// The largest object that etcd stores by default.
 const STORED: usize = 3 << 19;
-/// Room for what is stored beside the schemas: names, columns, metadata, and the status that the API server still has to
-/// write for the definition to be of use.
+/// Reserved for data beside the schemas: names, columns, metadata, and the status that the API server has to write
+/// before the definition is usable.
 const ROOM: usize = 4 << 10;
 
 pub(super) fn validate(definition: &Definition, path: &Path) -> Option<Problem> {
@@ -33,7 +33,7 @@ pub(super) fn validate(definition: &Definition, path: &Path) -> Option<Problem> 
     })
 }
 
-/// The size of a schema as a message of protocol buffers. Texts and flags are written even if they are empty.
+/// The size of a schema as a protocol buffer message. Texts and flags are encoded even if they are empty.
 fn stored(schema: &Schema) -> usize {
     let text = |text: &Option<String>| field(1, text.as_ref().map_or(0, String::len));
     let texts = [
@@ -122,7 +122,7 @@ fn stored_rule(rule: &Rule) -> usize {
         + rule.optional_old_self.map_or(0, |_| 2)
 }
 
-/// A value is stored as its JSON.
+/// The size of a value, which is stored as JSON.
 fn raw(value: &Json) -> usize {
     if value.is_null() {
         0
@@ -131,7 +131,7 @@ fn raw(value: &Json) -> usize {
     }
 }
 
-/// A field with its tag and its length before it.
+/// The size of a field with its tag and its length prefix.
 fn field(tag: usize, length: usize) -> usize {
     tag + varint(length as u64) + length
 }
@@ -147,7 +147,7 @@ mod tests {
 
     use super::*;
 
-    /// The sizes are those that the API server's own types have.
+    /// The expected sizes are those of the API server's own types.
     #[test]
     fn schemas_are_as_large_as_in_the_api_server() {
         for (schema, size) in [

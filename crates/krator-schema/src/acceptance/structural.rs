@@ -1,10 +1,10 @@
-//! Whether a schema is structural, after `pkg/apiserver/schema`.
+//! Validates that a schema is structural, after `pkg/apiserver/schema`.
 
 use super::problems::Problems;
 use crate::schema::{Items, Properties};
 use crate::{Path, Pattern, Problem, ProblemKind, Schema};
 
-/// Why a schema cannot be a structural one at all: it has a keyword that those do not have.
+/// The reason why a schema cannot be structural, if it has a keyword that structural schemas lack.
 pub(crate) fn unsupported(schema: &Schema) -> Option<String> {
     let text = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
     let keyword = if text(&schema.id) {
@@ -57,7 +57,7 @@ enum Level {
     Field,
 }
 
-/// Why a schema is not structural.
+/// The reasons why a schema is not structural.
 pub(crate) fn validate(schema: &Schema, path: &Path) -> Vec<Problem> {
     let mut found = Problems::default();
     found.invariants(schema, Level::Root, path);
@@ -142,7 +142,7 @@ impl Problems {
         }
     }
 
-    /// Validates schemas of objects of Kubernetes: the root, and the objects within it.
+    /// Validates schemas of Kubernetes objects: the root, and embedded resources.
     fn object(&mut self, schema: &Schema, level: Level, path: &Path) {
         let embedded = schema.is_embedded();
         if embedded && schema.additional_properties.is_some() {
@@ -192,7 +192,7 @@ impl Problems {
         }
     }
 
-    /// The keywords that validate values: those in junctors may not say what the values are.
+    /// Validates value validations. Inside junctors, schemas must not declare types or other structure.
     fn value_validation(&mut self, schema: &Schema, skip_any_of: bool, skip_first_any_of: bool, path: &Path) {
         if !skip_any_of {
             for (index, part) in schema.any_of.iter().flatten().enumerate() {
@@ -271,7 +271,7 @@ impl Problems {
         }
     }
 
-    /// Properties in `allOf`, `anyOf`, `oneOf` and `not` have to be declared outside of them, too.
+    /// Properties in `allOf`, `anyOf`, `oneOf` and `not` must also be declared outside of them.
     fn completeness(&mut self, schema: &Schema, declared: Option<&Schema>, at: &Path, path: &Path) {
         if let Some(not) = &schema.not {
             self.nested_completeness(not, declared, at, &path.field("not"));
@@ -308,7 +308,7 @@ impl Problems {
     }
 }
 
-/// `anyOf` of exactly the types that an `x-kubernetes-int-or-string` may have.
+/// Whether an `anyOf` consists of exactly the types of an `x-kubernetes-int-or-string`.
 fn is_int_or_string(any_of: Option<&[Schema]>) -> bool {
     let is = |schema: &Schema, type_: &str| {
         let mut rest = schema.clone();
@@ -328,7 +328,7 @@ fn only_restricts_names(metadata: &Schema) -> bool {
         && is_empty(rest)
 }
 
-/// Whether a schema says nothing: what is set has the value that it has without being set.
+/// Whether a schema is empty: each keyword is absent or has its default.
 fn is_empty(mut schema: Schema) -> bool {
     for flag in [
         &mut schema.nullable,

@@ -1,11 +1,11 @@
-//! Definitions that the API server refuses, with what it says.
+//! Definitions that the API server refuses, with its errors.
 
 use serde_json::{Value as Json, json};
 
 use super::{is_approval, validate_definition};
 use crate::Definition;
 
-/// The places of the problems of a definition whose `spec` has one field.
+/// The paths of the problems of a definition whose `spec` has one field.
 fn problems(field: Json) -> Vec<String> {
     let definition = json!({
         "group": "animals.com",

@@ -10,12 +10,12 @@ use super::place::Place;
 use super::rules;
 use super::schema_types::MAX_REQUEST;
 
-/// The highest cost of one expression, over all values that it judges.
+/// The highest cost of one expression, over all values to which it applies.
 const EXPRESSION_LIMIT: u64 = 10_000_000;
-/// The highest cost of all expressions of a schema together.
+/// The highest total cost of all expressions of a schema.
 const TOTAL_LIMIT: u64 = 100_000_000;
 
-/// The costs of all rules of a schema, and last their total.
+/// The costs of all rules of a schema, and finally their total.
 pub(super) fn costs(root: &Schema, root_path: &Path) -> Vec<CostEstimate> {
     let mut estimates = Vec::new();
     let mut places = vec![Place::root(root, root_path)];
@@ -28,7 +28,7 @@ pub(super) fn costs(root: &Schema, root_path: &Path) -> Vec<CostEstimate> {
     let total = estimates
         .iter()
         .fold(0_u64, |total, estimate| total.saturating_add(estimate.cost));
-    // Only bounds for the parts that contribute most would help.
+    // Only bounds for the largest contributions would help.
     let contributing = estimates
         .iter()
         .filter(|estimate| estimate.cost >= TOTAL_LIMIT / 100);
@@ -90,7 +90,7 @@ fn estimate(compiled: &Ast, declared: &DeclType, place: &Place<'_>, path: Path) 
         |as_if_bounded: Option<&Path>| compiled.estimate_cost(declared, &place.path, as_if_bounded);
     let estimate = cost_with(None);
     let cost = estimate.max;
-    // Only parts whose bound would make a difference are worth naming.
+    // Only parts whose bounds would reduce the cost by more than a tenth are listed.
     let matters = |part: &Path| cost_with(Some(part)).max < cost - cost / 10;
     CostEstimate {
         path,

@@ -14,10 +14,10 @@ use super::place::{Below, Place};
 use super::rules;
 use super::{Outcome, RuleOutcome};
 
-/// The deepest recursion of evaluation on the stack of the caller.
+/// The deepest recursion of an evaluation that does not need a larger stack.
 const SHALLOW: usize = 50;
 
-/// The rules of a schema, compiled.
+/// The compiled rules of a schema.
 pub struct Rules {
     root: Option<CompiledPlace>,
     is_shallow: bool,
@@ -32,7 +32,8 @@ impl fmt::Debug for Rules {
 }
 
 impl Rules {
-    /// Compiles the rules of a schema: that of a whole object, `openAPIV3Schema`. Its path begins those of the rules.
+    /// Compiles the rules of a schema of a whole object, `openAPIV3Schema`. The paths of the rules start with
+    /// `root_path`.
     pub fn compile(root: &Schema, root_path: &Path) -> Self {
         let root = on_large_stack(|| CompiledPlace::compile(&Place::root(root, root_path)), None);
         let programs = || root.iter().flat_map(CompiledPlace::programs);
@@ -42,14 +43,14 @@ impl Rules {
         }
     }
 
-    /// Whether there are none.
+    /// Whether the schema has no rules.
     pub fn is_empty(&self) -> bool {
         self.root.is_none()
     }
 
-    /// Evaluates the rules for a value and, if the value is an update, the value before.
+    /// Evaluates the rules for a value and, in an update, the old value.
     ///
-    /// Rules that compare with a value before have no outcome where there is none.
+    /// Without an old value, transition rules have no outcome.
     pub fn evaluate(&self, value: &Json, old: Option<&Json>) -> Vec<RuleOutcome> {
         let Some(root) = &self.root else {
             return Vec::new();
@@ -67,16 +68,16 @@ impl Rules {
     }
 }
 
-/// A part of a schema with its rules, and the parts below it that have some.
+/// A subschema with rules, or with rules below it.
 #[derive(Debug)]
 struct CompiledPlace {
-    /// The rules, and the type of the values that they judge.
+    /// The rules, and the type of the values to which they apply.
     rules: Option<(DeclType, Vec<CompiledRule>)>,
     below: Vec<(Below, CompiledPlace)>,
 }
 
 impl CompiledPlace {
-    /// Compiles what is at a place and below it; `None` if there are no rules.
+    /// Compiles the rules at a place and below it; `None` if there are none.
     fn compile(place: &Place<'_>) -> Option<Self> {
         let rules = match (place.rules(), place.declared()) {
             ([], _) | (_, None) => None,
@@ -131,7 +132,7 @@ impl CompiledPlace {
     }
 }
 
-/// The values that rules of a place are about.
+/// The values to which the rules of a place apply.
 struct Values<'a> {
     value: Result<Input<'a>, Failure>,
     old: Option<Result<Input<'a>, Failure>>,
@@ -161,14 +162,14 @@ impl<'a> Values<'a> {
 #[derive(Debug)]
 struct CompiledRule {
     path: Path,
-    /// The message for a value that breaks the rule, unless an expression makes it.
+    /// The message for a violation, unless the rule has an expression for it.
     says: String,
-    /// The name of the rule in messages about its failure.
+    /// The name of the rule in messages about failed evaluations.
     called: String,
     program: Result<Program, &'static str>,
     message_program: Option<Program>,
     uses_old_self: bool,
-    /// Whether `oldSelf` is an optional value, so that the rule is for new values, too.
+    /// Whether `oldSelf` is an optional value, so that the rule also applies to new values.
     has_optional: bool,
 }
 
@@ -219,7 +220,7 @@ impl CompiledRule {
         })
     }
 
-    /// How the API server words an error of the rule.
+    /// The message of the API server for an error of the rule.
     fn failure(&self, why: &str) -> String {
         let called = &self.called;
         if why.starts_with("no such overload") {
@@ -245,7 +246,7 @@ impl CompiledRule {
     }
 }
 
-/// Whether the API server takes a text for a message.
+/// Whether the API server accepts a text as a message.
 fn is_fit(message: &str) -> bool {
     const LONGEST: usize = 5 * 1024;
     !message.is_empty() && message.len() <= LONGEST && !message.contains('\n')

@@ -1,10 +1,10 @@
-//! `fieldPath` of a rule, after `ValidFieldPath` of `apiextensions/schema/cel/validation.go`.
+//! The `fieldPath` of a rule, after `ValidFieldPath` of `apiextensions/schema/cel/validation.go`.
 
 use crate::{Properties, Schema};
 
 const UNKNOWN_FIELD: &str = "does not refer to a field of the schema";
 
-/// Finds the part of a schema that a path such as `.spec['a.b']` refers to.
+/// Finds the subschema to which a path such as `.spec['a.b']` refers.
 pub(super) fn resolve<'a>(path: &str, schema: &'a Schema) -> Result<&'a Schema, String> {
     let mut schema = schema;
     let mut tokens = tokens(path).into_iter();
@@ -36,7 +36,7 @@ pub(super) fn resolve<'a>(path: &str, schema: &'a Schema) -> Result<&'a Schema, 
     Ok(schema)
 }
 
-/// Delimiters, and what is between them.
+/// Splits a path into delimiters and the texts between them.
 fn tokens(path: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = path;
@@ -62,7 +62,7 @@ fn unescape(quoted: &str) -> Result<String, String> {
             text.push(next);
             continue;
         }
-        // cel-go leaves a backslash at the end as it is.
+        // cel-go keeps a trailing backslash.
         let Some(escaped) = characters.next() else {
             text.push('\\');
             break;

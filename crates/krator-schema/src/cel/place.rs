@@ -1,4 +1,4 @@
-//! The parts of a schema that rules may be in, and what each part's place means for its rules.
+//! The subschemas that may have rules, and the context of each.
 
 use krator_cel::{DeclType, Shape};
 use serde_json::Value as Json;
@@ -7,28 +7,29 @@ use crate::{Items, Path, Properties, Rule, Schema};
 
 use super::schema_types;
 
-/// A part of a schema, with what its place means for its rules.
+/// A subschema that may have rules, with its context.
 #[derive(Debug, Clone)]
 pub(super) struct Place<'a> {
     pub(super) schema: &'a Schema,
     pub(super) path: Path,
-    /// Where old and new values cannot be told apart, so that rules must not compare them.
+    /// The outermost list or map whose old and new values cannot be correlated, so that rules below it must not use
+    /// `oldSelf`.
     pub(super) uncorrelated: Option<Path>,
-    /// The type that a rule further up gives to this part.
+    /// The type that is inherited from an outer subschema with rules.
     inherited: Inherited,
     is_root: bool,
-    /// The largest number of values at this place; `None` if nothing bounds it.
+    /// The largest number of values at this place; `None` if it is unbounded.
     pub(super) cardinality: Option<u64>,
-    /// The lists and maps around this place that nothing bounds.
+    /// The unbounded lists and maps around this place.
     pub(super) unbounded: Vec<Path>,
 }
 
 #[derive(Debug, Clone)]
 enum Inherited {
-    /// There is no rule further up.
+    /// No outer subschema has rules.
     Nothing,
     Type(DeclType),
-    /// A rule further up has no type, which is an error for this place, too.
+    /// An outer subschema with rules has no type, which is an error for this place, too.
     Failed,
 }
 
@@ -49,7 +50,7 @@ impl<'a> Place<'a> {
         self.schema.validations.as_deref().unwrap_or_default()
     }
 
-    /// The type that rules of this place see.
+    /// The type of `self` in the rules of this place.
     pub(super) fn declared(&self) -> Option<DeclType> {
         match &self.inherited {
             Inherited::Type(declared) => Some(declared.clone()),
@@ -65,12 +66,12 @@ impl<'a> Place<'a> {
         self.path.field("x-kubernetes-validations").index(index)
     }
 
-    /// The parts right below this one that rules may be in.
+    /// The direct subschemas that may have rules.
     pub(super) fn children(&self) -> Vec<Place<'a>> {
         self.parts().into_iter().map(|(part, _)| part).collect()
     }
 
-    /// The parts right below this one that rules may be in, each with how its values are reached.
+    /// The direct subschemas that may have rules, each with the access to its values.
     pub(super) fn parts(&self) -> Vec<(Place<'a>, Below)> {
         let in_scope = !self.rules().is_empty() || !matches!(self.inherited, Inherited::Nothing);
         let declared = if in_scope { self.declared() } else { None };
@@ -164,20 +165,20 @@ impl<'a> Place<'a> {
     }
 }
 
-/// How the values of a part are reached from a value of the part around it.
+/// The access to the values of a subschema from a value of the outer schema.
 #[derive(Debug, Clone)]
 pub(super) enum Below {
     Property(String),
     /// All values of a map.
     Values,
-    /// All items of a list, and the keys that identify them, if there are some.
+    /// All items of a list, and the keys that identify them, if any.
     Items {
         keys: Option<Vec<String>>,
     },
 }
 
 impl Below {
-    /// Calls a function with the place of each value, the value, and the one that it replaces, if that is known.
+    /// Calls a function with the path of each value, the value and, if it is known, the old value.
     pub(super) fn for_each<'v>(
         &self,
         at: &Path,

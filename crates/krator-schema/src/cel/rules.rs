@@ -1,5 +1,5 @@
-//! The rules of a schema, each checked with the type of its place, after
-//! `apiextensions/validation/validation.go` and `cel_validation.go`.
+//! Checks the rules of a schema with the types of their places, after `apiextensions/validation/validation.go` and
+//! `cel_validation.go`.
 
 use krator_cel::{Ast, Compilation, DeclType, Type, TypeEnvironment, compile};
 
@@ -9,7 +9,7 @@ use super::CelProblem;
 use super::field_path;
 use super::place::Place;
 
-/// The environment of the rules of a place.
+/// The type environment for the rules of a place.
 pub(super) fn environment(declared: &DeclType, optional_old_self: bool) -> TypeEnvironment {
     let mut environment = TypeEnvironment::default();
     let this = declared.cel_type("self", &mut environment);
@@ -23,19 +23,19 @@ pub(super) fn environment(declared: &DeclType, optional_old_self: bool) -> TypeE
     environment
 }
 
-/// Whether a rule compares with the value before.
+/// Whether a rule is a transition rule.
 pub(super) fn uses_old_self(rule: &Ast) -> bool {
     rule.refers_to("oldSelf")
 }
 
-/// Checks all rules of a schema.
+/// Checks the rules of a schema.
 pub(super) fn check_rules(root: &Schema, root_path: &Path) -> Vec<CelProblem> {
     let mut problems = Vec::new();
     for_each_place(root, root_path, |place| check_place(place, &mut problems));
     problems
 }
 
-/// The rules of a schema that cannot be read here.
+/// The rules of a schema that cannot be compiled here.
 pub(super) fn unjudged(root: &Schema, root_path: &Path) -> Vec<Path> {
     let mut found = Vec::new();
     for_each_place(root, root_path, |place| {
@@ -109,7 +109,7 @@ fn check_place(place: &Place<'_>, problems: &mut Vec<CelProblem>) {
         let compiled = match compile(&rule.rule, &environment, &Type::Bool) {
             Compilation::Compiled(compiled) => compiled,
             Compilation::Refused(issues) => {
-                // The API server also says that such a rule does not use `oldSelf`, which is no mistake of its own.
+                // The API server also reports that such a rule does not use `oldSelf`, which is only a consequence.
                 for issue in issues {
                     report(
                         at.field("rule"),

@@ -1,4 +1,4 @@
-//! The types that a schema declares for CEL, after `apiserver/pkg/cel/common/schemas.go`.
+//! The types that a schema declares in CEL, after `apiserver/pkg/cel/common/schemas.go`.
 
 use std::collections::BTreeMap;
 
@@ -6,15 +6,16 @@ use krator_cel::{DeclField, DeclType, ListType, ObjectType, Shape, Type, escape}
 
 use crate::{Items, Properties, Schema};
 
-/// The largest request that the API server takes, in bytes. It bounds what has no bound of its own.
+/// The largest request that the API server accepts, in bytes. It bounds values without a bound of their own.
 pub(super) const MAX_REQUEST: i64 = 3 * 1024 * 1024;
 
-/// The root of a resource, embedded or not: `apiVersion`, `kind` and some metadata are always declared.
+/// Whether a schema is the root of a resource, embedded or not, for which `apiVersion`, `kind` and some metadata are
+/// always declared.
 pub(super) fn root_of_resource(schema: &Schema, is_root: bool) -> bool {
     is_root || schema.embedded_resource == Some(true)
 }
 
-/// The type of a schema, if it has one that the API server can express.
+/// The type of a schema, if the API server can express it.
 pub(super) fn declare(schema: &Schema, is_resource: bool) -> Option<DeclType> {
     if schema.int_or_string == Some(true) {
         return Some(DeclType {
@@ -118,7 +119,7 @@ fn list_type(schema: &Schema) -> ListType {
     }
 }
 
-/// `maxLength` counts characters, each of which may take four bytes.
+/// The largest number of bytes for a `maxLength`, which counts characters of up to four bytes.
 fn bytes_of(length: i64) -> i64 {
     length.max(0).wrapping_mul(4)
 }
@@ -160,7 +161,7 @@ fn declare_object(schema: &Schema, is_resource: bool) -> DeclType {
     }
 }
 
-/// The properties of the root of a resource, if the schema does not declare those that each resource has.
+/// The properties of a resource's root, with the fields of every resource; none if the schema declares these itself.
 fn with_resource_fields(schema: &Schema) -> Option<BTreeMap<String, Schema>> {
     let has_type = |properties: Option<&BTreeMap<String, Schema>>, name: &str, wanted: &str| {
         let property = properties.and_then(|properties| properties.get(name));

@@ -1,4 +1,4 @@
-//! A value against the keywords of its schema, after `k8s.io/kube-openapi/pkg/validation/validate`.
+//! Validates values by the keywords of a schema, after `k8s.io/kube-openapi/pkg/validation/validate`.
 
 mod whole;
 
@@ -15,21 +15,21 @@ use crate::{Items, Path, Pattern, Problem, ProblemKind, Schema};
 pub(crate) use whole::equal;
 use whole::{check_enum, check_number, check_type};
 
-/// The API server reads the same schema in two ways.
+/// How keywords are interpreted. The API server has two interpretations of the same schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// For values of objects: formats that custom resources do not have are ignored, and `x-kubernetes-int-or-string`
-    /// gives the type.
+    /// For values of objects: formats that custom resources lack are ignored, and `x-kubernetes-int-or-string`
+    /// determines the type.
     Value,
-    /// For defaults in the schema: every format counts that the library knows, and any value is an `int-or-string`.
+    /// For defaults in the schema: all formats of the library are checked, and any value is a valid `int-or-string`.
     Default,
 }
 
-/// The result of checking a value.
+/// The result of validating a value.
 #[derive(Debug, Default)]
 struct Outcome {
     problems: Vec<Problem>,
-    /// The number of checks made, which chooses the alternative of `anyOf` whose problems are reported.
+    /// The number of checks made, which selects the alternative of `anyOf` whose problems are reported.
     matches: usize,
 }
 
@@ -59,11 +59,11 @@ impl From<Problem> for Outcome {
     }
 }
 
-/// Checks values against schemas; patterns are compiled once.
+/// Validates values by schemas; each pattern is compiled once.
 #[derive(Debug)]
 pub(crate) struct Validator {
     reading: Reading,
-    /// The patterns that were needed; `None` for one that Go does not accept.
+    /// The patterns that were used; `None` for a pattern that Go does not accept.
     patterns: RwLock<HashMap<String, Option<Arc<Pattern>>>>,
 }
 
@@ -153,7 +153,7 @@ impl Validator {
         outcome
     }
 
-    /// `anyOf`, `oneOf`, `allOf` and `not`.
+    /// Validates `anyOf`, `oneOf`, `allOf` and `not`.
     fn check_junctors(&self, schema: &Schema, value: &Json, path: &At<'_>) -> Outcome {
         let mut outcome = Outcome::default();
         let invalid = |detail: String| Problem::new(path, ProblemKind::Invalid, detail);
@@ -179,7 +179,7 @@ impl Validator {
                     "must validate one and only one schema (oneOf): {found}"
                 )));
             }
-            // With several valid alternatives nothing else is reported, and nothing counts.
+            // If several alternatives are valid, no other problems are reported, and their checks do not count.
             if valid <= 1 {
                 outcome.merge(best);
             }
@@ -206,7 +206,7 @@ impl Validator {
         outcome
     }
 
-    /// The number of valid alternatives, and the first valid outcome, or else the one that comes nearest.
+    /// The number of valid alternatives, and the first valid outcome or, without one, the closest.
     fn try_all(
         &self,
         schemas: &[Schema],
@@ -255,7 +255,8 @@ impl Validator {
         Outcome::default()
     }
 
-    /// A pattern that is too large to be tried here is taken to match: nothing is refused that the server may accept.
+    /// Whether a pattern matches. A pattern that is too large for this crate counts as matching, so that no value is
+    /// refused that the server may accept.
     fn matches(&self, pattern: &str, text: &str) -> bool {
         let known = {
             let patterns = self.patterns.read().unwrap_or_else(PoisonError::into_inner);

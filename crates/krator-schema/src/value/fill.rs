@@ -1,12 +1,12 @@
-//! Defaults are filled in, after `pkg/apiserver/schema/defaulting`.
+//! Applies defaults, after `pkg/apiserver/schema/defaulting`.
 
 use serde_json::Value as Json;
 
 use crate::Schema;
 use crate::schema::Properties;
 
-/// Fills in the defaults of a schema. As in the API server, a `null` that the schema does not allow is removed first, or
-/// replaced by the default if there is one.
+/// Applies the defaults of a schema. As in the API server, a `null` that the schema does not allow is first removed or,
+/// if there is a default, replaced by it.
 pub fn default(schema: &Schema, value: &mut Json) {
     remove_nulls(Some(schema), value);
     fill(Some(schema), value);
@@ -16,7 +16,7 @@ fn is_wrong_null(schema: Option<&Schema>, value: &Json) -> bool {
     value.is_null() && schema.is_some_and(|schema| schema.nullable != Some(true))
 }
 
-/// Removes the fields that are `null` although they cannot be and have no default.
+/// Removes fields that are `null`, are not nullable and have no default.
 pub(crate) fn remove_nulls(schema: Option<&Schema>, value: &mut Json) {
     match value {
         Json::Object(fields) => {

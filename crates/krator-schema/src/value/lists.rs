@@ -1,4 +1,4 @@
-//! Sets and maps that are written as lists have each entry once, after `pkg/apiserver/schema/listtype`.
+//! Validates that the entries of sets and associative lists are unique, after `pkg/apiserver/schema/listtype`.
 
 use serde_json::{Map, Value as Json};
 
@@ -57,7 +57,7 @@ fn validate_map(path: &At<'_>, schema: &Schema, items: &[Json]) -> Vec<Problem> 
         Json::Object(Map::from_iter(fields))
     };
     let repeated = match names {
-        // The API server compares a single key as a value, and several ones as text.
+        // The API server compares a single key by value, and several keys by their text.
         [name] => {
             let keys: Vec<Option<&Json>> = items.iter().map(|item| item.get(name)).collect();
             repeated(&keys, |a, b| match (a, b) {
@@ -80,7 +80,7 @@ fn duplicate(path: &At<'_>, value: &Json) -> Problem {
     Problem::new(path, ProblemKind::Duplicate, format!("duplicate value: {value}"))
 }
 
-/// The places at which a value occurs for the second time. A third occurrence is not reported again.
+/// The indexes at which a value occurs for the second time. Further occurrences are not reported.
 fn repeated<T>(values: &[T], same: impl Fn(&T, &T) -> bool) -> Vec<usize> {
     let earlier = |at: usize| {
         values[..at]
@@ -91,7 +91,7 @@ fn repeated<T>(values: &[T], same: impl Fn(&T, &T) -> bool) -> Vec<usize> {
     (0..values.len()).filter(|at| earlier(*at) == 1).collect()
 }
 
-/// Scalars are compared as values, lists and objects as the JSON that they are written as.
+/// Compares scalars by value, and lists and objects by their JSON text.
 fn same_entry(a: &Json, b: &Json) -> bool {
     let compound = |value: &Json| value.is_array() || value.is_object();
     if compound(a) && compound(b) {

@@ -1,4 +1,4 @@
-//! The metadata of objects within a value, after `pkg/apiserver/schema/objectmeta`.
+//! The metadata of embedded objects, after `pkg/apiserver/schema/objectmeta`.
 
 use krator_cel::names;
 use serde_json::{Map, Value as Json};
@@ -11,8 +11,7 @@ fn problem(path: &At<'_>, kind: ProblemKind, detail: impl Into<String>) -> Probl
     Problem::new(path, kind, detail)
 }
 
-/// Makes of the `metadata` of an object what the API server stores of it: fields that it does not know and empty ones are
-/// left out.
+/// Converts the `metadata` of an object to its stored form: unknown and empty fields are removed.
 ///
 /// # Errors
 ///
@@ -25,8 +24,8 @@ pub fn admit_metadata(metadata: &mut Json) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Validates the `metadata` of an object, which [`admit_metadata`] has made. A name is not required, and the rule for
-/// names of its kind is not looked at.
+/// Validates the `metadata` of an object after [`admit_metadata`]. A name is not required, and not checked by the rule
+/// for its kind.
 pub fn validate_metadata(metadata: &Json) -> Vec<Problem> {
     let path = Path::root().field("metadata");
     let fields = metadata.as_object();
@@ -35,8 +34,8 @@ pub fn validate_metadata(metadata: &Json) -> Vec<Problem> {
     })
 }
 
-/// Rewrites the metadata of the objects within a value as the API server writes it: unknown fields and empty ones are
-/// left out. `Err` if it cannot be read.
+/// Normalizes the metadata of the objects in a value like the API server: unknown and empty fields are removed. `Err`
+/// if a field has a wrong type.
 pub(crate) fn coerce(path: &At<'_>, value: &mut Json, schema: &Schema, root: bool) -> Result<(), Problem> {
     match value {
         Json::Object(fields) => {
@@ -76,7 +75,7 @@ pub(crate) fn coerce(path: &At<'_>, value: &mut Json, schema: &Schema, root: boo
     Ok(())
 }
 
-/// Validates `apiVersion`, `kind` and `metadata` of the objects within a value.
+/// Validates `apiVersion`, `kind` and `metadata` of the objects in a value.
 pub(crate) fn validate(path: &At<'_>, value: &Json, schema: &Schema) -> Vec<Problem> {
     validate_at(path, value, schema, false)
 }

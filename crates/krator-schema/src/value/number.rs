@@ -1,4 +1,4 @@
-//! Numbers as Go reads them from JSON: integers of 64 bits where they are written as such and fit, else double precision.
+//! Numbers as Go reads them from JSON: integers that fit into 64 bits, and otherwise double precision.
 
 use serde_json::Number;
 
@@ -24,13 +24,14 @@ impl GoNumber {
     }
 }
 
-/// The number in double precision, as the bounds of a schema are read.
+/// The number in double precision, which the bounds of a schema have.
 pub(crate) fn float(number: &Number) -> f64 {
-    // Numbers of JSON are finite, so this is always `Some` without the feature `arbitrary_precision`.
+    // JSON numbers are finite, so this is always `Some` without the feature `arbitrary_precision`.
     number.as_f64().unwrap_or(f64::NAN)
 }
 
-/// Go's conversion to an integer on the machines that API servers run on: what does not fit becomes the least integer.
+/// Go's conversion to an integer on the machines of API servers: a number that does not fit becomes the smallest
+/// integer.
 pub(crate) fn to_int(value: f64) -> i64 {
     let limit = 9_223_372_036_854_775_808.0;
     if (-limit..limit).contains(&value) {
@@ -40,9 +41,10 @@ pub(crate) fn to_int(value: f64) -> i64 {
     }
 }
 
-/// Whether a float counts as an integer: `swag.IsFloat64AJSONInteger`, which forgives a relative error. API servers are built
-/// with several versions of swag: up to 0.23 it compares with the number without its fraction, and forgives positive numbers
-/// only; later it compares with the nearest integer, so that 0.29 / 0.01 is one. What either accepts is accepted.
+/// Whether a float counts as an integer: `swag.IsFloat64AJSONInteger`, which tolerates a relative error. API servers
+/// are built with several versions of swag: up to 0.23 it compares with the truncated number, and tolerates errors of
+/// positive numbers only; later versions compare with the nearest integer, so that 0.29 / 0.01 is one. A number that
+/// any of them accepts is accepted.
 pub(crate) fn is_integer(value: f64) -> bool {
     const LIMIT: f64 = 9_007_199_254_740_991.0;
     if !(-LIMIT..=LIMIT).contains(&value) {
@@ -68,7 +70,7 @@ pub(crate) fn fits(number: GoNumber, type_: &str, format: &str) -> bool {
     }
 }
 
-/// Whether Go parses the digits of the float as an integer of 64 bits. The shortest digits of -2⁶³ are those of a smaller
+/// Whether Go parses the digits of the float as a 64-bit integer. The shortest digits of -2^63 are those of a smaller
 /// number, so it does not fit.
 fn fits_int64(value: f64) -> bool {
     value.trunc() == value && value.abs() < 9_223_372_036_854_775_808.0

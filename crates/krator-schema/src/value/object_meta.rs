@@ -1,4 +1,4 @@
-//! `ObjectMeta` of `meta/v1`: its types, and what the API server checks of it.
+//! `ObjectMeta` of `meta/v1`: its types and its validation by the API server.
 
 use std::borrow::Cow;
 
@@ -12,19 +12,19 @@ use crate::{
     ProblemKind::{self, Invalid, Required},
 };
 
-/// The metadata of an object, with the fields that it knows, each of its type and not empty.
+/// The metadata of an object: only known fields, each of its type and not empty.
 #[derive(Debug, Default)]
 pub(crate) struct ObjectMeta<'a>(Cow<'a, Map<String, Json>>);
 
 const ANNOTATIONS: usize = 256 << 10;
 
 impl<'a> ObjectMeta<'a> {
-    /// Takes metadata that was read and written already.
+    /// Wraps metadata that was normalized before.
     pub(crate) fn admitted(fields: &'a Map<String, Json>) -> Self {
         ObjectMeta(Cow::Borrowed(fields))
     }
 
-    /// Reads the metadata, or says which field has the wrong type.
+    /// Reads the metadata; an error names the field with a wrong type.
     pub(crate) fn read(value: &Json) -> Result<Self, String> {
         let mut meta = Map::new();
         match value {
@@ -59,7 +59,7 @@ impl<'a> ObjectMeta<'a> {
         self.0.get(name).and_then(Json::as_array).into_iter().flatten()
     }
 
-    /// Validates it. A name is not required, because an object within another one may not have one yet.
+    /// Validates the metadata. A name is not required, because an embedded object may lack one.
     pub(crate) fn validate(&self, path: &At<'_>) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut report = |kind: ProblemKind, path: At<'_>, details: Vec<String>| {
@@ -200,7 +200,7 @@ fn validate_manager(path: &At<'_>, entry: &Json) -> Vec<Problem> {
     problems
 }
 
-/// Validates a name that is a part of the path of a URL.
+/// Validates a name that is an element of a URL path.
 fn path_segment(name: &str, exact: bool) -> Vec<String> {
     if exact && matches!(name, "." | "..") {
         return vec![format!("may not be '{name}'")];
@@ -212,7 +212,7 @@ fn path_segment(name: &str, exact: bool) -> Vec<String> {
         .collect()
 }
 
-/// A field as it is read: `None` if it has the wrong type, and `Some(None)` if it is empty.
+/// A field after decoding: `None` if it has the wrong type, and `Some(None)` if it is empty.
 type Read = Option<Option<Json>>;
 
 fn string(value: &Json) -> Read {
@@ -236,7 +236,7 @@ fn integer(value: &Json) -> Read {
         Json::Null => Some(None),
         Json::Number(number) => match GoNumber::read(number) {
             GoNumber::Int(value) => Some(Some(json!(value))),
-            // A float without a fraction is written without one before it is read as an integer.
+            // A float without a fraction is formatted without one before it is parsed as an integer.
             GoNumber::Float(value) if number::fits(GoNumber::Float(value), "integer", "int64") => {
                 Some(Some(json!(number::to_int(value))))
             }
@@ -271,10 +271,10 @@ fn list(value: &Json, item: impl Fn(&Json) -> Option<Json>) -> Read {
     }
 }
 
-/// The name of a field, and how it is read.
+/// The name of a field, and its decoder.
 type Field = (&'static str, fn(&Json) -> Read);
 
-/// A structure with fields of their own type; those that are always written come first.
+/// Decodes a structure with typed fields. Fields that are always encoded come first.
 fn structure(value: &Json, always: &[&str], fields: &[Field]) -> Option<Json> {
     let mut read: Map<String, Json> = always.iter().map(|name| (name.to_string(), json!(""))).collect();
     match value {

@@ -1,4 +1,4 @@
-//! Fields that the schema does not name are removed, after `pkg/apiserver/schema/pruning`.
+//! Removes undeclared fields, after `pkg/apiserver/schema/pruning`.
 
 use serde_json::{Map, Value as Json};
 
@@ -6,13 +6,13 @@ use crate::at::At;
 use crate::schema::Properties;
 use crate::{Items, Path, Schema};
 
-/// Removes the fields that the schema of an object does not name, and returns where they were. `apiVersion`, `kind` and
-/// `metadata` of the object itself are left as they are.
+/// Removes the fields that the schema of an object does not declare, and returns their paths. `apiVersion`, `kind` and
+/// `metadata` of the object itself are kept unchanged.
 pub fn prune(schema: &Schema, value: &mut Json) -> Vec<Path> {
     prune_at(Some(schema), value, true)
 }
 
-/// The same for a value within an object, which is only an object of Kubernetes if `root` or its schema say so.
+/// Prunes a value inside an object. It is itself a Kubernetes object only if `root` is set or its schema says so.
 pub(crate) fn prune_at(schema: Option<&Schema>, value: &mut Json, root: bool) -> Vec<Path> {
     let mut pruner = Pruner::default();
     pruner.prune(schema, value, root, &At::Path(&Path::root()));
@@ -34,7 +34,7 @@ impl Pruner {
                 let schema = schema.and_then(Schema::item);
                 for (index, item) in items.iter_mut().enumerate() {
                     match (keeps, schema) {
-                        // Without a schema of their own, the items are kept as the list is.
+                        // Without a schema for items, the items are kept like the list.
                         (true, None) => {}
                         (true, Some(schema)) => self.keep(schema, item, &at.index(index)),
                         (false, schema) => self.prune(schema, item, false, &at.index(index)),
@@ -45,7 +45,7 @@ impl Pruner {
         }
     }
 
-    /// Inside a value whose unknown fields are kept, only the parts that have a schema are pruned.
+    /// In a value whose unknown fields are preserved, only the parts with a schema are pruned.
     fn keep(&mut self, schema: &Schema, value: &mut Json, at: &At<'_>) {
         match value {
             Json::Object(fields) => self.fields(Some(schema), fields, (schema.is_embedded(), true), at),
@@ -105,12 +105,12 @@ impl Schema {
         }
     }
 
-    /// The schema of a field that is named.
+    /// The schema of a declared field.
     pub(crate) fn property(&self, name: &str) -> Option<&Schema> {
         self.properties.as_ref()?.get(name)
     }
 
-    /// The schema of the fields that are not named.
+    /// The schema of undeclared fields.
     pub(crate) fn additional(&self) -> Option<&Schema> {
         match &self.additional_properties {
             Some(Properties::Schema(schema)) => Some(schema),
@@ -126,7 +126,7 @@ impl Schema {
         self.preserve_unknown_fields == Some(true)
     }
 
-    /// The default. As in the API, one that is `null` is none.
+    /// The default. As in the API, `null` counts as none.
     pub(crate) fn default_value(&self) -> Option<&Json> {
         self.default.as_ref().filter(|value| !value.is_null())
     }

@@ -1,4 +1,5 @@
-//! Each place where the API server makes an error has a case, or the reason why no description leads there.
+//! Each place where the API server creates an error has a test case, or a reason why no description can cause the
+//! error.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! What the API server says, as data. The expectations come from its own code; they are never rewritten from ours.
+//! Recorded results of the API server. The expectations come from its own code; they are never updated from our
+//! results.
 
 mod error_sites;
 mod values;
@@ -6,7 +7,7 @@ mod values;
 use krator_schema::Problem;
 use serde::de::DeserializeOwned;
 
-/// The value in a line such as `schema: {…}`.
+/// The value in a line such as `schema: {...}`.
 fn read<T: DeserializeOwned>(line: &str, key: &str) -> T {
     let json = line
         .strip_prefix(key)
@@ -14,7 +15,7 @@ fn read<T: DeserializeOwned>(line: &str, key: &str) -> T {
     serde_json::from_str(json).unwrap_or_else(|error| panic!("{line}: {error}"))
 }
 
-/// A problem as the cases have it: its kind and place.
+/// A problem in the format of the cases: its kind and path.
 fn written(problem: &Problem) -> String {
     format!("{:?} {}", problem.kind, problem.path)
         .trim_end()

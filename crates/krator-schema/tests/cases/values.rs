@@ -1,4 +1,4 @@
-//! Values by a schema.
+//! Validation of values by a schema.
 
 use krator_schema::{Schema, default, prune, validate};
 use serde_json::Value as Json;

@@ -1,4 +1,4 @@
-//! Random values of a schema, to evaluate its rules with.
+//! Random values of a schema, for evaluating its rules.
 
 use serde_json::{Map, Value as Json, json};
 

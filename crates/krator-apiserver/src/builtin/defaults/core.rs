@@ -43,7 +43,7 @@ fn resource_list(list: &mut Json) {
 }
 
 fn volume(volume: &mut Json) {
-    // All fields of a volume but its name are sources.
+    // All fields of a volume except `name` are sources.
     let sources = volume
         .as_object()
         .map_or(0, |fields| fields.keys().filter(|key| *key != "name").count());
@@ -56,7 +56,7 @@ fn volume(volume: &mut Json) {
     }
 }
 
-/// Images that can change under their name are pulled always.
+/// The default pull policy: `Always` for images whose content can change under the same tag.
 fn pull_policy(image: &str) -> &'static str {
     let name = image.rsplit('/').next().unwrap_or(image);
     let is_latest = name.split_once(':').is_none_or(|(_, tag)| tag == "latest");
@@ -141,7 +141,7 @@ fn pod(pod: &mut Json) {
     }
 }
 
-/// Copies the entries of one map that another lacks.
+/// Copies the entries that are missing in the map at `to` from the map at `from`.
 fn fill_from(value: &mut Json, from: &str, to: &str) {
     let missing: Vec<(String, Json)> = entries(value, from)
         .filter(|(key, _)| entry(value, to, key).is_none())
@@ -153,7 +153,7 @@ fn fill_from(value: &mut Json, from: &str, to: &str) {
 }
 
 fn pod_spec(spec: &mut Json) {
-    // `serviceAccount` is an older name of `serviceAccountName`, and both are written.
+    // `serviceAccount` is a deprecated alias of `serviceAccountName`, and both are written.
     let old_name = text(spec, "serviceAccount").to_owned();
     if !old_name.is_empty() {
         set_default(spec, "serviceAccountName", old_name);
@@ -162,7 +162,7 @@ fn pod_spec(spec: &mut Json) {
     if !name.is_empty() {
         set(spec, "serviceAccount", name);
     }
-    // False is not written, but null would stay.
+    // A false value is omitted, but a null would be written.
     if !flag(spec, "hostNetwork") {
         remove(spec, "hostNetwork");
     }
@@ -209,15 +209,15 @@ fn replication_controller(controller: &mut Json) {
     }
 }
 
-/// Only the names of secrets are kept.
+/// Keeps only the names of secrets.
 fn service_account(account: &mut Json) {
     for secret in list_mut(account, "secrets") {
         *secret = json!({"name": text(secret, "name")});
     }
 }
 
-/// `dataSource` and `dataSourceRef` are filled from each other. Only claims and snapshots can be a `dataSource`; others are
-/// ignored, as they were before `dataSourceRef` was there.
+/// Fills `dataSource` and `dataSourceRef` from each other. Only claims and snapshots can be a `dataSource`; others are
+/// ignored, as they were before `dataSourceRef` was introduced.
 fn claim(claim: &mut Json) {
     let source = &claim["spec"]["dataSource"];
     let is_known = matches!(

@@ -1,4 +1,4 @@
-//! Defaults of groups that scale, configure the server and give out devices.
+//! Defaults of the groups `autoscaling`, `flowcontrol.apiserver.k8s.io` and `resource.k8s.io`.
 
 use super::Default;
 use crate::builtin::json::{int, list, set};

@@ -1,4 +1,5 @@
-//! Defaults of `apps/v1`, `batch/v1`, `networking.k8s.io/v1` and `rbac.authorization.k8s.io/v1`.
+//! Defaults of `apps/v1`, `batch/v1`, `coordination.k8s.io/v1`, `networking.k8s.io/v1` and
+//! `rbac.authorization.k8s.io/v1`.
 
 use super::Default;
 use crate::builtin::json::{entry, get, list, list_mut, remove, set, set_default, set_entry, text};
@@ -27,7 +28,7 @@ fn deployment(deployment: &mut Json) {
     }
 }
 
-/// For pointers: an empty text is a value there.
+/// Sets a default of a pointer field, for which an empty text is a value.
 fn default_if_none(value: &mut Json, path: &str, default: impl Into<Json>) {
     if get(value, path).is_none() {
         set(value, path, default);
@@ -44,7 +45,7 @@ fn daemon_set(daemons: &mut Json) {
     }
 }
 
-/// Fields of a feature that is off unless an administrator turns it on.
+/// Drops the fields of a feature gate that is off by default.
 fn lease(spec: &mut Json) {
     remove(spec, "strategy");
     remove(spec, "preferredHolder");
@@ -78,8 +79,8 @@ fn job(job: &mut Json) {
         6
     };
     set_default(job, "spec.backoffLimit", limit);
-    // The original copies the labels before the labels of the selector are generated, but the two maps are one in memory,
-    // so that those are in both. A Job that is created has no uid when its defaults are set first.
+    // The original copies the labels before it generates those of the selector, but both maps share memory, so the
+    // generated labels are in both. A Job that is created has no uid when its defaults are set first.
     let has_uid = !text(job, "metadata.uid").is_empty();
     if let Some(labels) = get(job, "spec.template.metadata.labels")
         .cloned()

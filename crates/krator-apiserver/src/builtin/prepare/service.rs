@@ -4,7 +4,7 @@ use crate::builtin::json::{get, int, list, list_mut, remove, text};
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
 
-/// Removes what the new type cannot have, if the request has only left it as it was.
+/// Removes the fields that the new type cannot have, if the request has left them unchanged.
 pub(in super::super) fn drop_fields_of_old_type(service: &mut Json, old: &Json) {
     let same = |service: &Json, path: &str| get(service, path) == get(old, path);
     if needs_cluster_ip(old) && !needs_cluster_ip(service) {

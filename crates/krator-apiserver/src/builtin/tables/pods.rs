@@ -9,7 +9,7 @@ struct Summary {
     reason: String,
     ready: usize,
     restarts: i64,
-    /// When a container last ended before it was started again.
+    /// The end of the latest container run that was followed by a restart.
     last_restart: Option<String>,
 }
 
@@ -17,7 +17,7 @@ impl Summary {
     fn count_restarts(&mut self, status: &Json) {
         self.restarts += number(status, "restartCount");
         let ended = text(status, "lastState.terminated.finishedAt");
-        // Times in UTC compare as texts.
+        // Timestamps in UTC are ordered like their texts.
         if !ended.is_empty() && self.last_restart.as_deref().is_none_or(|last| last < ended) {
             self.last_restart = Some(ended.to_owned());
         }
@@ -99,7 +99,7 @@ fn summarize(pod: &Json) -> Summary {
     summary
 }
 
-/// Whether the status is of an init container that keeps running.
+/// Whether the status is of a sidecar: an init container that is always restarted.
 fn is_sidecar(pod: &Json, status: &Json) -> bool {
     let containers = list(pod, "spec.initContainers");
     let found = containers
@@ -108,7 +108,7 @@ fn is_sidecar(pod: &Json, status: &Json) -> bool {
     found.is_some_and(|container| text(container, "restartPolicy") == "Always")
 }
 
-/// Why a container ended.
+/// The reason why a container ended.
 fn ended(terminated: &Json) -> String {
     match (text(terminated, "reason"), number(terminated, "signal")) {
         ("", 0) => format!("ExitCode:{}", number(terminated, "exitCode")),
@@ -117,7 +117,7 @@ fn ended(terminated: &Json) -> String {
     }
 }
 
-/// Whether a container that has to end before the others still runs; then the reason says which.
+/// Whether an init container blocks the other containers; if so, sets the reason to its state.
 fn init_containers(pod: &Json, summary: &mut Summary) -> bool {
     let total = list(pod, "spec.initContainers").len();
     for (index, status) in list(pod, "status.initContainerStatuses").iter().enumerate() {

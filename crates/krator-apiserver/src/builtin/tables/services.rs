@@ -1,11 +1,11 @@
-//! Rows of Services, and of Ingresses that lead to them.
+//! Rows of Services and Ingresses.
 
 use super::{labels, number, text_or};
 use crate::builtin::json::{list, text, texts};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
 
-/// Lists of hosts and addresses end after so many.
+/// The most hosts or addresses in a cell.
 const MOST: usize = 3;
 
 pub(in super::super) fn service(service: &Json, _now: i64) -> Vec<Json> {

@@ -1,4 +1,4 @@
-//! Rows of the kinds that keep pods running.
+//! Rows of workloads.
 
 use super::{
     age, containers, has_condition, labels, number, selector, selector_of, selector_or_none, text_or,
@@ -13,7 +13,7 @@ fn count(object: &Json, field: &str) -> Json {
     json!(number(object, field))
 }
 
-/// ReplicaSets and ReplicationControllers, whose selectors are only labels.
+/// ReplicaSets and ReplicationControllers.
 pub(in super::super) fn replicas(object: &Json, _now: i64) -> Vec<Json> {
     let [names, images] = containers(object, CONTAINERS);
     vec![

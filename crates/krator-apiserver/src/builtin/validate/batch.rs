@@ -9,7 +9,7 @@ use crate::builtin::report::{Report, below, root};
 use krator_schema::Path;
 use serde_json::{Value as Json, json};
 
-/// The fields of a Job that cannot change. The number of completions is another one, unless its pods are indexed.
+/// The immutable fields of a Job. The number of completions is immutable, too, unless its pods are indexed.
 pub(in super::super) const IMMUTABLE: &[&str] = &[
     "spec.selector",
     "spec.completionMode",
@@ -31,7 +31,8 @@ pub(in super::super) fn job(report: &mut Report, job: &Json) {
     job_spec(report, &root("spec"), spec);
 }
 
-/// A Job selects its pods by labels that the server generates. Later it keeps them, whatever its uid is said to be.
+/// Validates the selector and the labels that the server generates for a new Job. Updates cannot change them, so they
+/// are compared with the uid only here.
 pub(in super::super) fn new_job(report: &mut Report, job: &Json) {
     let selector = &job["spec"]["selector"];
     if selector.is_null() || flag(&job["spec"], "manualSelector") {
@@ -61,7 +62,7 @@ pub(in super::super) fn new_job(report: &mut Report, job: &Json) {
     );
 }
 
-/// Checks that Jobs and the templates of CronJobs share.
+/// The rules that Jobs and the templates of CronJobs share.
 fn job_spec(report: &mut Report, at: &Path, spec: &Json) {
     let is_indexed = text(spec, "completionMode") == "Indexed";
     if is_indexed && get(spec, "completions").is_none() {
@@ -90,7 +91,8 @@ pub(in super::super) fn job_update(report: &mut Report, job: &Json, old: &Json) 
     report.unless(is_same, &root("spec.template"), template, "field is immutable");
 }
 
-/// The part of the template that cannot change: while a Job is suspended and has not started, where pods run can.
+/// The part of the template that is immutable. While a Job is suspended and has not started, fields that affect
+/// scheduling are mutable.
 fn fixed_template(job: &Json, old: &Json) -> Json {
     let mut template = job["spec"]["template"].clone();
     if flag(old, "spec.suspend") && get(old, "status.startTime").is_none() {

@@ -6,7 +6,7 @@ use krator_machine::Amount;
 use krator_schema::Path;
 use serde_json::Value as Json;
 
-/// The spec of a claim, also in a template.
+/// Validates the spec of a claim, also in a template.
 pub(in super::super) fn spec(report: &mut Report, at: &Path, spec: &Json) {
     let modes = texts(spec, "accessModes");
     if modes.len() > 1 && modes.contains(&"ReadWriteOncePod") {
@@ -25,13 +25,13 @@ pub(in super::super) fn spec(report: &mut Report, at: &Path, spec: &Json) {
     }
 }
 
-/// A claim that exists can only grow, once it is bound.
+/// Of a bound claim, only the size and the attributes class can change, and a smaller size must exceed the capacity.
 pub(in super::super) fn update(report: &mut Report, claim: &Json, old: &Json) {
     let (mut new_spec, mut old_spec) = (claim["spec"].clone(), old["spec"].clone());
     if text(&old_spec, "volumeName").is_empty() {
         set_or_remove(&mut old_spec, "volumeName", get(&new_spec, "volumeName"));
     }
-    // Claims from before a default class was set can get it later.
+    // A claim without a storage class can get the default class when one is set.
     if get(&old_spec, "storageClassName").is_none() && list(old, "metadata.annotations").is_empty() {
         set_or_remove(&mut new_spec, "storageClassName", None);
     }

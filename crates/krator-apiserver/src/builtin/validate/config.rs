@@ -1,4 +1,4 @@
-//! Kinds that hold data: ConfigMap, Secret, ControllerRevision and Event.
+//! Kinds that contain data: ConfigMap, Secret, ControllerRevision and Event.
 
 use crate::builtin::decode::BASE64;
 use crate::builtin::json::{entries, entry, flag, get, text};
@@ -6,7 +6,7 @@ use crate::builtin::report::{Report, root};
 use base64::Engine as _;
 use serde_json::Value as Json;
 
-/// The size of all values of a ConfigMap or a Secret together.
+/// The largest total size of the values of a ConfigMap or a Secret.
 const MOST_BYTES: usize = 1024 * 1024;
 
 pub(in super::super) fn config_map(report: &mut Report, object: &Json) {
@@ -26,7 +26,7 @@ pub(in super::super) fn config_map(report: &mut Report, object: &Json) {
     }
 }
 
-/// The size of all values of a map of bytes.
+/// The total size of the values of a map of bytes.
 fn size(object: &Json, field: &str) -> usize {
     entries(object, field)
         .map(|(_, value)| decoded(value).len())
@@ -38,7 +38,7 @@ fn decoded(value: &Json) -> Vec<u8> {
     bytes.unwrap_or_default()
 }
 
-/// The data cannot change once `immutable` is set.
+/// Refuses changes of the data if `immutable` is set.
 pub(in super::super) fn frozen(report: &mut Report, object: &Json, old: &Json) {
     if !flag(old, "immutable") {
         return;
@@ -84,7 +84,7 @@ pub(in super::super) fn controller_revision(report: &mut Report, object: &Json) 
     }
 }
 
-/// Newer events say when something happened. After `pkg/apis/core/validation/events.go`.
+/// Events of `events.k8s.io` need an `eventTime`. After `pkg/apis/core/validation/events.go`.
 pub(in super::super) fn new_event(report: &mut Report, event: &Json) {
     if get(event, "eventTime").is_none() {
         report.required(&root("eventTime"), "");

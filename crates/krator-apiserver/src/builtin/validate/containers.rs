@@ -26,13 +26,13 @@ pub(super) const TYPES: &[(&str, TypeRule)] = &[
     ("core.v1.Probe", handler),
     ("core.v1.SecurityContext", |report, at, context| {
         if flag(context, "privileged") {
-            // As with the flags of a server that nobody has set.
+            // The server flag `--allow-privileged` is off by default.
             report.forbidden(&at.field("privileged"), "disallowed by cluster policy");
         }
     }),
 ];
 
-/// The fields of a pod that variables can have, besides single labels and annotations.
+/// The fields of a pod to which variables can refer, besides single labels and annotations.
 const POD_FIELDS: [&str; 9] = [
     "metadata.name",
     "metadata.namespace",
@@ -45,7 +45,7 @@ const POD_FIELDS: [&str; 9] = [
     "status.podIPs",
 ];
 
-/// The rules among the containers of a pod, and with its volumes.
+/// The rules between the containers of a pod, and between containers and volumes.
 pub(super) fn all(report: &mut Report, at: &Path, spec: &Json) {
     let both = || {
         ["containers", "initContainers"]
@@ -115,13 +115,13 @@ fn env_from(report: &mut Report, at: &Path, source: &Json) {
     }
 }
 
-/// Exactly one of the fields of a source must be there.
+/// Requires exactly one field of a source.
 fn exactly_one(report: &mut Report, at: &Path, source: &Json) {
     let is_one = source.as_object().is_some_and(|fields| fields.len() == 1);
     report.unless(is_one, at, "", "must have exactly one source");
 }
 
-/// Checks the action of a probe or a hook.
+/// Validates the action of a probe or a hook.
 fn handler(report: &mut Report, at: &Path, handler: &Json) {
     let actions = ["exec", "httpGet", "tcpSocket", "grpc", "sleep"].into_iter();
     let mut actions = actions.filter(|action| get(handler, action).is_some());
@@ -137,7 +137,7 @@ pub(super) fn port_number(report: &mut Report, at: &Path, port: &Json) {
     report.within(at, port.as_i64().unwrap_or_default(), 1, 65535);
 }
 
-/// The number of a port, or its name.
+/// Validates a port number or a port name.
 pub(super) fn port(report: &mut Report, at: &Path, port: &Json) {
     match port.as_str() {
         Some(name) => report.messages(at, name, names::port_name(name)),

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 pub(super) const TYPES: &[(&str, TypeRule)] = &[("meta.v1.LabelSelector", selector)];
 
-/// Checks a map of labels.
+/// Validates a map of labels.
 pub(super) fn labels(report: &mut Report, at: &Path, labels: &Json) {
     for (key, value) in labels.as_object().into_iter().flatten() {
         let value = value.as_str().unwrap_or_default();
@@ -40,19 +40,19 @@ fn selector(report: &mut Report, at: &Path, selector: &Json) {
     }
 }
 
-/// Whether a selector selects nothing in particular.
+/// Whether a selector has no requirements.
 pub(super) fn is_empty(selector: &Json) -> bool {
     entries(selector, "matchLabels").next().is_none() && list(selector, "matchExpressions").is_empty()
 }
 
-/// Whether a selector is valid, so that it can be compared with labels.
+/// Whether a selector is valid, so that it can be matched with labels.
 pub(super) fn can_be_evaluated(of_object: &Json) -> bool {
     let mut report = Report::default();
     selector(&mut report, &Path::root(), of_object);
     report.into_errors().is_empty()
 }
 
-/// Whether a selector selects an object with these labels.
+/// Whether a selector matches an object with these labels.
 pub(super) fn selects(selector: &Json, labels: &Json) -> bool {
     let label = |key: &str| labels.get(key).and_then(Json::as_str);
     LabelSelector::of(selector).is_some_and(|selector| selector.matches(label))

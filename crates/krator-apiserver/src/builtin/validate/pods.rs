@@ -18,8 +18,8 @@ pub(super) const TYPES: &[(&str, TypeRule)] = &[
     }),
 ];
 
-/// Two containers of a pod cannot have the same port of the host, and a container in the network of the host has its
-/// ports there.
+/// Refuses a host port that two containers of a pod share. In the host network, a container's port must equal its host
+/// port.
 fn host_ports(report: &mut Report, at: &Path, spec: &Json) {
     let in_host_network = flag(spec, "hostNetwork");
     let mut seen = BTreeSet::new();
@@ -43,7 +43,7 @@ fn host_ports(report: &mut Report, at: &Path, spec: &Json) {
     }
 }
 
-/// A pod that is changed: only few fields can.
+/// Validates an update of a pod, most of whose fields are immutable.
 pub(in super::super) fn update(report: &mut Report, pod: &Json, old: &Json) {
     let at = root("spec");
     for field in ["containers", "initContainers"] {
@@ -56,7 +56,7 @@ pub(in super::super) fn update(report: &mut Report, pod: &Json, old: &Json) {
     let is_earlier = old_deadline.is_none_or(|old| new_deadline.is_some_and(|new| new <= old));
     let deadline_at = at.field("activeDeadlineSeconds");
     report.unless(is_earlier, &deadline_at, new_deadline, "can only become less");
-    // Tolerations can be added, and those that exist last another time.
+    // Tolerations can be added, and the `tolerationSeconds` of existing ones can change.
     let same = |one: &Json, other: &Json| {
         ["key", "operator", "value", "effect"]
             .iter()
@@ -68,7 +68,7 @@ pub(in super::super) fn update(report: &mut Report, pod: &Json, old: &Json) {
         let detail = "existing toleration can not be modified except its tolerationSeconds";
         report.forbidden(&at.field("tolerations"), detail);
     }
-    // Pods with gates can also change where they run.
+    // In pods with scheduling gates, fields that affect scheduling can change, too.
     if list(old, "spec.schedulingGates").is_empty() && without_changeable(pod, old) != old["spec"] {
         report.forbidden(
             &at,
@@ -77,7 +77,7 @@ pub(in super::super) fn update(report: &mut Report, pod: &Json, old: &Json) {
     }
 }
 
-/// The new spec with the old values of the fields that can change.
+/// The new spec with the old values of the mutable fields.
 fn without_changeable(pod: &Json, old: &Json) -> Json {
     let mut spec = pod["spec"].clone();
     for field in ["containers", "initContainers"] {
@@ -88,7 +88,7 @@ fn without_changeable(pod: &Json, old: &Json) -> Json {
     for field in ["activeDeadlineSeconds", "schedulingGates", "tolerations"] {
         set_or_remove(&mut spec, field, get(&old["spec"], field));
     }
-    // Both names are written, and either may have been sent.
+    // The server writes `serviceAccount` and `serviceAccountName`, but a client may have sent either of them.
     if entry(old, "spec", "serviceAccount").is_none() {
         remove(&mut spec, "serviceAccount");
     }

@@ -58,7 +58,7 @@ fn subject(report: &mut Report, at: &Path, subject: &Json) {
     }
 }
 
-/// A binding that exists always binds the same role.
+/// The role of an existing binding is immutable.
 pub(in super::super) fn same_role(report: &mut Report, binding: &Json, old: &Json) {
     let is_same = get(binding, "roleRef") == get(old, "roleRef");
     report.unless(

@@ -1,4 +1,4 @@
-//! Amounts of resources: of containers, of claims and in quotas.
+//! Amounts of resources in containers, claims and quotas.
 
 use crate::builtin::json::entries;
 use crate::builtin::names;
@@ -16,7 +16,7 @@ fn quantity(value: &Json) -> Option<Amount> {
     Amount::parse(value.as_str()?).ok()
 }
 
-/// No amount of several resources is negative.
+/// Refuses negative amounts.
 pub(super) fn not_negative(report: &mut Report, at: &Path, amounts: &Json) {
     for (name, value) in amounts.as_object().into_iter().flatten() {
         let is_right = !quantity(value).is_some_and(|amount| amount.is_negative());

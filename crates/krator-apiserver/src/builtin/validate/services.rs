@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 pub(super) const TYPES: &[(&str, TypeRule)] = &[("core.v1.ServiceSpec", spec)];
 
-/// The spec of a Service, to which addresses and ports have been allocated.
+/// Validates the spec of a Service after the allocation of addresses and ports.
 fn spec(report: &mut Report, at: &Path, spec: &Json) {
     let is_name = text(spec, "type") == "ExternalName";
     if list(spec, "ports").is_empty() && text(spec, "clusterIP") != "None" && !is_name {
@@ -69,7 +69,7 @@ pub(in super::super) fn cluster_ips(spec: &Json) -> Vec<FieldError> {
     report.into_errors()
 }
 
-/// A Service that exists keeps its addresses.
+/// The addresses of an existing Service are immutable.
 pub(in super::super) fn update(report: &mut Report, object: &Json, old: &Json) {
     let (new, before) = (&object["spec"], &old["spec"]);
     let is_name = |spec: &Json| text(spec, "type") == "ExternalName";

@@ -1,4 +1,4 @@
-//! One walk over an object beside its recorded OpenAPI schema. It checks required fields, enumerations and signs of
+//! Walks an object along its recorded OpenAPI schema. The walk validates required fields, enumerations and signs of
 //! numbers wherever they occur, and calls the rules of each type and of its fields.
 
 use super::table::{FIELDS, is_empty};
@@ -9,7 +9,7 @@ use crate::types::referred;
 use krator_schema::Path;
 use serde_json::{Map, Value as Json};
 
-/// The rules of types, by group, version and name. Each file has those of its family.
+/// The rules of types, by group, version and name. Each submodule has the rules of related types.
 const TYPES: [&[(&str, TypeRule)]; 9] = [
     containers::TYPES,
     labels::TYPES,
@@ -22,7 +22,7 @@ const TYPES: [&[(&str, TypeRule)]; 9] = [
     workloads::TYPES,
 ];
 
-/// Required fields that may be empty, and those that have rules of their own.
+/// Required fields that may be empty, or that have their own rules.
 const NOT_REQUIRED: [(&str, &str); 9] = [
     ("apps.v1.DaemonSetSpec", "selector"),
     ("core.v1.HTTPHeader", "value"),
@@ -35,7 +35,7 @@ const NOT_REQUIRED: [(&str, &str); 9] = [
     ("core.v1.TypedLocalObjectReference", "name"),
 ];
 
-/// Numbers outside of a status that must not be negative. Other numbers have rules of their own, or may be.
+/// Numbers outside of a status that must not be negative. Other numbers have their own rules, or may be negative.
 const NOT_NEGATIVE: [&str; 24] = [
     "activeDeadlineSeconds",
     "backoffLimit",
@@ -63,7 +63,7 @@ const NOT_NEGATIVE: [&str; 24] = [
     "ttlSecondsAfterFinished",
 ];
 
-/// Checks an object without its metadata and its status.
+/// Validates an object without its metadata and its status.
 pub(super) fn object(report: &mut Report, type_name: &str, object: &Json) {
     let Some((name, schema)) = documents::schema(&type_name.replace('/', ".")) else {
         return;
@@ -75,7 +75,7 @@ pub(super) fn object(report: &mut Report, type_name: &str, object: &Json) {
     of_type(report, &Path::root(), name, schema, &without_status);
 }
 
-/// Checks the numbers of a status: all of them count something.
+/// Validates the numbers of a status, all of which are counts.
 pub(super) fn status(report: &mut Report, object: &Json) {
     for (field, value) in object["status"].as_object().into_iter().flatten() {
         report.non_negative(&root("status").field(field), value);
@@ -117,7 +117,7 @@ fn contents(report: &mut Report, at: &Path, schema: &'static Json, value: &Json)
                 contents(report, &at.index(index), &schema["items"], item);
             }
         }
-        // Empty texts are missing, and count as such where they are required.
+        // An empty text counts as missing, and is reported where it is required.
         Json::String(text) if !text.is_empty() => {
             let allowed = schema["enum"].as_array().into_iter().flatten();
             let allowed: Vec<&str> = allowed.filter_map(Json::as_str).collect();

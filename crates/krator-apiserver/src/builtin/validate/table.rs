@@ -10,36 +10,36 @@ use crate::builtin::report::{Report, TypeRule};
 use krator_schema::Path;
 use serde_json::Value as Json;
 
-/// The errors of a text.
+/// Returns the errors of a text.
 type TextCheck = fn(&str) -> Vec<String>;
 
-/// The requirement of a field. By default, an absent or empty field is valid.
+/// The rule for a field. Absent and empty fields are valid unless a variant excludes them.
 pub(super) enum Check {
-    /// Neither absent nor empty.
+    /// A value that is neither absent nor empty.
     Present,
-    /// A text of a form.
+    /// A valid text.
     Text(TextCheck),
-    /// A text of a form, which an empty one has to have, too.
+    /// A valid text, which may not be empty.
     Name(TextCheck),
-    /// A list of texts of a form.
+    /// A list of valid texts.
     Each(TextCheck),
-    /// A map whose keys have a form.
+    /// A map with valid keys.
     Keys(TextCheck),
-    /// A number between two others.
+    /// A number in a range.
     Within(i64, i64),
-    /// A list in which a field of the items is unique.
+    /// A list whose items have different values in a field.
     Unique(&'static str),
-    /// Something that another rule is about.
+    /// A value that a function validates.
     Is(TypeRule),
 }
 
 use Check::{Each, Is, Keys, Name, Present, Text, Unique, Within};
 
 const MOST: i64 = i64::MAX;
-/// The bits of a file for its owner, its group and all others.
+/// The permission bits of a file for its owner, its group and all others.
 const MODE: Check = Within(0, 0o777);
 
-/// The fields of types, by group, version and name.
+/// The rules for fields of types, by group, version and name.
 #[rustfmt::skip]
 pub(super) const FIELDS: &[(&str, &[&str], Check)] = &[
     ("apps.v1.RollingUpdateDaemonSet", &["maxUnavailable", "maxSurge"], Is(share)),
@@ -107,7 +107,7 @@ pub(super) const FIELDS: &[(&str, &[&str], Check)] = &[
     ("rbac.v1.RoleRef", &["name"], Text(|name| NameRule::PathSegment.check(name, false))),
 ];
 
-/// Whether a required field counts as missing. Zero is a number, and booleans are never missing.
+/// Whether a required field counts as missing. Numbers and booleans are never missing.
 pub(super) fn is_empty(value: &Json) -> bool {
     match value {
         Json::Null => true,

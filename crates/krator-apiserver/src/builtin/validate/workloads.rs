@@ -1,4 +1,4 @@
-//! Kinds that keep pods running, after `pkg/apis/apps/validation`.
+//! Workloads, after `pkg/apis/apps/validation`.
 
 use super::labels;
 use crate::builtin::json::{get, int, list, list_mut, remove, set, text};
@@ -65,7 +65,7 @@ pub(super) const TYPES: &[(&str, TypeRule)] = &[
     }),
 ];
 
-/// A workload selects the pods of its template, which always run.
+/// The selector of a workload must match the pods of its template, whose restart policy must be `Always`.
 pub(in super::super) fn keeps_pods(report: &mut Report, object: &Json) {
     let (at, selector, template) = (
         root("spec"),
@@ -93,7 +93,7 @@ pub(in super::super) fn keeps_pods(report: &mut Report, object: &Json) {
     }
 }
 
-/// A selector selects the pods of a template; no selector selects nothing.
+/// Requires that a selector matches the pods of a template; an absent selector matches nothing.
 pub(in super::super) fn selects(report: &mut Report, selector: &Json, template: &Json) {
     let found = &template["metadata"]["labels"];
     let selected = !selector.is_null() && labels::selects(selector, found);
@@ -106,7 +106,7 @@ pub(in super::super) fn selects(report: &mut Report, selector: &Json, template: 
     );
 }
 
-/// A number that is not negative, or a percentage.
+/// Requires a number that is not negative, or a percentage.
 pub(super) fn at_least_zero(report: &mut Report, at: &Path, value: &Json) {
     match value.as_str() {
         Some(percent) => report.messages(at, percent, names::percent(percent)),
@@ -114,14 +114,14 @@ pub(super) fn at_least_zero(report: &mut Report, at: &Path, value: &Json) {
     }
 }
 
-/// A number that is not negative, or a percentage of at most all.
+/// Requires a number that is not negative, or a percentage of at most 100%.
 pub(super) fn share(report: &mut Report, at: &Path, value: &Json) {
     at_least_zero(report, at, value);
     let is_part = !value.is_string() || amount(value) <= 100;
     report.unless(is_part, at, value.clone(), "must not be greater than 100%");
 }
 
-/// The number, also that of a percentage.
+/// The number, or the number before the percent sign.
 fn amount(value: &Json) -> i64 {
     let percent = value.as_str().and_then(|text| text.strip_suffix('%'));
     let percent = percent.and_then(|text| text.parse().ok());
@@ -135,7 +135,7 @@ pub(in super::super) fn new_stateful_set(report: &mut Report, object: &Json) {
     }
 }
 
-/// The pods of a StatefulSet have its claims as volumes, and the controller sets their names.
+/// Adds the claims of a StatefulSet to the volumes of its pods, and removes the names, which the controller sets.
 pub(in super::super) fn with_claims(object: &Json) -> Json {
     let mut object = object.clone();
     remove(&mut object, "spec.template.spec.subdomain");

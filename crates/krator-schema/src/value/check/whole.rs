@@ -1,4 +1,4 @@
-//! The keywords that look at a value as a whole: its type, its enum and the bounds of numbers.
+//! The keywords that apply to a value as a whole: its type, its enum and the bounds of numbers.
 
 use super::super::number::{self, GoNumber};
 use super::Outcome;
@@ -81,8 +81,8 @@ pub(super) fn check_enum(schema: &Schema, value: &Json, path: &At<'_>) -> Outcom
     .into()
 }
 
-/// Whether a value equals an allowed one once Go has converted it to the type of that: a float loses its fraction, and an
-/// integer becomes the character with its number.
+/// Whether a value equals an allowed one after Go has converted it to the type of the latter: a float loses its
+/// fraction, and an integer becomes the character with this code point.
 fn converts_to(value: &Json, allowed: &Json) -> bool {
     match (value, allowed) {
         (Json::Null, _) | (_, Json::Null) => false,
@@ -104,7 +104,7 @@ fn converts_to(value: &Json, allowed: &Json) -> bool {
     }
 }
 
-/// Equal as Go sees it, where an integer is never equal to a float.
+/// Equality as in Go, where an integer never equals a float.
 pub(crate) fn equal(a: &Json, b: &Json) -> bool {
     match (a, b) {
         (Json::Number(a), Json::Number(b)) => GoNumber::read(a) == GoNumber::read(b),
@@ -146,7 +146,7 @@ pub(super) fn check_number(
     if !number::fits(value, type_, format) {
         outcome.add(out_of_range("checked"));
     }
-    // A bound that fits is compared in the type of the value, and any other one in double precision.
+    // A bound that fits the type of the value is compared in this type, and others in double precision.
     let bound = |bound: &serde_json::Number| {
         let bound = number::float(bound);
         (bound, number::fits(GoNumber::Float(bound), type_, format))

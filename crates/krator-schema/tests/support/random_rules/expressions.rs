@@ -1,11 +1,11 @@
-//! Random expressions of a type, of functions, macros, literals and paths.
+//! Random expressions of a type, with functions, macros, literals and paths.
 
 use super::overloads::fits;
 use super::{Random, Ty, map, of, ty};
 use std::collections::BTreeMap;
 
 impl Random<'_> {
-    /// An expression of a type, if nothing goes wrong on purpose.
+    /// An expression of a type, unless an error is generated on purpose.
     pub(super) fn expression(&mut self, want: &Ty, depth: usize) -> String {
         if self.wrong > 0 && self.chance(self.wrong) {
             let other = self.any_type(1);
@@ -45,7 +45,7 @@ impl Random<'_> {
         }
     }
 
-    /// A way from a variable to a value of a type.
+    /// A path from a variable to a value of a type.
     fn path(&mut self, want: &Ty) -> Option<String> {
         let mut found = Vec::new();
         let mut reached: Vec<(String, Ty, usize)> = self
@@ -269,7 +269,7 @@ impl Random<'_> {
         text
     }
 
-    /// The type of what a list or map in scope holds, or any.
+    /// The element type of a list or map in scope, or any type.
     fn item_type(&mut self) -> Ty {
         let mut items: Vec<Ty> = self.scope.iter().map(|(_, of)| of.clone()).collect();
         let fields = self.objects.iter().flat_map(|fields| fields.values());
@@ -285,7 +285,7 @@ impl Random<'_> {
         items.swap_remove(at)
     }
 
-    /// A call of some function whose result has the type.
+    /// A call of a random function whose result has the type.
     fn function(&mut self, want: &Ty, depth: usize) -> String {
         let mut fitting: Vec<(usize, BTreeMap<String, Ty>)> = Vec::new();
         for (at, overload) in self.overloads.iter().enumerate() {
@@ -297,7 +297,7 @@ impl Random<'_> {
         if fitting.is_empty() {
             return self.literal(want);
         }
-        // Half of the time one of the operators, which are what real rules are made of.
+        // Half of the calls are operators, because they prevail in real rules.
         let is_operator = |at: &usize| self.overloads[*at].name.starts_with(['_', '!', '@', '-']);
         let (operators, others): (Vec<_>, Vec<_>) = fitting.into_iter().partition(|(at, _)| is_operator(at));
         let from = if operators.is_empty() || (!others.is_empty() && self.chance(2)) {
@@ -331,7 +331,7 @@ impl Random<'_> {
         }
     }
 
-    /// The type with something for each of its parameters.
+    /// The type with its parameters replaced by types.
     fn instance(&mut self, pattern: &Ty, bound: &mut BTreeMap<String, Ty>) -> Ty {
         if let Some(name) = pattern.0.strip_prefix('$') {
             if let Some(found) = bound.get(name) {

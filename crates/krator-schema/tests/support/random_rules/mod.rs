@@ -1,7 +1,7 @@
-//! Random schemas with random CEL rules, right and wrong ones, for comparisons with the API server.
+//! Random schemas with random CEL rules, both valid and invalid, for comparisons with the API server.
 //!
-//! Expressions are made from the table of the server's own declarations, so that each function occurs. Types are texts
-//! as the table writes them; `object:3` is the third object of the schema.
+//! Expressions are generated from the table of the server's own declarations, so that each function occurs. Types are
+//! texts in the format of the table; `object:3` is the third object of the schema.
 
 mod expressions;
 mod overloads;
@@ -11,14 +11,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value as Json, json};
 
-/// A type: a name, and types that belong to it.
+/// A type: a name and type arguments.
 #[derive(Debug, Clone, PartialEq)]
 struct Ty(String, Vec<Ty>);
 
 /// A source of random numbers: called with a bound, it returns a number below it.
 pub type Below<'a> = &'a mut dyn FnMut(usize) -> usize;
 
-/// A schema of a whole object, at random, with some rules.
+/// A random schema of a whole object, with some rules.
 pub fn schema(below: Below<'_>) -> Json {
     let mut random = Random {
         below,
@@ -46,13 +46,13 @@ pub fn schema(below: Below<'_>) -> Json {
 struct Random<'a> {
     below: Below<'a>,
     overloads: Vec<Overload>,
-    /// The fields of each object, by the names that CEL has for them.
+    /// The fields of each object, by their names in CEL.
     objects: Vec<BTreeMap<String, Ty>>,
-    /// Variables that an expression may use.
+    /// The variables that an expression may use.
     scope: Vec<(String, Ty)>,
     names: usize,
     rules: usize,
-    /// One in how many operands gets another type; 0 for none.
+    /// One in this many operands gets another type; 0 means none.
     wrong: usize,
 }
 
@@ -73,7 +73,7 @@ impl Random<'_> {
         (self.below)(bound.max(1))
     }
 
-    /// True once in so many times.
+    /// True once in this many times.
     fn chance(&mut self, times: usize) -> bool {
         self.number(times) == 0
     }
@@ -82,7 +82,7 @@ impl Random<'_> {
         from[self.number(from.len())]
     }
 
-    /// An object, the type of its values and perhaps rules about them.
+    /// An object, the type of its values and possibly rules for them.
     fn object(&mut self, depth: usize, is_root: bool) -> (Json, Ty) {
         let mut properties = Map::new();
         let mut fields = BTreeMap::new();
@@ -140,7 +140,7 @@ impl Random<'_> {
         (schema, this)
     }
 
-    /// A part of a schema, and the type of its values, if CEL sees them.
+    /// A subschema, and the type of its values if they are visible in CEL.
     fn part(&mut self, depth: usize) -> (Json, Option<Ty>) {
         let kinds = if depth == 0 { 9 } else { 13 };
         let (mut schema, found) = match self.number(kinds) {
@@ -280,7 +280,7 @@ impl Random<'_> {
         }
     }
 
-    /// The text with a character lost, doubled or replaced.
+    /// The text with a character removed, doubled or replaced.
     fn misspelt(&mut self, text: &str) -> String {
         let mut characters: Vec<char> = text.chars().collect();
         let at = self.number(characters.len());
@@ -328,7 +328,7 @@ impl Random<'_> {
 
     fn fresh(&mut self) -> String {
         self.names += 1;
-        // Names are few, so that some hide others.
+        // There are few names, so that some variables shadow others.
         format!(
             "{}{}",
             self.one(&["x", "i", "v", "self", "k"]),
@@ -337,7 +337,7 @@ impl Random<'_> {
     }
 }
 
-/// The name of a field as CEL writes it, for the names that are used here.
+/// The escaped name of a field in CEL, for the names that are used here.
 fn escaped(name: &str) -> Option<String> {
     Some(match name {
         "namespace" | "in" | "true" | "while" => format!("__{name}__"),

@@ -1,4 +1,4 @@
-//! The functions of the server's table of declarations, by their types.
+//! The functions in the server's table of declarations, with their types.
 
 use super::Ty;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ pub(super) struct Overload {
     pub(super) result: Ty,
 }
 
-/// Whether a type is an instance of a pattern; what its parameters stand for is bound.
+/// Whether a type is an instance of a pattern; binds the pattern's parameters.
 pub(super) fn fits(pattern: &Ty, want: &Ty, bound: &mut BTreeMap<String, Ty>) -> bool {
     if let Some(name) = pattern.0.strip_prefix('$') {
         return bound

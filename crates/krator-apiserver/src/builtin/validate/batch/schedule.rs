@@ -1,6 +1,6 @@
 //! Schedules, after `github.com/robfig/cron/v3`, and the names of time zones.
 
-/// The least and the most of a field, and names for its numbers.
+/// The smallest and the largest value of a field, and names for its values.
 type Bounds = (i64, i64, &'static [&'static str]);
 
 const MONTHS: [&str; 12] = [
@@ -15,7 +15,7 @@ const FIELDS: [Bounds; 5] = [
     (0, 6, &DAYS),
 ];
 
-/// Whether a text is a schedule.
+/// Whether a text is a valid schedule.
 pub(super) fn is_schedule(text: &str) -> bool {
     let zone = text.strip_prefix("CRON_TZ=").or_else(|| text.strip_prefix("TZ="));
     let schedule = match zone {
@@ -40,7 +40,7 @@ pub(super) fn is_schedule(text: &str) -> bool {
     fields.len() == FIELDS.len() && with_bounds.all(is_field)
 }
 
-/// None if a part of the range is neither a number nor a name.
+/// Whether a range is within its bounds. None if a part of it is neither a number nor a name.
 fn is_range(range: &str, (least, most, names): &Bounds) -> Option<bool> {
     let number_or_name = |text: &str| {
         let lower = text.to_lowercase();
@@ -62,7 +62,7 @@ fn is_range(range: &str, (least, most, names): &Bounds) -> Option<bool> {
     Some(*least <= start && start <= end && end <= *most && step.is_none_or(|step| step > 0))
 }
 
-/// Whether a text has the form of the name of a time zone.
+/// Whether a text has the form of a time zone name.
 pub(super) fn is_time_zone(zone: &str) -> bool {
     let is_good = |part: &str| {
         (1..=14).contains(&part.len())
