@@ -304,7 +304,7 @@ const WAYS: &[(&str, Change, &[Expected])] = &[
         &[
             (
                 "specChange",
-                "has not processed generation 2 of the spec yet",
+                "has still to process generation 2 of the spec",
                 None,
             ),
             ("nothing", "it is as its spec asks", None),

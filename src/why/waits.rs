@@ -146,7 +146,7 @@ impl Waits<'_> {
                     "it is being deleted; the finalizer {ours} holds it until the end of its deletion path"
                 ),
                 (false, Some(entry)) => format!(
-                    "it is being deleted, but the operator has not moved it to {} yet; the finalizer {ours} holds it until the end of its deletion path",
+                    "it is being deleted, but the operator has still to move it to {}; the finalizer {ours} holds it until the end of its deletion path",
                     self.name(entry.value)
                 ),
                 (false, None) => format!(
@@ -226,7 +226,7 @@ impl Waits<'_> {
             && observed < generation
             && state.kind.value != StateKind::Working
         {
-            let text = format!("the operator has not processed generation {generation} of the spec yet");
+            let text = format!("the operator has still to process generation {generation} of the spec");
             self.add("specChange", text, None);
         }
         self.rest(state);

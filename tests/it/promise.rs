@@ -80,7 +80,7 @@ fn what_dev_takes_is_judged_by_what_was_promised() {
         let said = [output.stdout, output.stderr].map(text).concat();
         assert_eq!(output.status.code(), Some(1), "{args:?}: {said}");
         assert!(
-            said.contains("error[state-removed]: state `Scaling` is gone"),
+            said.contains("error[state-removed]: state `Scaling` was removed"),
             "{args:?}: {said}"
         );
     }
@@ -150,7 +150,7 @@ fn a_state_that_was_renamed_twice_says_its_promised_name() {
     assert!(!check.contains("state-removed"), "{check}");
     edited.save(&renamed(&first, "Scaling", "Growing", "Resizing"));
     let (is_fine, check) = said(&["check"]);
-    let help = "if it is called `Growing` now, say `renamedFrom: Scaling` there";
+    let help = "if it is now called `Growing`, add `renamedFrom: Scaling` there";
     assert!(!is_fine && check.contains(help), "{check}");
 
     // The promised name is enough, also for the handler: the edit follows on the first rename.
@@ -192,7 +192,7 @@ fn diff_without_arguments_compares_with_what_was_promised() {
     let gone = edited.krator(&["diff"]);
     assert_eq!(gone.status.code(), Some(1));
     let said = text(gone.stdout);
-    assert!(said.contains("state `Scaling` is gone"), "{said}");
+    assert!(said.contains("state `Scaling` was removed"), "{said}");
     let one = edited.krator(&["diff", "krator.yaml"]);
     assert_eq!(one.status.code(), Some(2), "{}", text(one.stderr));
 }

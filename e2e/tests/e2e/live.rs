@@ -226,7 +226,7 @@ fn dev_follows_edits_and_keeps_objects() {
     // Half of a rename is no removal: the handler would be left behind.
     let renamed = fs::read_to_string(dir.join(description)).expect("our own");
     edit(description, "Sleep", "Rest");
-    dev.wait_for("if it is called `Rest` now, say `renamedFrom: Sleep` there");
+    dev.wait_for("if it is now called `Rest`, add `renamedFrom: Sleep` there");
     dev.wait_for("nothing was built; the previous operator keeps running");
     assert!(dir.join("src/moose/states/sleep.rs").exists());
     edit(description, "  Rest:\n", "  Rest:\n    renamedFrom: Sleep\n");

@@ -43,7 +43,7 @@ pub fn with_versions(mut documents: Documents, most: usize, dice: &mut Dice) -> 
                 .as_object()
                 .is_some_and(serde_json::Map::is_empty)
         {
-            version["stored"] = json!(true);
+            version["storage"] = json!(true);
         }
         documents.0[0]["versions"][name] = version;
         let count = dice.below(6);

@@ -28,7 +28,10 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
                     ),
                     None => (
                         ChangeKind::StateMerged,
-                        format!("state `{name}` was removed, and its objects continue in `{}`", now.value),
+                        format!(
+                            "state `{name}` was removed, and its objects continue in `{}`",
+                            now.value
+                        ),
                     ),
                 };
                 changes.changed(what, message, state.name.span, now.span);
@@ -105,9 +108,7 @@ fn removed(pair: &Pair<'_>, id: StateId, changes: &mut FoundChanges<'_>) {
     if state.legacy.is_some() {
         change.what = ChangeKind::LegacyStateRemoved;
         change.message = format!("state `{name}`, which was `legacy`, was removed");
-        change.help = Some(
-            "objects that are still in it stay there, and nothing moves them".to_owned(),
-        );
+        change.help = Some("objects that are still in it stay there, and nothing moves them".to_owned());
         return;
     }
     if let Some(taker) = pair.lineage.resumes(id) {

@@ -30,7 +30,9 @@ fn judged(change: &Change, verdict: &Verdict) -> Vec<String> {
     lines.extend(match verdict.anew {
         ServerOutcome::Kept | ServerOutcome::ApplyFails => None,
         ServerOutcome::Lost => Some("when created again, an object loses the value".to_owned()),
-        ServerOutcome::Refused => Some("when created again, an object that does not match is refused".to_owned()),
+        ServerOutcome::Refused => {
+            Some("when created again, an object that does not match is refused".to_owned())
+        }
     });
     let unchanged = &verdict.unchanged;
     lines.extend(match verdict.updated {
@@ -58,7 +60,9 @@ fn judged(change: &Change, verdict: &Verdict) -> Vec<String> {
         );
     }
     if !verdict.is_readable {
-        lines.push("the operator cannot read an object that does not match, and runs no handler for it".to_owned());
+        lines.push(
+            "the operator cannot read an object that does not match, and runs no handler for it".to_owned(),
+        );
     }
     lines
 }

@@ -196,9 +196,7 @@ fn of_list(pair: &Pair<'_>) -> Vec<Change> {
         if has(old, now) {
             let message = format!("the storage version changed from `{before}` to `{now}`");
             let change = changes.changed(ChangeKind::StorageMoved, message, place(old, before).span, span);
-            change.help = Some(
-                "stored objects stay as they are until they are written again".to_owned(),
-            );
+            change.help = Some("stored objects stay as they are until they are written again".to_owned());
         } else {
             let message = format!("the version `{now}` is new, and already the storage version");
             let change = changes.added(ChangeKind::StoredAtOnce, message, span);
@@ -207,8 +205,7 @@ fn of_list(pair: &Pair<'_>) -> Vec<Change> {
                     "write `storage: true` in `{before}` for one release, so that the former operator can still read all objects"
                 ),
                 false => {
-                    "for one release, keep a storage version that the former operator can read"
-                        .to_owned()
+                    "for one release, keep a storage version that the former operator can read".to_owned()
                 }
             });
         }

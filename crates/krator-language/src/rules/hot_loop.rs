@@ -56,7 +56,9 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                         limit.then.span,
                         "past the limit, an object continues from here at once",
                     )
-                    .help("name a state in `then` in which objects rest, for example one of the kind `failed`"),
+                    .help(
+                        "name a state in `then` in which objects rest, for example one of the kind `failed`",
+                    ),
             };
             RuleHit {
                 finding,

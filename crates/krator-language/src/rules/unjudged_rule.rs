@@ -40,8 +40,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             "krator cannot read this rule, so only an API server can tell whether objects satisfy it";
         let finding = Finding::new(&RULE, subject.place(&rule), message);
         RuleHit::of_document(
-            finding
-                .help("`krator dev` and tests in memory refuse such a rule: write it in another form"),
+            finding.help("`krator dev` and tests in memory refuse such a rule: write it in another form"),
         )
     };
     cel::unjudged(root, &path).into_iter().map(hit).collect()

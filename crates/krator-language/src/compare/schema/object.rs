@@ -148,12 +148,8 @@ impl SchemaWalk {
             let path = holder.field(name);
             let still = new["properties"].get(*name);
             if still.is_some_and(|still| still.get("default").is_none()) {
-                self.changes.safe(
-                    ChangeKind::RequiredRemoved,
-                    &path,
-                    Part::Name,
-                    "is now optional",
-                );
+                self.changes
+                    .safe(ChangeKind::RequiredRemoved, &path, Part::Name, "is now optional");
             }
         }
     }
@@ -167,11 +163,7 @@ impl SchemaWalk {
         let changes = "requests without it have another meaning";
         match (then.get("default"), now.get("default")) {
             (Some(then), Some(now)) if then != now => {
-                let message = format!(
-                    "defaults to {} instead of {}",
-                    value(now),
-                    value(then)
-                );
+                let message = format!("defaults to {} instead of {}", value(now), value(then));
                 let change = ChangeKind::DefaultChanged;
                 self.changes
                     .safe(change, path, Part::Default, message)

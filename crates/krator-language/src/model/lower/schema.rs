@@ -274,10 +274,7 @@ impl<'a> Types<'a> {
         let name = entry.name("field", FieldName::parse)?;
         if schema.rust_name.is_none() && name.rust_field().is_none() {
             let proposed = unique_rust_field(name.as_str(), |_| false);
-            let message = format!(
-                "`{}` cannot be the name of a Rust field",
-                shown(name.as_str())
-            );
+            let message = format!("`{}` cannot be the name of a Rust field", shown(name.as_str()));
             entry
                 .value
                 .report(Finding::new(&INVALID_NAME, name.span, message).help(format!(
