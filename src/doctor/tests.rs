@@ -228,7 +228,7 @@ const FAULTS: &[(Plant, &[&str], &str, &str)] = &[
             case.facts.grants[0].binding = Absent;
         },
         &["rights"],
-        "the ClusterRoleBinding `shop` is gone",
+        "the ClusterRoleBinding `shop` does not exist",
         "-f deploy/rbac.yaml",
     ),
     (
@@ -251,7 +251,7 @@ const FAULTS: &[(Plant, &[&str], &str, &str)] = &[
         |case| object(&mut case.facts.lease)["spec"]["holderIdentity"] = "other-7_0123456789abcdef".into(),
         &["lease"],
         "another operator holds the Lease `shop`: other-7_0123456789abcdef",
-        "end that process",
+        "stop that process",
     ),
     (
         |case| {

@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     /// The most lines that the vendored runtime may have. Whoever generates a crate has to own them.
-    const MOST_LINES: usize = 28_520;
+    const MOST_LINES: usize = 28_550;
 
     #[test]
     fn dependencies_of_generated_crates_are_reserved() {

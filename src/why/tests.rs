@@ -166,7 +166,11 @@ const WAYS: &[(&str, Change, &[Expected])] = &[
                 "Eat may last 10m; then the object goes to Lost",
                 Some("2026-06-01T12:05:00Z"),
             ),
-            ("handler", "the handler of Eat to end", None),
+            (
+                "handler",
+                "the handler of Eat, which is running or about to run",
+                None,
+            ),
         ],
     ),
     (
@@ -255,7 +259,11 @@ const WAYS: &[(&str, Change, &[Expected])] = &[
                 None,
             ),
             ("deletionPath", "until the end of its deletion path", None),
-            ("handler", "the handler of Leave to end", None),
+            (
+                "handler",
+                "the handler of Leave, which is running or about to run",
+                None,
+            ),
         ],
     ),
     (
@@ -307,7 +315,7 @@ const WAYS: &[(&str, Change, &[Expected])] = &[
                 "has still to process generation 2 of the spec",
                 None,
             ),
-            ("nothing", "it is as its spec asks", None),
+            ("nothing", "it is as its spec requests", None),
         ],
     ),
     (

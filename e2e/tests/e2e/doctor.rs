@@ -374,7 +374,7 @@ fn nothing_is_reported_while_all_is_well_and_each_planted_fault_is_named() {
     );
     // The process of this machine leads, and its pod is gone.
     let holder = format!("another operator holds the Lease `grocer`: {}", host_name());
-    named(&said, "lease", &[&holder, "end that process"]);
+    named(&said, "lease", &[&holder, "stop that process"]);
     drop(waiting);
 
     // The operator would make another certificate at once.

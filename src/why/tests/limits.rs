@@ -28,7 +28,7 @@ fn who_waits_for_a_limit_is_told_who_has_the_places() {
         .expect("it waits");
     assert_eq!(
         gate.text,
-        "it has waited for the gate of Treated for 5m: the limit doctors lets 9 in (now zoo/elk-0, zoo/elk-1, zoo/elk-2, zoo/elk-3, \
+        "it has waited for the gate of Treated for 5m: the limit doctors allows 9 (now zoo/elk-0, zoo/elk-1, zoo/elk-2, zoo/elk-3, \
          zoo/elk-4, and 3 more), and the limit stable allows 1 (now zoo/a); the objects that have been in their state longest go first"
     );
 }

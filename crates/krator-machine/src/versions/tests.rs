@@ -253,7 +253,10 @@ fn what_is_too_long_to_ride_is_not_written_and_stays_readable() {
     let long = "x".repeat(LONGEST);
     // `v1`, the storage version, cannot hold `legacy`.
     let refused = try_convert(&object("v1beta1", json!({"legacy": long})), "v1").expect_err("too long");
-    assert!(refused.contains("128 KiB that v1 cannot hold"), "{refused}");
+    assert!(
+        refused.contains("128 KiB of data that v1 cannot hold"),
+        "{refused}"
+    );
     // The older versions cannot hold the second host.
     let stored = object("v1", json!({"hosts": ["a", long]}));
     for version in ["v1beta1", "v1alpha1"] {

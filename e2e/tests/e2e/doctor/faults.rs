@@ -66,7 +66,10 @@ pub const FAULTS: &[Fault] = &[
     Fault {
         plant: |grocery| grocery.kubectl(&["delete", "clusterrolebinding", "grocer"]),
         check: "rights",
-        says: &["the ClusterRoleBinding `grocer` is gone", "-f deploy/rbac.yaml"],
+        says: &[
+            "the ClusterRoleBinding `grocer` does not exist",
+            "-f deploy/rbac.yaml",
+        ],
         heal: |grocery| grocery.apply("rbac.yaml"),
     },
     Fault {
@@ -92,7 +95,7 @@ pub const FAULTS: &[Fault] = &[
         plant: |grocery| grocery.serves_webhooks(false),
         check: "webhooks",
         says: &[
-            "validate.grocers.grocers.example.com is not answered",
+            "validate.grocers.grocers.example.com cannot be called",
             "has no ready pods",
             "kubectl get pods",
         ],

@@ -238,7 +238,7 @@ fn the_fields_of_the_object_decide_when_the_gate_is_open() {
     let (status, reason, message) = condition(&stored, "Stalled");
     assert_eq!((status, reason), ("True", "InvalidGate"));
     assert!(
-        message.starts_with("the gate of Upgrade is shut: a schedule has five fields"),
+        message.starts_with("the gate of Upgrade is closed: a schedule has five fields"),
         "{message}"
     );
     // An edit of the field opens it.

@@ -176,7 +176,7 @@ mod tests {
         let said = |name: &str| given(name).expect_err("it cannot be given").to_string();
         assert_eq!(
             said("zone"),
-            "the limit `zone` cannot be given: it has `per`, so it has no single count"
+            "cannot override the limit `zone`: it has `per`, so it has no single count"
         );
         assert_eq!(
             said("zones"),
