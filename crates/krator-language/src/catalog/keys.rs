@@ -1,8 +1,9 @@
-//! The keys of the language as data: where each of them stands, what it takes, and what it means.
+//! The keys of the language as data: the place, the type and the meaning of each.
 //!
 //! The parser, `krator explain` and `docs/language.md` read this one table. Each mapping with a fixed set of keys is a
-//! [`Section`], and each section has an enum with one variant for each of its keys. The parser asks for a key by its
-//! variant, so a key that is not in the table does not compile, and neither does one that the parser never asks for.
+//! [`Section`], and each section has an enum with one variant for each of its keys. The parser looks a key up by its
+//! variant, so the code does not compile if a key is missing from the table, or if the parser never reads a key of the
+//! table.
 
 mod deploy;
 mod columns;
