@@ -74,8 +74,7 @@ pub struct Change {
     pub old: Option<Span>,
     /// Whether only the old description has a place to show.
     pub is_gone: bool,
-    /// Whether a state without a `renamedFrom` in the new description was removed, and may be one of the new states
-    /// under another name.
+    /// Whether a state was removed without a `renamedFrom`, and may be one of the new states under another name.
     pub may_be_renamed: bool,
     /// An older version for `versions` with which nothing breaks.
     pub proposal: Option<Proposal>,
