@@ -51,7 +51,7 @@ pub struct Rule {
     pub severity: Severity,
     /// A summary of the rule, in one line.
     pub summary: &'static str,
-    /// Why that is a problem and what to do about it, in Markdown, with a bad and a good example.
+    /// The reason why the finding is a problem and the remedy, in Markdown, with a bad and a good example.
     pub explanation: &'static str,
 }
 

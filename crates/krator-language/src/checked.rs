@@ -7,7 +7,7 @@ use crate::model::{self, Description};
 use crate::rules;
 use crate::spec::{self, Files};
 
-/// The text of a description, what it means, and what is wrong with it.
+/// The text of a description, with its model and its findings.
 #[derive(Debug)]
 pub struct Checked {
     /// The text.

@@ -244,7 +244,7 @@ fn names(by: NameOf) -> Option<Value> {
     Some(json!({"pattern": form.pattern}))
 }
 
-/// A type as a phrase; `also` is one more word that may stand alone.
+/// A type as a phrase; `also` is an alternative for the last word.
 fn phrase(also: &str) -> String {
     let words: Vec<&str> = type_words().collect();
     let words = words.join("|");

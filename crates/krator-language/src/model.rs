@@ -108,7 +108,7 @@ pub struct Kind {
     pub doc: Option<Spanned<String>>,
     /// The custom resource.
     pub resource: Resource,
-    /// `.spec`: fields, or a named type. Its `validations` are the rules beside the fields.
+    /// `.spec`: fields, or a named type. Its `validations` are the rules of `spec` itself.
     pub spec: Schema,
     /// Fields of `.status` besides those that the machine keeps.
     pub status: Vec<Field>,

@@ -202,7 +202,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Strings that some YAML parser reads as something else, and strings that end careless quotes.
+    /// Strings that some YAML parser reads as another type, and strings that would end an incorrectly escaped quote.
     const VECTORS: [&str; 62] = [
         "",
         " ",

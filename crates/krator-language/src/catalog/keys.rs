@@ -32,20 +32,20 @@ use crate::names::NamePattern;
 /// The type of the value of a key.
 #[derive(Debug, Clone, Copy)]
 pub enum Type {
-    /// Any scalar, as it is written.
+    /// Any scalar, with its text unchanged.
     String,
     /// `true` or `false`.
     Boolean,
-    /// Only `true`; the same as leaving the key out is not written.
+    /// Only `true`. The value `false` is expressed by leaving the key out.
     True,
     /// An integer in a range, both ends included.
     Integer {
-        /// The least one.
+        /// The minimum.
         min: i64,
-        /// The greatest one.
+        /// The maximum.
         max: i64,
     },
-    /// A number in a range, both ends included; without a range it may be any.
+    /// A number in a range, both ends included; any number without a range.
     Number(Option<(f64, f64)>),
     /// A duration such as `1h30m`.
     Duration,
@@ -55,9 +55,9 @@ pub enum Type {
     Any,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// A string of a pattern.
+    /// A string that matches a pattern.
     Name(NamePattern),
-    /// A type as a phrase, such as `optional list of string`; described as what it is here.
+    /// A type as a phrase, such as `optional list of string`; the text describes it in messages.
     Phrase(&'static str),
     /// The name of a state of the same document.
     State,
@@ -78,7 +78,7 @@ pub enum Type {
     },
     /// A mapping whose keys are names that the description chooses.
     Map {
-        /// The kind of name that the keys are.
+        /// The kind of the names.
         by: NameOf,
         /// The type of each value.
         of: &'static Type,
@@ -102,7 +102,7 @@ pub enum NameOf {
     Condition,
     /// Kinds, as `group/version.Kind`.
     Kind,
-    /// Rules of krator, which only `allow` names.
+    /// Rules of krator, which are only names in `allow`.
     Rule,
     /// Versions of an API.
     Version,
@@ -119,7 +119,7 @@ pub enum NameOf {
 pub enum Absent {
     /// A missing key is a finding.
     Required,
-    /// Nothing: the key asks for something that is otherwise not there.
+    /// The feature that the key requests is absent.
     Nothing,
     /// This default.
     Default(&'static str),
@@ -128,7 +128,7 @@ pub enum Absent {
 /// A key of the language.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
-    /// As it is written.
+    /// The text of the key.
     pub name: &'static str,
     /// The type of its value.
     pub value: Type,

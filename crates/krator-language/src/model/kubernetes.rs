@@ -13,8 +13,8 @@ static TYPES: &str = include_str!("kubernetes/types.tsv");
 
 /// A built-in type of Kubernetes.
 struct BuiltinType {
-    /// Group, version and name in the form that descriptions use, `core/v1.Pod`; `meta` stands for the types that all
-    /// groups share.
+    /// Group, version and name in the form that descriptions use, `core/v1.Pod`; the group of the types that all groups
+    /// share is `meta`.
     reference: &'static str,
     /// For a kind that can be listed: plural and scope.
     resource: Option<(&'static str, Scope)>,
