@@ -92,7 +92,7 @@ pub fn resources(old: &Description, new: &Description) -> Vec<StoredResource> {
 
 impl StoredResource {
     /// Whether a change breaks an object: in one of its versions, if the change is about some. The version in which the
-    /// object is stored is unknown. `converted` caches the object in versions.
+    /// object is stored is unknown. `converted` caches the object in the versions that it was converted to.
     fn breaks(&self, change: &Change, object: &Json, converted: &mut BTreeMap<VersionName, Json>) -> Breaks {
         let is_of = |version: &str| self.api_version.rsplit('/').next() == Some(version);
         if change.versions.is_empty() || change.versions.iter().any(|version| is_of(version.as_str())) {
