@@ -1,7 +1,7 @@
-//! The questions of an editor about a description: completion, hover, definitions, symbols and renames.
+//! Answers to an editor's requests about a description: completion, hover, definitions, symbols and renames.
 //!
-//! All of it works on the tree of the text, so that it works while the text is no YAML. Offsets are
-//! in bytes; the language server converts them.
+//! All of it works on the tolerant tree of the text, which exists even while the text is not valid YAML. Offsets are in
+//! bytes; the language server converts them.
 
 mod completion;
 mod fields;

@@ -1,5 +1,6 @@
-//! The parts of a rule: a name, a severity, a summary and an explanation; and, as data, the rules that are no check of their own but
-//! are reported while a description is read or compared. `krator explain` prints them with those of `crate::rules`.
+//! The parts of a rule (a name, a severity, a summary and an explanation), and the rules that have no check of their
+//! own: their findings arise while a description is read or compared. `krator explain` prints them with those of
+//! `crate::rules`.
 
 mod code;
 mod edits;
@@ -50,7 +51,7 @@ pub struct Rule {
     pub severity: Severity,
     /// A summary of the rule, in one line.
     pub summary: &'static str,
-    /// Why that is a problem and what to do about it, in Markdown, with a bad and a good example.
+    /// The reason why the finding is a problem and the remedy, in Markdown, with a bad and a good example.
     pub explanation: &'static str,
 }
 
@@ -70,8 +71,8 @@ macro_rules! rules {
 }
 use rules;
 
-/// The rules of this module: those that are reported while a description is read or compared, and where a crate is held against
-/// it. The others stand with their checks, in `crate::rules`, which lists all.
+/// The rules of this module, whose findings arise while a description is read or compared, or while a crate is compared
+/// with it. All other rules are declared with their checks in `crate::rules`, which lists all.
 pub(crate) fn without_check() -> impl Iterator<Item = &'static Rule> {
     let families = [language::ALL, versions::ALL, regen::ALL, edits::ALL, code::ALL];
     families.into_iter().flatten().copied()

@@ -1,5 +1,5 @@
-//! A description that was read and judged: the part of the pipeline that every verb begins with, from the text to the
-//! findings.
+//! Reading and checking a description, from the text to the findings. Every command begins with this part of the
+//! pipeline.
 
 use crate::compare;
 use crate::finding::{self, Finding, Source};
@@ -7,25 +7,26 @@ use crate::model::{self, Description};
 use crate::rules;
 use crate::spec::{self, Files};
 
-/// The text of a description, what it means, and what is wrong with it.
+/// The text of a description, with its model and its findings.
 #[derive(Debug)]
 pub struct Checked {
     /// The text.
     pub source: Source,
     /// The model, if the text could be read. Generate from [`Checked::sound`] instead: this one may have errors.
     pub description: Option<Description>,
-    /// Whether reading gave no errors. Otherwise the model has something harmless in place of what could not be read.
+    /// Whether reading gave no errors. Otherwise the model has harmless placeholders for unreadable parts.
     pub is_complete: bool,
     /// All findings, in the order of the text.
     pub findings: Vec<Finding>,
 }
 
-/// Reads and judges a description that has no folder, and so names no files; `name` is what findings call it.
+/// Reads and checks a description that has no folder, so files that it names are missing. Findings show `name` as its
+/// file name.
 pub fn check(name: &str, bytes: &[u8]) -> Checked {
     check_with(name, bytes, &Files::default())
 }
 
-/// Reads and judges a description; `name` is what findings call the file, and `files` has those of
+/// Reads and checks a description. Findings show `name` as its file name, and `files` has the contents of
 /// [`spec::named_files`].
 pub fn check_with(name: &str, bytes: &[u8], files: &Files) -> Checked {
     let (source, mut findings) = spec::source_of(name, bytes);
@@ -69,8 +70,9 @@ impl Checked {
         description.filter(|_| !finding::has_errors(&self.findings))
     }
 
-    /// A finding for each change since `former` that breaks stored objects or clients, but for those that the description
-    /// alone has shown already. While either description has errors, the two cannot be compared and there are none.
+    /// A finding for each change since `former` that breaks stored objects or clients, except those that the findings
+    /// of this description contain already. If either description has errors, they cannot be compared, and the result
+    /// is empty.
     pub fn breaking_changes(&self, former: &Checked) -> Vec<Finding> {
         let (Some(former), Some(now)) = (former.sound(), self.sound()) else {
             return Vec::new();

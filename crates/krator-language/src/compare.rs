@@ -55,7 +55,7 @@ pub struct Comparison {
     pub changes: Vec<Change>,
 }
 
-/// One change and what it means.
+/// A change with its consequences.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     /// The kind of change.
@@ -68,19 +68,20 @@ pub struct Change {
     pub path: Option<SchemaPath>,
     /// The change as a phrase.
     pub message: String,
-    /// The place in the new description. For something that is gone, it is the place of what contained it.
+    /// The place in the new description. For a removed part, it is the place of the part that contained it.
     pub new: Span,
-    /// The place in the old description, if there is one.
+    /// The place in the old description, if any.
     pub old: Option<Span>,
     /// Whether only the old description has a place to show.
     pub is_gone: bool,
-    /// Whether a state is gone that one of the new ones may be, under another name: no `renamedFrom` says so.
+    /// Whether a state was removed without a `renamedFrom`, and may be one of the new states under another name.
     pub may_be_renamed: bool,
-    /// An older version that can be written down, so that nothing breaks.
+    /// An older version for `versions` with which nothing breaks.
     pub proposal: Option<Proposal>,
     /// The consequences for stored objects.
     pub stored: Stored,
-    /// The way in which the change breaks clients: valid requests are refused or mean something else, or it is missing in responses.
+    /// The way in which the change breaks clients: valid requests are refused or change their meaning, or data is
+    /// missing from responses.
     pub clients: Option<&'static str>,
     /// A remedy for the author.
     pub help: Option<String>,
@@ -114,26 +115,26 @@ impl std::fmt::Display for Broken {
 pub enum Stored {
     /// None: objects stay valid and complete, and the operator still manages them.
     Keep,
-    /// Some objects may break, as the verdict says.
+    /// Some objects may break, according to the verdict.
     May(Verdict),
-    /// Objects stay as they are, and no operator manages them any more.
+    /// Objects stay unchanged, and no operator manages them.
     Stranded,
-    /// Objects continue in the wrong state, because the state name that they have stored belongs to another state now.
+    /// Objects continue in the wrong state, because the name of their stored state now belongs to another state.
     Misread,
-    /// The API server rejects the new CRD as long as the old one exists.
+    /// The API server rejects the new CRD while the old one exists.
     DefinitionRefused,
 }
 
 /// The reaction of the API server and the operator to an object that a change of the schema affects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// If the object is created anew, for example restored or applied to another cluster.
+    /// The outcome if the object is created anew, for example restored or applied to another cluster.
     pub anew: ServerOutcome,
-    /// If the object is stored already, and another part of it is written.
+    /// The outcome if the object is stored already, and another part of it is written.
     pub updated: ServerOutcome,
     /// The value that an update must not change for ratcheting to apply.
     pub unchanged: SchemaPath,
-    /// Whether the new operator can deserialize the object. It ignores objects that it cannot.
+    /// Whether the new operator can deserialize the object. It ignores objects that it cannot deserialize.
     pub is_readable: bool,
 }
 
@@ -162,7 +163,7 @@ impl Change {
         self.stored != Stored::Keep
     }
 
-    /// Whether the change breaks this object, which is of the kind and as the API server has stored it.
+    /// Whether the change breaks this object of the kind, in the form in which the API server has stored it.
     pub fn breaks(&self, object: &serde_json::Value) -> Breaks {
         match (&self.stored, &self.affected) {
             // Only the stored objects show whether any is still in a legacy state.
@@ -171,7 +172,7 @@ impl Change {
         }
     }
 
-    /// The change as a finding about the new description, which has this text.
+    /// The change as a finding about the new description with this text.
     pub fn finding(&self, text: &Source) -> Finding {
         let rule = match self.what {
             ChangeKind::StateRemoved => &STATE_REMOVED,
@@ -194,7 +195,7 @@ impl Change {
 
 impl Comparison {
     /// Whether the API server accepts every stored object unchanged, both when it is created anew and when another part
-    /// of it is written. Whether the operator still manages it is a separate question: see [`Change::stored`].
+    /// of it is written. Whether the operator still manages the object is a separate question: see [`Change::stored`].
     pub fn keeps_valid(&self) -> bool {
         self.changes.iter().all(|change| match &change.stored {
             Stored::Keep | Stored::Stranded | Stored::Misread => true,
@@ -210,7 +211,7 @@ impl Comparison {
         self.changes.iter().any(Change::is_breaking)
     }
 
-    /// How many changes break what.
+    /// The number of changes that break stored objects, and of those that break clients.
     pub fn broken(&self) -> Broken {
         let count = |is: fn(&Change) -> bool| self.changes.iter().filter(|change| is(change)).count();
         Broken {
@@ -234,13 +235,13 @@ pub fn compare(old: &Description, new: &Description) -> Comparison {
     Comparison { changes }
 }
 
-/// The breaking changes as findings about the new description, which has this text: errors, and the warnings `reused-name`
+/// The breaking changes as findings about the new description with this text: errors, and the warnings `reused-name`
 /// and `stored-at-once`, unless the description allows them.
 pub fn findings(old: &Description, new: &Description, text: &Source) -> Vec<Finding> {
     findings_of(&compare(old, new), new, text, |_| true)
 }
 
-/// The [`findings`] of those breaking changes that matter.
+/// The [`findings`] for the breaking changes that `matters` accepts.
 pub fn findings_of(
     comparison: &Comparison,
     new: &Description,

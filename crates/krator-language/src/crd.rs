@@ -1,4 +1,5 @@
-//! The CustomResourceDefinition of each kind, as a value: the manifests, the samples and the rules about schemas are made from it.
+//! The CustomResourceDefinition of each kind, as a value. Manifests, samples and the rules about schemas are based on
+//! it.
 
 mod changes;
 mod place;
@@ -19,16 +20,16 @@ pub(crate) use changes::{Obstacle, field_rules};
 pub(crate) use place::{place, rules_of, type_of_value};
 pub(crate) use schema::{DURATION_PATTERN, schema_of};
 
-/// A part of a CRD as the API server reads it: a whole `spec`, or a schema.
+/// Parses a part of a CRD as the API server does: a whole `spec`, or a schema.
 pub(crate) fn as_read<T: DeserializeOwned>(written: Json) -> T {
-    // This module writes the keys and the types of the API.
+    // This module generates the keys and types of the API.
     serde_json::from_value(written).expect("a CRD is one of the API")
 }
 
-/// The annotation without which the API server refuses definitions in groups of Kubernetes.
+/// The annotation that the API server requires for definitions in groups of Kubernetes.
 pub(crate) const API_APPROVED: &str = "api-approved.kubernetes.io";
 
-/// The definition of a kind. Its keys are in alphabetical order, but for the first two.
+/// The definition of a kind. Its keys are in alphabetical order, except for the first two.
 pub fn definition(description: &Description, kind: &Kind) -> Json {
     let resource = &kind.resource;
     let approval = resource.api_approved.as_ref();
@@ -92,8 +93,9 @@ pub fn specification(description: &Description, kind: &Kind) -> Json {
     ])
 }
 
-/// Of selectable fields that are the same in all versions, the API server says that there has to be a schema for them, as soon
-/// as the schemas differ. In another order they are not the same. One that has no order is left out of the oldest version.
+/// If the selectable fields are the same in all versions although the schemas differ, the API server requires a common
+/// schema for them. Another order makes them different. A single field cannot be reordered, so it is left out of the
+/// oldest version.
 fn tell_selectable_fields_apart(versions: &mut [Json]) {
     if versions
         .windows(2)
@@ -113,7 +115,7 @@ fn tell_selectable_fields_apart(versions: &mut [Json]) {
     }
 }
 
-/// How the API server converts objects: it asks the operator, which writes the `caBundle`.
+/// The conversion of objects by the API server: it calls the operator, which writes the `caBundle`.
 fn conversion(description: &Description) -> Json {
     json!({
         "strategy": "Webhook",
@@ -121,10 +123,10 @@ fn conversion(description: &Description) -> Json {
     })
 }
 
-/// The annotation by which cert-manager writes a `caBundle`, if it is there.
+/// The annotation for which cert-manager, if it is installed, writes a `caBundle`.
 pub const INJECTED: &str = "cert-manager.io/inject-ca-from";
 
-/// The Certificate whose authority the API server is to trust, for that annotation.
+/// The Certificate, for that annotation, whose authority the API server should trust.
 pub fn certificate(description: &Description) -> String {
     format!(
         "{}/{}",
@@ -138,13 +140,13 @@ pub fn webhook_service(operator: &str) -> String {
     format!("{operator}-webhook")
 }
 
-/// Where the API server asks the operator.
+/// The address of the operator for calls of the API server.
 pub fn client_config(description: &Description, path: &str) -> Json {
     let service = webhook_service(description.operator.as_str());
     json!({"service": {"name": service, "namespace": &description.namespace, "path": path, "port": 443}})
 }
 
-/// A version of a definition. `older` has what is said of one that is not the newest.
+/// A version of a definition. `older` has the settings of an older version.
 fn version(description: &Description, kind: &Kind, older: Option<&Version>, stored: &VersionName) -> Json {
     let resource = &kind.resource;
     let deprecated = older.and_then(|older| older.deprecated.as_ref());
@@ -177,7 +179,7 @@ fn version(description: &Description, kind: &Kind, older: Option<&Version>, stor
     ])
 }
 
-/// The warning about a deprecated version, in the words of Kubernetes.
+/// The warning about a deprecated version, in the wording of Kubernetes.
 fn deprecation(resource: &Resource, why: &str) -> String {
     let (group, version, kind) = (&resource.group, &resource.version, &resource.kind);
     format!(
@@ -228,7 +230,8 @@ pub(crate) fn object_schema(description: &Description, kind: &Kind) -> Json {
     schema
 }
 
-/// The rule over the name of a new object. It never refuses an object that is there, whose finalizer has to go some day.
+/// The rule for the name of a new object. It never refuses an existing object, because updates that remove its
+/// finalizer have to succeed.
 fn name_rule(name: &NameRule) -> Json {
     let pattern = Json::from(name.pattern.value.as_str());
     let default = || format!("the name has to match {}", shown(&name.pattern));
@@ -241,7 +244,7 @@ fn name_rule(name: &NameRule) -> Json {
     })
 }
 
-/// The columns of the description, then those that every kind has, except where the description uses the same name.
+/// The columns of the description, followed by the default columns whose names the description does not use.
 fn columns(kind: &Kind) -> Json {
     let defaults = [
         ("State", "string", ".status.state"),
@@ -266,7 +269,7 @@ fn columns(kind: &Kind) -> Json {
 }
 
 fn column(column: &Column) -> Json {
-    // The API's number is signed. No priority of that size makes a difference.
+    // The API's number is signed. Differences between priorities of this size are irrelevant.
     let priority = i32::try_from(column.priority).unwrap_or(i32::MAX);
     object_of([
         (
@@ -288,7 +291,7 @@ fn object_of<const N: usize>(fields: [(&str, Option<Json>); N]) -> Json {
     Json::Object(present.collect())
 }
 
-/// `None` for an empty list, so that it is left out.
+/// `None` for an empty list, so that the key is left out.
 fn list<T>(items: &[T], item: impl FnMut(&T) -> Json) -> Option<Json> {
     (!items.is_empty()).then(|| items.iter().map(item).collect())
 }

@@ -1,7 +1,7 @@
 //! The problems of a description: one [`Finding`] for each, with its place in the text.
 //!
-//! A mistake of the user is a value here, never an `Err`, so that all of them can be reported together. This module
-//! knows nothing about Kubernetes or state graphs: rules decide what to report, and this module how to show it.
+//! A mistake of the user is a value here, never an `Err`, so that all of them can be reported together. This module is
+//! independent of Kubernetes and state graphs: rules create findings, and this module shows them.
 
 mod conflict;
 mod json;
@@ -89,7 +89,7 @@ pub struct Fix {
     pub replacement: String,
     /// The effect of the edit, as a lower-case phrase.
     pub message: String,
-    /// Whether the edit is what the user means, so that it can be made without asking.
+    /// Whether the edit certainly matches the user's intention, so that it can be made without confirmation.
     pub is_certain: bool,
 }
 
@@ -104,15 +104,15 @@ pub struct Finding {
     pub span: Span,
     /// A remark next to that place.
     pub label: Option<String>,
-    /// Other places that matter, each with a remark.
+    /// Other relevant places, each with a remark.
     pub related: Vec<(Span, String)>,
     /// The states of a path through the graph that shows the problem.
     pub path: Vec<String>,
-    /// The edges between these states, if the rule says which ones it means.
+    /// The edges between these states, if the rule reports specific ones.
     pub steps: Vec<PathStep>,
     /// Consequences and background.
     pub notes: Vec<String>,
-    /// A way out for the user.
+    /// A remedy for the user.
     pub help: Option<String>,
     /// An edit that solves the problem.
     pub fix: Option<Fix>,
@@ -153,19 +153,19 @@ impl Finding {
         self
     }
 
-    /// Says by which edges the path leads.
+    /// Sets the edges of the path.
     pub(crate) fn steps(mut self, steps: Vec<PathStep>) -> Self {
         self.steps = steps;
         self
     }
 
-    /// Sets what the user could do.
+    /// Sets the remedy for the user.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Offers to replace the text at the place by `name`, if there is one.
+    /// Offers to replace the text at the place by `name`, if any.
     pub(crate) fn did_you_mean(mut self, name: Option<&str>) -> Self {
         if let Some(name) = name {
             self.fix = Some(Fix {
@@ -178,7 +178,7 @@ impl Finding {
         self
     }
 
-    /// Leaves it to the user whether to make the edit.
+    /// Marks the edit as uncertain, so that it is made only with the user's consent.
     pub(crate) fn perhaps(mut self) -> Self {
         if let Some(fix) = &mut self.fix {
             fix.is_certain = false;
@@ -186,7 +186,7 @@ impl Finding {
         self
     }
 
-    /// Offers an edit, which is certain; `message` is what it does.
+    /// Offers an edit, which is certain; `message` is its effect.
     pub(crate) fn fix(mut self, span: Span, replacement: impl Into<String>, message: &str) -> Self {
         self.fix = Some(Fix {
             span,

@@ -10,19 +10,19 @@ use crate::spec::Files;
 use crate::tolerant_tree::TolerantTree;
 use std::collections::BTreeSet;
 
-/// The number of times that a text is checked anew after fixes: a fix may show a mistake that another one hid.
+/// The maximum number of rounds of fixes and checks: a fix may reveal a mistake that another one hid.
 const ROUNDS: usize = 10;
 
 /// A text after its fixes.
 #[derive(Debug)]
 pub struct Fixed {
-    /// The text, and what is still wrong with it.
+    /// The text after the fixes, with its remaining findings.
     pub checked: Checked,
     /// The number of fixes that were applied.
     pub count: usize,
 }
 
-/// The fixes that are certain, in the order of the text. Where two of them overlap, only the first one is there.
+/// The fixes that are certain, in the order of the text. If two of them overlap, only the first one is returned.
 pub fn certain(findings: &[Finding]) -> Vec<&Fix> {
     let mut fixes: Vec<&Fix> = findings
         .iter()
@@ -43,9 +43,9 @@ pub fn certain(findings: &[Finding]) -> Vec<&Fix> {
     fixes
 }
 
-/// Applies the fixes that are certain until none is left. A round that does not take errors away without adding others is
-/// undone, fix by fix. What is not fixed stays as it is, with comments and layout. `former` is the description that a crate was
-/// generated from last, if there is one.
+/// Applies the fixes that are certain until none is left. A round of fixes must improve the findings; if all fixes of a
+/// round together do not, the first fix that does so alone is applied. The rest of the text keeps its comments and
+/// layout. `former` is the description from which the crate was last generated, if any.
 pub fn fix(name: &str, text: &str, files: &Files, former: Option<&Checked>) -> Fixed {
     let check = |text: &str| {
         let mut checked = check_with(name, text.as_bytes(), files);
@@ -83,8 +83,8 @@ pub fn fix(name: &str, text: &str, files: &Files, former: Option<&Checked>) -> F
     fixed
 }
 
-/// Whether a text has fewer findings that matter, or a former version less to write down: only then can the comparison find
-/// what the schema of that version cannot be.
+/// Whether a text has fewer relevant findings, or lacks fewer former versions. The addition of a former version may
+/// lead to new findings, because the comparison can only then check its schema.
 fn is_better(before: &Checked, after: &Checked) -> bool {
     let skipped = |checked: &Checked| {
         let findings = checked.findings.iter();
@@ -97,8 +97,8 @@ fn is_better(before: &Checked, after: &Checked) -> bool {
     }
     let count = |checked: &Checked, severity: Severity| {
         let findings = checked.findings.iter();
-        // Most rules judge only a description that could be read, so that they have more to say after the last mistake of
-        // another kind is gone.
+        // Most rules run only if the whole description could be read, so their findings may appear only after the last
+        // reading error is fixed.
         let counts = |rule| before.is_complete || !rules::checked().any(|checked| checked == rule);
         findings
             .filter(|finding| finding.rule.severity == severity && counts(finding.rule))
@@ -109,8 +109,8 @@ fn is_better(before: &Checked, after: &Checked) -> bool {
     errors(after) < errors(before) || errors(after) == errors(before) && warnings(after) < warnings(before)
 }
 
-/// The text of a description that asks for these files, too. `None` if its `deploy` is written in a way that is not edited here, such as
-/// an alias.
+/// The text of a description whose `deploy` requests these files as well. `None` if its `deploy` has a form that krator
+/// does not edit, such as an alias.
 pub fn asking_for(source: &Source, files: &Files, extras: &BTreeSet<Extra>) -> Option<String> {
     let keys = extras.iter().map(|extra| extra.key());
     let text = keys.fold(source.text().to_owned(), |text, key| with_key(&text, key));
@@ -152,7 +152,7 @@ fn with_key(text: &str, key: &str) -> String {
     replaced(text, &[edit])
 }
 
-/// A text with pieces replaced, which are in its order and apart from each other.
+/// The text with replacements for several pieces, which must be sorted and must not overlap.
 pub fn replaced(text: &str, edits: &[(Span, String)]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;

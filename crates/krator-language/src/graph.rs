@@ -19,10 +19,10 @@ use petgraph::visit::{
 use crate::finding::Span;
 use crate::model::{Kind, OnSpecChange, StateId};
 
-/// An edge, and where it is written.
+/// An edge, with its place in the description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edge {
-    /// Why an object takes it.
+    /// The reason why an object takes it.
     pub kind: EdgeKind,
     /// The place at which the description names the target.
     pub span: Span,
@@ -103,7 +103,7 @@ impl StateGraph {
     /// The edges that leave a state, in the order of [`StateGraph::of`].
     pub fn leaving(&self, state: StateId) -> impl Iterator<Item = Step> {
         let mut steps: Vec<Step> = self.graph.edges(NodeIndex::new(state.0)).map(step).collect();
-        // petgraph yields the edge that was added last first.
+        // petgraph returns the edge that was added last first.
         steps.reverse();
         steps.into_iter()
     }
@@ -160,7 +160,7 @@ impl StateGraph {
         to: impl Fn(StateId) -> bool,
         wanted: impl Fn(Step) -> bool,
     ) -> Option<Vec<StateId>> {
-        // A map rather than a vector, because most searches end long before they have seen all states.
+        // A map rather than a vector, because most searches end long before they have visited all states.
         let mut before: HashMap<StateId, StateId> = HashMap::new();
         let mut queue: VecDeque<StateId> = VecDeque::new();
         for state in from {

@@ -1,8 +1,8 @@
-//! A description from a CustomResourceDefinition that exists already: the text of the CRD -> its storage version ->
-//! the text of a description, and what that description cannot say.
+//! Generates a description from an existing CustomResourceDefinition: the text of the CRD -> its storage version -> the
+//! text of a description, and the parts that the description cannot express.
 //!
-//! The keywords of the CRD are read one by one from its JSON, so that one that nobody reads becomes an [`NotImported`]
-//! instead of vanishing. The CRD was written by others: every text of it is escaped, and every name is checked.
+//! The keywords of the CRD are read one by one from its JSON, so that an unread keyword becomes a [`NotImported`]
+//! instead of getting lost. The CRD comes from others: every text of it is escaped, and every name is checked.
 
 mod document;
 mod proposal;
@@ -28,15 +28,15 @@ pub struct Imported {
     pub not_imported: Vec<NotImported>,
 }
 
-/// A part of a CRD that the description leaves out or says in another way.
+/// A part of a CRD that the description leaves out or expresses differently.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotImported {
     /// Its place in the CRD.
     pub path: Path,
     /// The difference, as a lower-case phrase.
     pub message: String,
-    /// Whether objects that are stored already lose something once the API server has the CRD of the description, or clients
-    /// are not served any more.
+    /// Whether the CRD of the description would cause a loss of data in stored objects, or the end of a version for
+    /// clients.
     pub is_loss: bool,
 }
 
@@ -47,7 +47,7 @@ impl fmt::Display for NotImported {
     }
 }
 
-/// Why there is no description of a file.
+/// The reason why a file cannot be described.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The file is not YAML.
@@ -56,15 +56,15 @@ pub enum Refusal {
     /// No document of the file is a CRD.
     #[error("there is no CustomResourceDefinition in this file; `kubectl get crd NAME -o yaml` prints one")]
     NoDefinition,
-    /// No document of the file defines the kind that was asked for.
+    /// No document of the file defines the requested kind.
     #[error("no CustomResourceDefinition in this file is of the kind `{wanted}`; there are {}", .found.join(", "))]
     OtherKinds {
         /// The kind.
         wanted: String,
-        /// The kinds that there are.
+        /// The kinds in the file.
         found: Vec<String>,
     },
-    /// There are several CRDs, and nobody has said which.
+    /// There are several CRDs, and none was selected.
     #[error("this file defines several kinds; choose one with `--kind`: {}", .0.join(", "))]
     SeveralKinds(Vec<String>),
     /// An early form of CRDs.
@@ -73,29 +73,29 @@ pub enum Refusal {
     /// The API server would not accept the CRD either.
     #[error("an API server would not accept this CRD: {0}")]
     Invalid(String),
-    /// `.spec` is no object.
+    /// `.spec` is not an object.
     #[error("`.spec` is of the type `{0}`, and a description needs an object")]
     Spec(String),
-    /// Objects have their data beside `.spec`.
+    /// Objects have their data outside of `.spec`.
     #[error(
         "its objects have no `.spec`, but {}: the API server would delete these from all objects as soon as it has the CRD of a \
          description, which has only `.spec` and `.status`",
         .0.join(", ")
     )]
     NoSpec(Vec<String>),
-    /// A name that the language cannot have.
+    /// A name that the language does not allow.
     #[error("`{path}` is `{name}`, and a description needs {expected}")]
     Name {
         /// The place of the name.
         path: &'static str,
         /// The name.
         name: String,
-        /// The form that it needs.
+        /// The expected form.
         expected: &'static str,
     },
 }
 
-/// The parts that were found to be left out so far.
+/// The parts that are left out, as found until now.
 #[derive(Default)]
 struct Findings(Vec<NotImported>);
 
@@ -108,7 +108,7 @@ impl Findings {
         });
     }
 
-    /// Adds a part without which stored objects lose something, or clients are not served any more.
+    /// Adds a part whose absence causes a loss of data in stored objects, or the end of a version for clients.
     fn add_loss(&mut self, path: &Path, message: impl Into<String>) {
         self.0.push(NotImported {
             path: path.clone(),
@@ -117,7 +117,7 @@ impl Findings {
         });
     }
 
-    /// Adds the keys that nobody has read.
+    /// Adds the keys that were not read.
     fn unread(&mut self, path: &Path, rest: Rest<'_>) {
         for key in rest.0.keys() {
             self.add(&path.field(*key), "the language has no such key");
@@ -125,7 +125,7 @@ impl Findings {
     }
 }
 
-/// The keys of a mapping that have not been read yet.
+/// The unread keys of a mapping.
 struct Rest<'j>(std::collections::BTreeMap<&'j str, &'j Json>);
 
 impl<'j> Rest<'j> {
@@ -140,12 +140,12 @@ impl<'j> Rest<'j> {
         )
     }
 
-    /// The value of a key, which counts as read; null is no value.
+    /// The value of a key, which then counts as read; null counts as absent.
     fn take(&mut self, key: &str) -> Option<&'j Json> {
         self.0.remove(key).filter(|value| !value.is_null())
     }
 
-    /// A text of a key that is there and not empty.
+    /// The text of a key, unless it is absent or empty.
     fn text(&mut self, key: &str) -> Option<&'j str> {
         self.take(key)?.as_str().filter(|text| !text.is_empty())
     }
@@ -161,24 +161,25 @@ impl<'j> Rest<'j> {
         self.take(key) == Some(&Json::Bool(true))
     }
 
-    /// The items of a list, or nothing.
+    /// The items of a list; empty if the key is absent.
     fn list(&mut self, key: &str) -> &'j [Json] {
         self.take(key).and_then(Json::as_array).map_or(&[], Vec::as_slice)
     }
 }
 
-/// Makes a description of the CRD in a file, which may be one of several documents: then `kind` chooses.
+/// Generates a description of the CRD in a file. If the file has several documents, `kind` selects one.
 ///
 /// # Errors
 ///
-/// [`Refusal`] says why there is none. What only a part of a description lacks is in [`Imported::not_imported`].
+/// [`Refusal`] is the reason why the CRD cannot be described. Parts that the description lacks are in
+/// [`Imported::not_imported`].
 pub fn import(text: &str, kind: Option<&str>) -> Result<Imported, Refusal> {
     let definition = chosen(text, kind)?;
     judge(&definition)?;
     document::describe(&definition)
 }
 
-/// A type as a description writes it, from its schema in the CRD of another description.
+/// A type in the form of a description, from its schema in the CRD of another description.
 pub(crate) fn type_of(schema: &Json, optional: bool) -> Json {
     schema::type_of(schema, &Path::root(), optional, &mut Findings::default())
 }
@@ -221,7 +222,7 @@ fn chosen(text: &str, kind: Option<&str>) -> Result<Json, Refusal> {
     }
 }
 
-/// Refuses what the API server would refuse: everything after this may rely on a structural schema.
+/// Refuses definitions that the API server would refuse, so that the following code may rely on a structural schema.
 fn judge(definition: &Json) -> Result<(), Refusal> {
     let version = definition["apiVersion"].as_str().unwrap_or_default();
     if version != "apiextensions.k8s.io/v1" {
@@ -237,7 +238,7 @@ fn judge(definition: &Json) -> Result<(), Refusal> {
     }
 }
 
-/// The definition with the names that the API server fills in.
+/// The definition with the names that the API server sets by default.
 fn completed(mut definition: krator_schema::Definition) -> krator_schema::Definition {
     let names = &mut definition.names;
     if names.singular.is_empty() {
@@ -249,7 +250,7 @@ fn completed(mut definition: krator_schema::Definition) -> krator_schema::Defini
     definition
 }
 
-/// A text of the CRD as a description may have it: with Unix line ends, and without characters that it refuses.
+/// A text of the CRD in a form that descriptions allow: with Unix line ends, and without forbidden characters.
 fn clean(text: &str) -> String {
     crate::text::normalized(text)
         .chars()
@@ -261,7 +262,7 @@ fn clean(text: &str) -> String {
         .collect()
 }
 
-/// An empty mapping, for what is put together key by key.
+/// An empty mapping, to be filled key by key.
 fn mapping() -> Map<String, Json> {
     Map::new()
 }

@@ -1,8 +1,8 @@
 //! The JSON Schema of descriptions, made from the table of keys that the parser reads.
 //!
-//! Editors use it to complete and check a description without krator. It knows keys, types, limits and the form of names;
-//! what needs more than one value to judge (a state that does not exist, a key that has no effect) is left to the rules.
-//! It never refuses a description that `krator check` accepts.
+//! Editors use it to complete and check a description without krator. It covers keys, types, limits and the form of
+//! names; checks that need more than one value (a state that does not exist, a key that has no effect) are left to the
+//! rules. It never refuses a description that `krator check` accepts.
 
 use serde_json::{Map, Value, json};
 
@@ -25,7 +25,7 @@ const PATH: &str = concat!(
     r"|\[[^\]?]+\]|\[\?\([^\]]+\)\])*$"
 );
 
-/// The schema of one document of a description, in draft 7, which editors know best.
+/// The schema of one document of a description, in draft 7, which editors support best.
 pub fn of_language() -> Value {
     let mut builder = Builder {
         places: keys::places(),
@@ -108,7 +108,7 @@ impl Builder {
             .find(|place| std::ptr::eq(place.section, section));
         let name = place.map(|place| place.paths[0].clone()).unwrap_or_default();
         if !self.definitions.contains_key(&name) {
-            // Types are inside types: the name has to be there before its schema is made.
+            // Types are inside types, so the name has to exist before its schema is made.
             self.definitions.insert(name.clone(), Value::Null);
             let schema = self.section(section);
             self.definitions.insert(name.clone(), schema.into());
@@ -185,7 +185,7 @@ impl Builder {
     }
 }
 
-/// The value of a default that is one: `` `true` `` or `5`, but not "the kind in lower case".
+/// The value of a default, if its text is a literal: `` `true` `` or `5`, but not "the kind in lower case".
 fn literal(text: &str) -> Option<Value> {
     let quoted = text
         .strip_prefix('`')
@@ -244,7 +244,7 @@ fn names(by: NameOf) -> Option<Value> {
     Some(json!({"pattern": form.pattern}))
 }
 
-/// A type as a phrase; `also` is one more word that may stand alone.
+/// A type as a phrase; `also` is an alternative for the last word.
 fn phrase(also: &str) -> String {
     let words: Vec<&str> = type_words().collect();
     let words = words.join("|");

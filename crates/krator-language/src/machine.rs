@@ -1,5 +1,5 @@
-//! The machine of a kind, as the engine of the runtime reads it. Generated code has the same graph as constants, so whoever asks this
-//! one is told what an operator decides.
+//! The machine of a kind, in the form of the runtime's engine. Generated code has the same graph as constants, so
+//! decisions on this graph are those of an operator.
 
 mod digests;
 mod fields;
@@ -41,7 +41,7 @@ struct Numbers<'k> {
 
 impl<'k> Numbers<'k> {
     fn of(kind: &'k Kind) -> Self {
-        // The text of a description is far too short for more states.
+        // The size of a description limits it to fewer states.
         let ids = in_order(kind).into_iter().zip(0..u16::MAX);
         Self {
             states: ids.map(|((id, _), number)| (id, rt::StateId(number))).collect(),
@@ -89,7 +89,7 @@ impl<'k> Numbers<'k> {
     }
 }
 
-/// Data that the policy of a state refers to and that the model has in another form.
+/// Data of a state's policy that the model has in another form.
 struct Owned<'k> {
     names: Vec<&'k str>,
     next: Vec<rt::StateId>,
@@ -106,7 +106,7 @@ impl<'k> Owned<'k> {
             WatchSource::Itself => Watch::Itself,
             WatchSource::Owned => Watch::Owned,
             WatchSource::Watched => Watch::Watched,
-            // The names of kinds are constants of generated code.
+            // Generated code has constants for the names of kinds.
             WatchSource::Kind(named) if is_owned(named) => Watch::Owned,
             WatchSource::Kind(_) => Watch::Watched,
         });
@@ -128,9 +128,9 @@ impl<'k> Owned<'k> {
     }
 }
 
-/// Does something with the graph of a kind whose description has no errors. The policies of its states name no files, and say that
-/// all handlers are written: whether they are is in another place than the description. A kind that a state waits for by its name is
-/// one of those that are owned or watched.
+/// Calls a function with the graph of a kind whose description has no errors. The policies of its states name no files,
+/// and mark all handlers as written, because the description does not contain this. A kind that a state waits for by
+/// its name becomes a source of all owned or all watched objects.
 pub fn with_graph<T>(kind: &Kind, does: impl FnOnce(&Graph<'_>) -> T) -> T {
     let numbers = Numbers::of(kind);
     let states = states(kind);
@@ -209,8 +209,8 @@ fn policy<'a>(
     owned: &'a Owned<'_>,
     changes: &'a [rt::SpecChange<'a>],
 ) -> Policy<'a> {
-    // This names every field of a state, so that a new one does not compile until somebody has decided where it belongs, and the
-    // fields of the policy are bound, so that the compiler warns of one that is not used.
+    // All fields of a state are named, so that a new field does not compile until it is handled here, and all are
+    // bound, so that the compiler warns of unused ones.
     let State {
         name,
         phase,
@@ -227,13 +227,13 @@ fn policy<'a>(
         on_delete,
         on_deletion_path,
         checkpoint,
-        // These are lists.
+        // These are lists, which are converted elsewhere.
         renamed_from: _,
         next: _,
         on_spec_change_of: _,
         conditions: _,
         standard_conditions: _,
-        // For people, or for krator itself.
+        // Documentation, or settings for krator itself.
         doc: _,
         group: _,
         legacy: _,
@@ -322,7 +322,8 @@ fn retry(numbers: &Numbers<'_>, retry: &Retry, of: StateKind) -> rt::Retry {
     match (retry.limit.value, &retry.then) {
         (RetryLimit::Times(limit), Some(then)) => backoff.limit(limit, numbers.state(then)),
         (RetryLimit::Times(limit), None) => backoff.at_most(limit),
-        // By default the retries of a final state are limited, so "no limit" is written as the largest one.
+        // By default the retries of a final state are limited, so unlimited retries are expressed by the largest
+        // number.
         (RetryLimit::Unlimited, _) if of == StateKind::Final => backoff.at_most(u32::MAX),
         (RetryLimit::Unlimited, _) => backoff,
     }

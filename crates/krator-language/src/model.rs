@@ -1,4 +1,4 @@
-//! The description as meant, from which all rules, diagrams, Rust code, CRDs, RBAC and manifests are made.
+//! The meaning of a description, from which all rules, diagrams, Rust code, CRDs, RBAC and manifests are made.
 //!
 //! Shape:
 //!
@@ -17,10 +17,10 @@
 //!     properties, allow
 //! ```
 //!
-//! Names are valid (crate::names), durations parsed and defaults filled in. What a state inherits from the machine is
-//! resolved into the state, so that no consumer has to look into `machine`. Every value carries its span.
-//! Lowering is total: a mistake becomes a finding and a stand-in takes its place, so that one run reports everything.
-//! A crate is generated only from a description without errors, which has no stand-ins.
+//! Names are valid (crate::names), durations parsed and defaults filled in. Settings that a state inherits from the
+//! machine are resolved into the state, so that no consumer has to look into `machine`. Every value carries its span.
+//! Lowering is total: a mistake becomes a finding and a placeholder takes its place, so that one run reports
+//! everything. A crate is generated only from a description without errors, which has no placeholders.
 
 mod calendar;
 mod foreign;
@@ -93,7 +93,7 @@ pub struct Description {
     pub schema_files: std::collections::BTreeMap<String, String>,
     /// Its deployment.
     pub deploy: Deploy,
-    /// Whether everything that schemas depend on could be read; otherwise they have something harmless in place of it.
+    /// Whether everything that schemas depend on could be read; otherwise schemas have harmless placeholders for it.
     pub has_sound_schemas: bool,
     /// The namespace that the operator runs in.
     pub namespace: String,
@@ -108,9 +108,9 @@ pub struct Kind {
     pub doc: Option<Spanned<String>>,
     /// The custom resource.
     pub resource: Resource,
-    /// `.spec`: fields, or a named type. Its `validations` are the rules beside the fields.
+    /// `.spec`: fields, or a named type. Its `validations` are the rules of `spec` itself.
     pub spec: Schema,
-    /// Fields of `.status` beside those that the machine keeps.
+    /// Fields of `.status` besides those that the machine keeps.
     pub status: Vec<Field>,
     /// Printer columns before the default ones.
     pub columns: Vec<Column>,
@@ -118,9 +118,9 @@ pub struct Kind {
     pub conditions: Vec<DeclaredCondition>,
     /// Settings of the whole graph.
     pub machine: Machine,
-    /// How soon objects are to get from one state to another.
+    /// The time that objects should take from one state to another.
     pub objectives: Vec<Objective>,
-    /// How many objects may be in sets of states at once.
+    /// The maximum number of objects in sets of states.
     pub limits: Vec<Places>,
     /// The states, in the order of the text; never empty.
     pub states: Vec<State>,
@@ -128,7 +128,7 @@ pub struct Kind {
     pub owns: Vec<Owned>,
     /// Kinds that the operator watches.
     pub watches: Vec<Watch>,
-    /// Further rights.
+    /// Additional permissions.
     pub access: Vec<Access>,
     /// The webhooks that the API server calls before it stores an object.
     pub webhooks: Webhooks,
@@ -154,7 +154,7 @@ pub struct Allow {
 }
 
 impl Description {
-    /// Whether the API server asks the operator anything: a kind has webhooks, or versions that look different.
+    /// Whether the API server calls the operator: a kind has webhooks, or versions with different schemas.
     pub fn has_webhooks(&self) -> bool {
         self.kinds.iter().any(|kind| !kind.webhooks.is_empty()) || self.converts()
     }
@@ -179,8 +179,8 @@ impl Description {
         &self.types[id.0]
     }
 
-    /// The type of `types` that is the `.spec` of the kind and has the name of its Rust type too, such as `MooseSpec`. It
-    /// is generated once.
+    /// The type of `types` that is the `.spec` of the kind and whose name is also that of the kind's Rust type, such as
+    /// `MooseSpec`. It is generated once.
     pub fn own_spec_type(&self, kind: &Kind) -> Option<TypeId> {
         let Shape::Named(id) = kind.spec.shape else {
             return None;
@@ -190,10 +190,10 @@ impl Description {
         (is_object && self.type_(id).name.as_str() == name).then_some(id)
     }
 
-    /// A schema's shape, seen through names: never [`Shape::Named`].
+    /// A schema with references to named types resolved: its shape is never [`Shape::Named`].
     pub fn resolve<'a>(&'a self, schema: &'a Schema) -> &'a Schema {
         let mut schema = schema;
-        // Lowering refuses recursive types; the limit keeps this loop finite even so.
+        // Lowering refuses recursive types; the limit guarantees termination regardless.
         for _ in 0..=self.types.len() {
             match &schema.shape {
                 Shape::Named(id) => schema = &self.type_(*id).schema,
@@ -203,22 +203,23 @@ impl Description {
         schema
     }
 
-    /// The schema, then the named type that it refers to, then that one's, and so on. What an earlier one says comes first.
+    /// The schema, then the named type that it refers to, then the type that this one refers to, and so on. Keys of an
+    /// earlier schema override those of later ones.
     pub fn chain<'a>(&'a self, schema: &'a Schema) -> impl Iterator<Item = &'a Schema> {
         let next = |schema: &&'a Schema| match &schema.shape {
             Shape::Named(id) => Some(&self.type_(*id).schema),
             _ => None,
         };
-        // Lowering refuses recursive types; the limit keeps this finite even so.
+        // Lowering refuses recursive types; the limit guarantees termination regardless.
         std::iter::successors(Some(schema), next).take(self.types.len() + 1)
     }
 
-    /// Whether null is a value of the schema, as it or a type that it names says.
+    /// Whether the schema, or a named type that it refers to, allows null.
     pub fn is_nullable(&self, schema: &Schema) -> bool {
         self.chain(schema).any(|schema| schema.nullable)
     }
 
-    /// Whether the API server fills the value in where it is absent.
+    /// Whether the API server sets a default if the value is absent.
     pub fn is_filled_in(&self, schema: &Schema) -> bool {
         self.chain(schema).any(|schema| schema.default.is_some())
     }
@@ -243,14 +244,13 @@ impl Kind {
             .map(|(at, state)| (StateId(at), state))
     }
 
-    /// Whether `.status.phase` is among the fields that the machine keeps: where no state names a phase, it would only
-    /// repeat `.status.state`.
+    /// Whether the machine keeps `.status.phase`: if no state has a phase, the field would only repeat `.status.state`.
     pub fn names_phases(&self) -> bool {
         self.states.iter().any(|state| state.phase.is_some())
     }
 
-    /// The fields of the spec whose changes states tell apart, each once, in an order that does not depend on that of the
-    /// description.
+    /// The fields of the spec whose changes states distinguish, each once, in an order that does not depend on that of
+    /// the description.
     pub fn watched_fields(&self) -> Vec<&FieldPath> {
         let changes = self.states.iter().flat_map(|state| &state.on_spec_change_of);
         let mut paths: Vec<&FieldPath> = Vec::new();
@@ -263,7 +263,7 @@ impl Kind {
         paths
     }
 
-    /// The kinds of `owns`, `watches` and `access`, as often as they are named.
+    /// The kinds of `owns`, `watches` and `access`, with repetitions.
     pub fn other_kinds(&self) -> impl Iterator<Item = &Spanned<ObjectKind>> {
         let owned = self.owns.iter().map(|owned| &owned.kind);
         let watched = self.watches.iter().map(|watch| &watch.kind);
@@ -279,7 +279,7 @@ impl Kind {
             .map(StateId)
     }
 
-    /// The types of the conditions beside Ready, Reconciling and Stalled that states set or handlers may set, each
+    /// The types of the conditions besides Ready, Reconciling and Stalled that states set or handlers may set, each
     /// once, in alphabetical order.
     pub fn condition_types(&self) -> Vec<&str> {
         let declared = self.conditions.iter().map(|condition| condition.name.as_str());

@@ -1,5 +1,4 @@
-//! Everything about names: which strings are valid names, how names are converted for Rust, files and Kubernetes, and
-//! which names are reserved.
+//! Valid names, their conversions for Rust, files and Kubernetes, and reserved names.
 //!
 //! A name type can only be created from a valid name. Code that has a [`StateName`] can therefore write it into a path,
 //! a Rust file or a shell command without escaping, even if the description is hostile.
@@ -19,19 +18,19 @@ use std::fmt;
 
 use crate::text::is_unprintable;
 
-/// The pattern of strings that a key or a name takes: in words, as a regular expression for schemas, and as a function.
+/// The pattern of the strings that a key or a name accepts: a phrase, a regular expression for schemas, and a function.
 #[derive(Debug, Clone, Copy)]
 pub struct NamePattern {
     /// The pattern as a phrase that can follow "expected".
     pub expected: &'static str,
-    /// A regular expression that matches every string of the pattern. It uses only what Rust and ECMA-262 have in common,
-    /// and may match more than the pattern does where an expression cannot count.
+    /// A regular expression that matches every string of the pattern. It uses only features that Rust and ECMA-262
+    /// share, and may match additional strings if an expression cannot express the lengths.
     pub pattern: &'static str,
-    /// Whether a string has the pattern.
+    /// Whether a string matches the pattern.
     pub is: fn(&str) -> bool,
 }
 
-/// Why a string is not a valid name.
+/// The reason why a string is not a valid name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotAName {
     /// The pattern that is required, as a phrase for messages.
@@ -48,7 +47,7 @@ macro_rules! names {
             /// The pattern of such a name.
             pub const PATTERN: NamePattern = NamePattern { expected: $expected, pattern: $pattern, is: $is };
 
-            /// The name, if the string is a valid one.
+            /// The name, if the string is valid.
             pub fn parse(text: &str) -> Result<Self, NotAName> {
                 let pattern = Self::PATTERN;
                 if (pattern.is)(text) { Ok($name(text.to_owned())) } else { Err(NotAName { expected: pattern.expected }) }
@@ -81,10 +80,10 @@ names! {
     TypeName, "a letter A-Z, then letters and digits, at most 63 characters", r"^[A-Z][A-Za-z0-9]{0,62}$", is_pascal;
     /// The type of a condition, in PascalCase as the API conventions require.
     ConditionName, "a letter A-Z, then letters and digits, at most 63 characters", r"^[A-Z][A-Za-z0-9]{0,62}$", is_pascal;
-    /// The name of a field of a schema: a key of JSON. Unlike the other names it has to be escaped wherever it is written.
+    /// The name of a field of a schema: a key of JSON. Unlike the other names it has to be escaped in every output.
     FieldName, "at most 253 printable characters", r"^[^\u0000-\u001f]{1,253}$",
         |text| !text.is_empty() && text.chars().count() <= 253 && !text.chars().any(is_unprintable);
-    /// The name of a field in Rust, where it does not follow from that in JSON.
+    /// The name of a field in Rust, if it does not follow from that in JSON.
     RustFieldName, "a name in snake case, such as `key_url`", r"^_?[a-z][a-z0-9]*(_[a-z0-9]+)*$", is_snake;
     /// The name of the operator, which is also that of its crate, Deployment and ServiceAccount.
     OperatorName, "a letter a-z, then a-z, 0-9 and `-`, not `-` at the end, at most 40 characters", r"^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$",
@@ -115,7 +114,7 @@ names! {
         |text| text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).is_some_and(|rest| {
             rest.starts_with(|c: char| c.is_ascii_alphanumeric()) && is_word(rest, "._~:/%?=&+-")
         });
-    /// The heading of a printer column, which has to be escaped wherever it is written.
+    /// The heading of a printer column, which has to be escaped in every output.
     ColumnName, "at most 63 printable characters, no space at either end", r"^[^\u0000-\u0020]([^\u0000-\u001f]{0,61}[^\u0000-\u0020])?$",
         |text| !text.is_empty() && text.chars().count() <= 63 && text.trim() == text && !text.chars().any(is_unprintable);
     /// A verb of the Kubernetes API.
@@ -125,8 +124,8 @@ names! {
     FormatName, "letters, digits and `-`", r"^[A-Za-z0-9-]+$", |text| is_word(text, "-");
 }
 
-/// The verbs of requests for objects, in the order of Kubernetes' own roles: three that read, four that write, and the one that
-/// deletes whole collections.
+/// The verbs of requests for objects, in the order of Kubernetes' own roles: three that read, four that write, and one
+/// that deletes collections.
 pub const VERBS: [&str; 8] = [
     "get",
     "list",
@@ -206,7 +205,8 @@ fn is_label_key(text: &str) -> bool {
         && name.ends_with(alphanumeric)
 }
 
-/// After the grammar of references of the distribution project: a registry with its port, a path in lower case, a tag, a digest.
+/// Follows the grammar of references of the distribution project: a registry with its port, a path in lower case, a
+/// tag, a digest.
 fn is_image(text: &str) -> bool {
     let (name, digest) = match text.split_once("@sha256:") {
         Some((name, digest)) => (name, Some(digest)),
@@ -271,19 +271,19 @@ impl StateName {
 }
 
 impl KindName {
-    /// A kind whose name is one in Rust, too.
+    /// A kind whose name is also a valid name in Rust.
     pub fn parse_pascal(text: &str) -> Result<Self, NotAName> {
         RustKindName::parse(text).and_then(|_| KindName::parse(text))
     }
 
-    /// A name in Rust for the kind: its own where Rust and generated code have no other use for it.
+    /// A name in Rust for the kind: its own, unless Rust or generated code reserves it.
     pub(crate) fn in_rust(&self) -> RustKindName {
         let own = capitalized(&self.0);
         let mut other = own.clone();
         other.truncate(55);
         let mut names = [own, other + "Kind"].into_iter().map(RustKindName);
         let usable = names.find(|name| unusable_kind(name).is_none());
-        // No reserved name ends like this.
+        // No reserved name has this ending.
         usable.unwrap_or_else(|| RustKindName("OtherKind".to_owned()))
     }
 }
@@ -296,8 +296,8 @@ impl RustKindName {
 }
 
 impl FieldName {
-    /// The name of the field in Rust that follows from this one, as a raw identifier if it is a keyword; none for a name that
-    /// Rust cannot write, and for one that says nothing in Rust, such as `-` or `1st`. serde uses the name as written.
+    /// The name of the field in Rust that is derived from this one, as a raw identifier if it is a keyword. `None` if
+    /// the result is not a valid name in Rust, or meaningless, as for `-` or `1st`. serde uses the name as written.
     pub fn rust_field(&self) -> Option<String> {
         let name = rust_ident(&snake(&self.0));
         let is_written = !matches!(
@@ -315,7 +315,7 @@ impl OperatorName {
     }
 }
 
-/// A name with its numbers filled up by zeros, by which rustfmt's order of names is the order of texts: `S9` is before `S10`.
+/// A name with its numbers padded with zeros: its order as a text is that of rustfmt, in which `S9` is before `S10`.
 pub fn with_wide_numbers(name: &str) -> String {
     let mut wide = String::new();
     let mut digits = String::new();

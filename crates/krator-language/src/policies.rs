@@ -1,7 +1,7 @@
-//! The ValidatingAdmissionPolicies of a description, as values: what the API server refuses though the schema allows it.
+//! The ValidatingAdmissionPolicies of a description, as values. They deny requests that the schema allows.
 //!
-//! Policies never compare the names of accounts, which kustomize and Helm change: they ask the authorizer for the verb
-//! `operate`, which the role of the operator has.
+//! Policies never compare the names of accounts, which kustomize and Helm change: they check with the authorizer for
+//! the verb `operate`, which the role of the operator has.
 
 mod moves;
 
@@ -19,21 +19,21 @@ use crate::model::{Description, Kind, Scope};
 /// The path of the manifest.
 pub const MANIFEST: &str = "deploy/policies.yaml";
 
-/// The verb of those who write the status.
+/// The verb that clients need to write the status.
 pub const OPERATE: &str = "operate";
 
-/// The verb of those who approve that objects enter states.
+/// The verb that clients need to approve entries into states.
 pub const APPROVE: &str = "approve";
 
-/// The most characters of a name, and of an expression in CEL.
+/// The maximum number of characters of a name, and of an expression in CEL.
 pub(crate) const LONGEST_NAME: usize = 253;
 pub(crate) const LONGEST_EXPRESSION: usize = 100_000;
 
-/// The variables with the moves of the description, and of those before it.
+/// The variables with the moves of this description, and of former ones.
 const NOW: &str = "now";
 const BEFORE: &str = "before";
 
-/// By the name of its policy, the moves of each kind in descriptions before this one.
+/// The moves of each kind in former descriptions, by the name of its policy.
 pub type FormerMoves = BTreeMap<String, Moves>;
 
 /// The policies of a description, each with its binding.
@@ -59,10 +59,10 @@ pub fn policies(description: &Description, former: &FormerMoves) -> Vec<Json> {
     all
 }
 
-/// The moves of the descriptions that were generated before this one. Policies change before pods do, so the operator of the
-/// release before has to stay able to write. Nothing here knows which of the descriptions was released, so all are remembered,
-/// until the manifest is deleted. `edited` is the description of the last generation, if this one is another; `manifest` is
-/// what that generation wrote.
+/// The moves of the descriptions that were generated before this one. Policies are deployed before pods, so the
+/// operator of the previous release must still be able to write. It is unknown which of the descriptions was released,
+/// so the moves of all are kept until the manifest is deleted. `edited` is the description of the last generation, if
+/// it differs; `manifest` is the output of that generation.
 pub fn former_moves(now: &Description, edited: Option<&Description>, manifest: Option<&str>) -> FormerMoves {
     let guarded = now
         .kinds
@@ -73,7 +73,7 @@ pub fn former_moves(now: &Description, edited: Option<&Description>, manifest: O
         return FormerMoves::new();
     }
     let mut moves = manifest.map(remembered).unwrap_or_default();
-    // A release without the policy had its moves, too.
+    // A release without the policy made its moves as well.
     for (name, former) in edited.map(|edited| moves_of(&edited.kinds)).unwrap_or_default() {
         if now.get(&name) != Some(&former) {
             let both = moves.remove(&name).unwrap_or_default().or(&former);
@@ -111,12 +111,12 @@ fn remembered(manifest: &str) -> FormerMoves {
         .collect()
 }
 
-/// The name of a policy of a kind: what it is for, and the name of the CRD.
+/// The name of a policy of a kind: its purpose, and the name of the CRD.
 pub(crate) fn name(kind: &Kind, what: &str) -> String {
     format!("{what}.{}", kind.resource.definition())
 }
 
-/// A text as CEL writes it: a string of JSON is one of CEL, too.
+/// A text as a string of CEL, for which JSON strings are valid.
 fn quoted(text: &str) -> String {
     Json::from(text).to_string()
 }
@@ -126,7 +126,7 @@ fn list<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
     format!("[{}]", texts.join(", "))
 }
 
-/// Only who may operate on the resource writes the status.
+/// Only clients that may `operate` on the resource may write the status.
 fn status(kind: &Kind) -> [Json; 2] {
     let resource = &kind.resource;
     let (group, plural) = (resource.group.as_str(), resource.plural.as_str());
@@ -148,7 +148,7 @@ fn status(kind: &Kind) -> [Json; 2] {
     policy(kind, "status", ("UPDATE", "/status"), more)
 }
 
-/// Objects in some states are not deleted by mistake.
+/// Objects in some states are protected from accidental deletion.
 fn protect(kind: &Kind) -> [Json; 2] {
     let resource = &kind.resource;
     let annotation = format!("{}/allow-deletion", resource.group.value);
@@ -163,7 +163,7 @@ fn protect(kind: &Kind) -> [Json; 2] {
     let mut namespace = "";
     if resource.scope.value == Scope::Namespaced {
         namespace = " -n \" + oldObject.metadata.namespace + \"";
-        // The objects of a namespace that is being deleted go with it.
+        // The objects of a namespace that is being deleted are deleted with it.
         let terminates = "namespaceObject != null && has(namespaceObject.metadata.deletionTimestamp)";
         reasons.insert(1, terminates.to_owned());
     }
@@ -183,14 +183,14 @@ fn protect(kind: &Kind) -> [Json; 2] {
     policy(kind, "protect", ("DELETE", ""), more)
 }
 
-/// Only conversions write what rides beside an object. Whoever creates an object may bring it along, as a backup does, and whoever
-/// removes it resets what it held.
+/// Only conversions may write the annotation with data that another version cannot hold. An object may be created with
+/// the annotation, for example from a backup, and a client that removes the annotation only resets the data.
 fn held(kind: &Kind, annotation: &str) -> [Json; 2] {
     let resource = &kind.resource;
     let has = |object: &str| annotated(object, annotation).0;
     let value = |object: &str| annotated(object, annotation).1;
-    // A server-side apply by a manager that has used another version before goes there and back, and what does not hold any more
-    // is gone then. Whoever writes the annotation owns it.
+    // A server-side apply by a manager that used another version before converts the object there and back, which drops
+    // outdated data. A manager that wrote the annotation itself owns it.
     let manager = "request.options.fieldManager";
     let by_apply = format!(
         "has({manager}) && object.metadata.managedFields.exists(m, m.manager == {manager} && m.operation == 'Apply') && \
@@ -213,7 +213,8 @@ fn held(kind: &Kind, annotation: &str) -> [Json; 2] {
         .chain(versions)
         .collect();
     let more = json!({
-        // An honest edit in one version changes what rides in another, so each request is judged in its own.
+        // A legitimate edit in one version changes the data that is kept for another, so each request is checked in its
+        // own version.
         "matchConstraints": {
             "matchPolicy": "Exact",
             "resourceRules": [{
@@ -228,9 +229,9 @@ fn held(kind: &Kind, annotation: &str) -> [Json; 2] {
     policy(kind, "held", ("UPDATE", ""), more)
 }
 
-/// Only who may `approve` the resource says which ask is approved: the one that is stored, in their own name, and not together with
-/// an edit of the spec. Whoever creates an object may bring an approval along, as a backup does, which is none for any later ask; and
-/// whoever removes one only withdraws it.
+/// Only clients that may `approve` the resource may approve an ask: the stored one, in their own name, and not together
+/// with an edit of the spec. An object may be created with an approval, for example from a backup, because it does not
+/// apply to any later ask; and a client that removes an approval only withdraws it.
 fn approvals(kind: &Kind) -> [Json; 2] {
     let resource = &kind.resource;
     let annotation = approval_annotation(kind);
@@ -274,12 +275,12 @@ fn approvals(kind: &Kind) -> [Json; 2] {
     policy(kind, "approvals", ("UPDATE", ""), more)
 }
 
-/// The annotation by which an ask is approved.
+/// The annotation that approves an ask.
 pub fn approval_annotation(kind: &Kind) -> String {
     format!("{}/approve", kind.resource.group.value)
 }
 
-/// The stored state moves along edges.
+/// The stored state may change only along edges.
 fn transitions(kind: &Kind, former: &FormerMoves) -> [Json; 2] {
     let name = name(kind, "transitions");
     let mut variables = vec![
@@ -304,7 +305,7 @@ fn transitions(kind: &Kind, former: &FormerMoves) -> [Json; 2] {
     policy(kind, "transitions", ("UPDATE", "/status"), more)
 }
 
-/// Whether an object has an annotation, and the value of that.
+/// CEL expressions for whether an object has an annotation, and for its value.
 fn annotated(object: &str, annotation: &str) -> (String, String) {
     let (annotations, name) = (format!("{object}.metadata.annotations"), quoted(annotation));
     (
@@ -313,7 +314,7 @@ fn annotated(object: &str, annotation: &str) -> (String, String) {
     )
 }
 
-/// The name of the stored state, or nothing.
+/// A CEL expression for the name of the stored state, or for an empty string.
 fn state_of(object: &str) -> String {
     format!("has({object}.status) && has({object}.status.state) ? {object}.status.state : \"\"")
 }

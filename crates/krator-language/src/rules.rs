@@ -1,6 +1,6 @@
-//! The rules over a description that could be read. Each has a file of its own here: its name, severity and explanation as `RULE`,
-//! and how it is checked as `CHECK`. Five of them are reported while a description is read, too, and stand in
-//! [`crate::catalog`] with all rules that have no check.
+//! The rules for a description that could be read. Each has its own file here, with its name, severity and explanation
+//! as `RULE`, and with its check as `CHECK`. Five of them are also reported while a description is read, so they are
+//! declared in [`crate::catalog`] with all rules that have no check.
 //!
 //! A new rule is a file here, with its `mod` line and its entry in `CHECKS`.
 
@@ -147,16 +147,16 @@ static CHECKS: &[Check] = &[
     voided_approval::CHECK,
 ];
 
-/// Every rule: first those that are reported while a description is read or compared, then those with a check that are not,
-/// by their names.
+/// Every rule: first those that are reported while a description is read or compared, then the remaining ones with a
+/// check, by their names.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
     let is_listed = |rule: &&Rule| catalog::without_check().all(|other| other.name != rule.name);
     catalog::without_check().chain(checked().filter(is_listed))
 }
 
-/// The rule of a name.
+/// The rule with a name.
 pub fn named(name: &str) -> Option<&'static Rule> {
-    // Findings in both lists are the same.
+    // The rules in both lists are the same.
     let mut rules = catalog::without_check().chain(checked());
     rules.find(|rule| rule.name == name)
 }
@@ -166,29 +166,30 @@ pub(crate) fn checked() -> impl Iterator<Item = &'static Rule> {
     CHECKS.iter().map(|check| check.rule)
 }
 
-/// How a rule is checked.
+/// The check of a rule.
 #[derive(Clone, Copy)]
 struct Check {
     rule: &'static Rule,
     scope: CheckScope,
-    /// Some edges failed to parse and were reported already; a rule that infers from missing edges must not run then.
+    /// Whether the rule infers from missing edges: it must not run if some edges failed to parse, which was reported
+    /// already.
     needs_edges: bool,
-    /// Unreadable parts of a schema were reported already and replaced by something harmless; a rule that judges
-    /// schemas must not run then.
+    /// Whether the rule checks schemas: it must not run if unreadable parts of a schema were reported and replaced by
+    /// placeholders.
     needs_sound_schemas: bool,
-    /// The check does not run for a kind in which one of these rules has a finding: its own would only follow from
-    /// that one. They have to be checked for each kind, too.
+    /// The check does not run for a kind in which one of these rules has a finding, because its own finding would only
+    /// be a consequence. These rules have to be checked for each kind as well.
     unless: &'static [&'static Rule],
 }
 
-/// The part of a description that a check sees in one call.
+/// The part of a description for one call of a check.
 #[derive(Clone, Copy)]
 enum CheckScope {
-    /// One kind and its state graph.
+    /// One kind with its state graph.
     Kind(fn(&Subject<'_>) -> Vec<RuleHit>),
     /// The whole description. No `allow` silences the findings, so the rule has to be an error.
     Description(fn(&Description) -> Vec<Finding>),
-    /// The entries of `allow`, once all other checks have run without an error.
+    /// The entries of `allow`, after all other checks have run without an error.
     Allows(fn(&Description, &UsedAllows) -> Vec<Finding>),
 }
 
@@ -219,7 +220,7 @@ impl Check {
 /// A finding of a rule in one kind.
 struct RuleHit {
     finding: Finding,
-    /// The states whose `allow` may silence the finding; without any, the `allow` of the kind's document may.
+    /// The states whose `allow` may silence the finding; if empty, the `allow` of the kind's document may.
     states: Vec<StateId>,
 }
 
@@ -239,7 +240,7 @@ impl RuleHit {
     }
 }
 
-/// The findings about the kinds of a description, apart by whether an entry of `allow` has silenced them.
+/// The findings about the kinds of a description, separated by whether an entry of `allow` has silenced them.
 #[derive(Default)]
 struct UsedAllows {
     /// The places of the entries that have silenced a finding.
@@ -269,8 +270,8 @@ impl UsedAllows {
     }
 }
 
-/// The findings in a description, without those that an `allow` silences. `is_sound` says that reading
-/// the description gave no errors; otherwise a finding may be missing, and no `allow` is called unused.
+/// The findings in a description, without those that an `allow` silences. `is_sound` means that reading the description
+/// gave no errors; otherwise findings may be missing, and no `allow` is reported as unused.
 pub(crate) fn findings(description: &Description, is_sound: bool) -> Vec<Finding> {
     let mut findings = allow::findings(description);
     let mut used = UsedAllows::default();
@@ -329,7 +330,7 @@ fn hits(description: &Description, kind: &Kind) -> Vec<RuleHit> {
     hits
 }
 
-/// The `allow` that silences a finding, if there is one. Errors cannot be silenced.
+/// The `allow` that silences a finding, if any. Errors cannot be silenced.
 fn silenced_by<'k>(kind: &'k Kind, hit: &RuleHit) -> Option<&'k Allow> {
     if hit.finding.rule.severity == Severity::Error {
         return None;
@@ -346,8 +347,8 @@ static ORDERED: LazyLock<Vec<&'static Check>> = LazyLock::new(|| {
     ordered(CHECKS).expect("the `unless` of checks form no cycle")
 });
 
-/// The checks in an order in which each comes after those of the rules that its `unless` names; a rule of a cycle
-/// where there is no such order.
+/// The checks in an order in which each comes after the checks of the rules in its `unless`. If there is no such order,
+/// the error is a rule of a cycle.
 fn ordered(checks: &[Check]) -> Result<Vec<&Check>, &'static Rule> {
     let mut graph: DiGraph<&Check, ()> = DiGraph::new();
     for check in checks {

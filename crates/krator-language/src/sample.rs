@@ -47,7 +47,7 @@ pub(crate) fn edge_cases(description: &Description, spec: &Schema) -> Vec<Json> 
     specs
 }
 
-/// Whether an object may have the name, as far as that is known.
+/// Whether an object may have the name, as far as the pattern can be evaluated.
 pub(crate) fn is_allowed_name(resource: &Resource, name: &str) -> bool {
     let pattern = resource
         .name
@@ -57,14 +57,14 @@ pub(crate) fn is_allowed_name(resource: &Resource, name: &str) -> bool {
     names::dns_1123_subdomain(name).is_empty() && is_match != Some(false)
 }
 
-/// A name that the kind allows: the usual one, if need be with what its pattern asks for before or behind it. Where none of
-/// these fits, the rule refused-sample says so.
+/// A name that the kind allows: the default one, if necessary with a text for its pattern before or after it. If none
+/// of these is allowed, the rule refused-sample reports it.
 fn sample_name(resource: &Resource) -> String {
     let usual = format!("{}-sample", resource.kind.as_str().to_ascii_lowercase());
     let Some(name) = &resource.name else {
         return usual;
     };
-    // They are created lazily, because a generated crate needs the name several times.
+    // The candidates are created lazily, because a generated crate needs the name several times.
     let asked = |least| pattern::string_matching(&name.pattern, least).to_ascii_lowercase();
     let around = ["-", ""].into_iter().flat_map(|join| {
         let asked = asked(0);

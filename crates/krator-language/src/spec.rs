@@ -1,7 +1,7 @@
 //! The syntax tree of a description, in which every node has its place in the text.
 //!
-//! This module only checks the YAML itself, and rejects what krator does not accept of it: duplicate keys, merge keys,
-//! tags, and excessive nesting and aliases. The model gives the keys their meaning.
+//! This module checks only the YAML itself, and rejects the parts of YAML that krator does not accept: duplicate keys,
+//! merge keys, tags, and excessive nesting and aliases. The model gives the keys their meaning.
 
 mod files;
 mod parse;
@@ -18,14 +18,14 @@ use crate::finding::Span;
 pub struct Node {
     /// The shape and content of the value.
     pub kind: NodeKind,
-    /// From its first to its last character. An empty value has the place where it would be written.
+    /// The span from its first to its last character. An empty value has the place where it would be written.
     pub span: Span,
 }
 
 /// The three shapes of YAML.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NodeKind {
-    /// A string, number, boolean or null, which is decided where the value is used.
+    /// A string, number, boolean or null; the type is decided where the value is used.
     Scalar(Scalar),
     /// A list.
     Sequence(Vec<Node>),
@@ -95,7 +95,7 @@ impl Scalar {
         self.plain && matches!(self.text.as_str(), "" | "~" | "null" | "Null" | "NULL")
     }
 
-    /// The boolean that the scalar is in the core schema of YAML 1.2.
+    /// The boolean value of the scalar in the core schema of YAML 1.2.
     pub fn boolean(&self) -> Option<bool> {
         match self.text.as_str() {
             "true" | "True" | "TRUE" if self.plain => Some(true),
@@ -104,7 +104,7 @@ impl Scalar {
         }
     }
 
-    /// The integer that the scalar is in the core schema of YAML 1.2.
+    /// The integer value of the scalar in the core schema of YAML 1.2.
     pub fn integer(&self) -> Option<i64> {
         if !self.plain {
             return None;
@@ -118,7 +118,7 @@ impl Scalar {
         self.text.parse().ok()
     }
 
-    /// The finite number that the scalar is, integers included.
+    /// The finite number that the scalar has as its value, including integers.
     pub fn number(&self) -> Option<f64> {
         if let Some(integer) = self.integer() {
             return Some(integer as f64);

@@ -1,13 +1,12 @@
-//! Descriptions to begin with: a commented one for a new kind, and a graph that is proposed where only the names of the
-//! states are known.
+//! Descriptions to start from: a commented one for a new kind, and a graph that is proposed from the names of states.
 //!
 //! A proposal guesses from the names which states are ready, failed or part of a deletion. It has no errors and no
-//! warnings, and its user is expected to change it.
+//! warnings, and users are expected to change it.
 
 use crate::names::{GroupName, KindName, StateName};
 use crate::yaml::scalar;
 
-/// The states of a description for which nobody has named any.
+/// The states of a description if none are given.
 pub const STATES: [&str; 3] = ["Pending", "Live", "Failed"];
 
 /// A state of a proposed graph.
@@ -15,7 +14,7 @@ pub const STATES: [&str; 3] = ["Pending", "Live", "Failed"];
 pub(crate) struct ProposedState {
     /// Its name.
     pub name: StateName,
-    /// Its phase, where the kind keeps phases.
+    /// Its phase, if the kind has phases.
     pub phase: Option<String>,
 }
 
@@ -32,7 +31,7 @@ enum Role {
 
 /// A commented description of a kind with these states. Without states it has [`STATES`].
 ///
-/// Names of the right form may still be taken, as by an import of the generated code; `krator::check` says so.
+/// Valid names may still be taken, for example by an import of the generated code; `krator::check` reports this.
 pub fn starter(kind: &KindName, group: &GroupName, states: &[StateName]) -> String {
     let states: Vec<ProposedState> = states
         .iter()
@@ -163,8 +162,8 @@ impl Graph<'_> {
         format!("  {}:\n{out}", self.name(at))
     }
 
-    /// Before the first ready state: the working state after this one or, from the last of them, all ready states. After
-    /// it: back to the ready state that this one was reached from. And all failed ones.
+    /// For a working state before the first ready one: the next working state or, for the last of them, all ready
+    /// states. For others: back to the last ready state before them. In addition, all failed states.
     fn next_of_working(&self, at: usize) -> Vec<usize> {
         let following = self
             .all(Role::Working)
@@ -178,8 +177,8 @@ impl Graph<'_> {
         next
     }
 
-    /// The working states that are listed after it. Where none is listed before the first ready state, all others are
-    /// reached from that one.
+    /// The working states that are listed after it. If it is the initial state, because no working state is listed
+    /// before it, also all other ready states and all failed states.
     fn next_of_ready(&self, at: usize) -> Vec<usize> {
         let work = self
             .all(Role::Working)
@@ -192,7 +191,7 @@ impl Graph<'_> {
         next
     }
 
-    /// The ready state that is listed last before a state.
+    /// The last ready state that is listed before a state.
     fn ready_before(&self, at: usize) -> Option<usize> {
         self.all(Role::Ready).take_while(|ready| *ready < at).last()
     }
@@ -211,8 +210,8 @@ impl Graph<'_> {
     }
 }
 
-/// The roles by the names, corrected so that there is a ready state and at most one final one, to which the other states of
-/// a deletion lead.
+/// The roles by the names, corrected so that there is a ready state and at most one final state. Other states with a
+/// final role become working states of the deletion.
 fn roles(states: &[ProposedState]) -> Vec<Role> {
     let mut roles: Vec<Role> = states.iter().map(|state| role(state.name.as_str())).collect();
     let last_final = roles.iter().rposition(|role| *role == Role::Final);
@@ -229,7 +228,7 @@ fn roles(states: &[ProposedState]) -> Vec<Role> {
 }
 
 fn initial(roles: &[Role]) -> usize {
-    // `roles` has made sure of a ready state.
+    // `roles` guarantees a ready state.
     let first = |role| roles.iter().position(|other| *other == role);
     let ready = first(Role::Ready).unwrap_or_default();
     first(Role::Working).filter(|work| *work < ready).unwrap_or(ready)
@@ -244,7 +243,7 @@ fn role(name: &str) -> Role {
          deregistered unregistering unregistered uninstalling uninstalled deprovisioning deprovisioned decommissioning \
          decommissioned draining drained finalizing finalized cleanup teardown";
     let words = crate::names::snake(name);
-    // The last word says most: `PowerOnFailed`, `NotReady`.
+    // The last word is the most significant: `PowerOnFailed`, `NotReady`.
     let word = words.rsplit('_').next().unwrap_or_default();
     let is_in = |list: &str| list.split_ascii_whitespace().any(|other| other == word);
     let is_negated = words

@@ -1,7 +1,8 @@
-//! Which characters are safe to show, and how to show a string that may hold others.
+//! Characters that are safe to show, and how to show a string that may contain others.
 //!
-//! A description may come from somebody else, and its strings end up in terminals, manifests, diagrams and Rust
-//! comments. This module knows characters only; each of those formats adds the characters that it gives a meaning.
+//! A description may come from another person, and its strings end up in terminals, manifests, diagrams and Rust
+//! comments. This module handles characters in general; each of those formats adds the characters that are special in
+//! it.
 
 pub mod conflict;
 
@@ -22,7 +23,7 @@ pub fn normalized(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
-/// The text with the line ends that most lines of `model` have.
+/// The text with the line ends that prevail in `model`.
 pub fn with_line_ends_of(model: &str, text: &str) -> String {
     let text = normalized(text);
     let is_crlf = 2 * model.matches("\r\n").count() > model.matches('\n').count();

@@ -1,9 +1,9 @@
-//! A description as an editor has it: half-written, and at the moment perhaps no YAML at all.
+//! A tree for descriptions that are being edited and may be incomplete or not even YAML.
 //!
-//! [`TolerantTree::of`] goes through the text once and never fails: from indentation, dashes, colons and brackets it guesses
-//! what is inside what. In text that is correct YAML it sees what [`spec`](crate::spec) sees; where a line is broken it is
-//! wrong about that line, and right again from the next line on that is as far left. What it gives is good enough to
-//! complete, explain and find names. Findings come from the real parser only.
+//! [`TolerantTree::of`] reads the text once and never fails: it derives the nesting from indentation, dashes, colons
+//! and brackets. For correct YAML the tree agrees with that of [`spec`](crate::spec); a broken line is misread, but
+//! parsing recovers at the next line with at most its indentation. The tree is precise enough to complete, explain and
+//! find names. Findings come from the real parser only.
 
 mod place;
 mod scan;
@@ -12,40 +12,40 @@ pub use place::Place;
 
 use crate::finding::Span;
 
-/// The parts of a text, each with what it is part of.
+/// The parts of a text, each with a reference to the part that contains it.
 #[derive(Debug, Default)]
 pub struct TolerantTree {
-    /// In the order of the text, so that a part is always after the part that it is in.
+    /// The parts in the order of the text, so each part comes after the part that contains it.
     pub parts: Vec<Part>,
 }
 
 /// A key, an item of a list, a document, or a word that may become a key.
 #[derive(Debug)]
 pub struct Part {
-    /// The index of the part that it is in; none for a document.
+    /// The index of the part that contains it; `None` for a document.
     pub within: Option<usize>,
-    /// The sort of part.
+    /// The kind of part.
     pub step: Step,
     /// The key, the item's dash or first character, or the word; without quotes.
     pub name: Span,
-    /// The scalar that it has as its value, without quotes.
+    /// Its value without quotes, if the value is a scalar.
     pub value: Option<Span>,
-    /// The place of the bracket or brace with which its value begins, if it does.
+    /// The place of the bracket or brace at the start of its value, if any.
     pub bracket: Option<usize>,
-    /// The place of its last character, and its contents.
+    /// The end of its last character, including its contents.
     pub end: usize,
 }
 
-/// How a part is reached from the one around it.
+/// The step from the containing part to a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// It is a document of the file.
+    /// A document of the file.
     Document,
-    /// By a key.
+    /// A key.
     Key(String),
-    /// As an item of a list.
+    /// An item of a list.
     Item,
-    /// It has no colon yet, so it is a key or a value.
+    /// A word without a colon, which is a key or a value.
     Word,
 }
 
@@ -83,9 +83,9 @@ impl TolerantTree {
         self.all().filter(|at| self.parts[*at].step == Step::Document)
     }
 
-    /// The parts directly inside one.
+    /// The parts directly inside another one.
     pub fn inside(&self, part: usize) -> impl Iterator<Item = usize> {
-        // Parts are in the order of the text, and what is inside a part ends before the part does.
+        // Parts are in the order of the text, and the parts inside another one end before it does.
         let end = self.parts[part].end;
         let after = part + 1..self.parts.len();
         after
@@ -98,7 +98,7 @@ impl TolerantTree {
         self.inside(within).find(|at| self.key(*at) == Some(key))
     }
 
-    /// The edit that makes an entry the first one of the mapping that a part has.
+    /// The edit that inserts an entry as the first one of a part's mapping.
     pub fn first_entry(&self, text: &str, part: usize, entry: &str) -> (Span, String) {
         let empty = |at| Span::new(at, at);
         let first = self.inside(part).next();

@@ -1,4 +1,4 @@
-//! The conversions between the versions of a kind, as the runtime, the API server of `krator dev` and the tests make them.
+//! The conversions between the versions of a kind, for the runtime, the API server of `krator dev` and the tests.
 
 use krator_machine::versions::{
     Change, Defaults, Direction, Functions, Older, Shape as View, Step, Versions,
@@ -15,7 +15,7 @@ pub fn all(description: &Description) -> Vec<Versions> {
     kinds.filter_map(|kind| of(description, kind)).collect()
 }
 
-/// Makes of an object of one of these kinds the same object in another version, as the webhook of an operator does.
+/// Converts an object of one of these kinds to another version, as the webhook of an operator does.
 ///
 /// # Errors
 ///
@@ -64,7 +64,7 @@ pub fn specs(description: &Description, kind: &Kind) -> String {
     format!("{{\n{}\n}}\n", versions.collect::<Vec<_>>().join(",\n"))
 }
 
-/// The changes of a version, with what is in the place of a value that a function of the author cannot convert.
+/// The changes of a version, with the fallbacks for values that a function of the author fails to convert.
 fn changes(description: &Description, kind: &Kind, at: usize) -> Vec<Change> {
     let changes = kind.versions[at].changes.iter();
     let mut changes: Vec<Change> = changes.map(|change| change.value.clone()).collect();
@@ -120,7 +120,7 @@ fn customs_of<'a>(
         let Change::Custom { at, function, .. } = &change.value else {
             return None;
         };
-        // The path is that between the changes before this one and those after it.
+        // The path of a custom change refers to the schema after the changes before it and before the changes after it.
         let (before, after) = (&version.changes[..index], &version.changes[index + 1..]);
         let (mut in_older, mut in_newer) = (at.clone(), at.clone());
         for change in before.iter().rev() {
@@ -163,7 +163,7 @@ fn shape(description: &Description, name: &str, spec: &Schema) -> View {
     }
 }
 
-/// What has to be known of the values of a schema; `None` if nothing has to be.
+/// The defaults and list keys that conversions need for values of a schema; `None` if they need none.
 fn defaults(description: &Description, schema: &Schema) -> Option<Defaults> {
     let said = |name: &str| {
         description
@@ -173,7 +173,7 @@ fn defaults(description: &Description, schema: &Schema) -> Option<Defaults> {
     let default = description
         .chain(schema)
         .find_map(|schema| schema.default.as_ref());
-    // To the API server, one that is null is none.
+    // The API server ignores a default of null.
     let default = default.filter(|default| !default.value.is_null());
     let mut known = Defaults {
         default: default.map(|default| default.value.clone()),

@@ -1,8 +1,9 @@
-//! YAML that kubectl reads as it is meant.
+//! YAML that kubectl reads back as the same values.
 //!
-//! serde_yaml quotes strings that YAML 1.2 would read as something else. kubectl reads YAML 1.1, in which `on`, `12:30`,
-//! `0o7` and `1_000` are not strings either. And a reviewer sees what a terminal shows, where characters that change the
-//! direction of text can hide others. This module quotes such strings and leaves all others to serde_yaml.
+//! serde_yaml quotes strings that YAML 1.2 would read as another type. kubectl reads YAML 1.1, in which `on`, `12:30`,
+//! `0o7` and `1_000` are not strings either. In addition, characters that change the direction of text can hide other
+//! characters from a reviewer who reads the file in a terminal. This module quotes such strings and leaves all others
+//! to serde_yaml.
 
 use serde_json::{Map, Number, Value as Json};
 
@@ -13,7 +14,8 @@ const WORDS: [&str; 12] = [
     "y", "n", "yes", "no", "on", "off", "true", "false", "null", "inf", "nan", "",
 ];
 
-/// Stands for a string while serde_yaml writes the document around it. The string's number and a full stop follow.
+/// A placeholder for a string while serde_yaml writes the document around it. The string's number and a full stop
+/// follow.
 const PLACEHOLDER: &str = "krator-text-";
 
 /// Several documents, with `---` between them.
@@ -39,11 +41,11 @@ pub(crate) fn document(value: &Json) -> String {
     out
 }
 
-/// The prefix of the key of a comment. Values that users write, such as defaults, may have any key that people can see.
+/// The prefix of the key of a comment. Values that users write, such as defaults, may have any printable key.
 const COMMENT: &str = "\u{0}#";
 
-/// Adds a field with a comment before it, which [`commented`] writes and [`bare`] takes out. The field is not the first one of
-/// an item of a list.
+/// Adds a field with a comment before it, which [`commented`] writes and [`bare`] removes. The field must not be the
+/// first one of a list item.
 pub fn comment(object: &mut Map<String, Json>, key: &str, text: &str, value: Json) {
     object.insert(format!("{COMMENT}{key}"), text.into());
     object.insert(key.to_owned(), value);
@@ -81,7 +83,7 @@ pub fn commented(mut value: Json) -> String {
     out
 }
 
-/// Replaces the key of each comment by another one without a value, or takes it out.
+/// Replaces the key of each comment by another one without a value, or removes it.
 fn take_comments(value: &mut Json, mark: &mut dyn FnMut(String) -> Option<String>) {
     match value {
         Json::Array(items) => items.iter_mut().for_each(|item| take_comments(item, mark)),
@@ -162,7 +164,7 @@ fn take_text(text: &str, texts: &mut Vec<String>) -> String {
     format!("{PLACEHOLDER}{}.", texts.len() - 1)
 }
 
-/// Whether every YAML parser reads the plain string as itself, and everyone who looks at the file sees all of it.
+/// Whether every YAML parser reads the plain string as itself, and every reader of the file sees all of it.
 fn is_plain_string(text: &str) -> bool {
     let word = text.strip_prefix('.').unwrap_or(text);
     !text.starts_with(['+', '-', '~', '=', '<', '?', ':'])
@@ -200,7 +202,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Strings that some YAML parser reads as something else, and strings that end careless quotes.
+    /// Strings that some YAML parser reads as another type, and strings that would end an incorrectly escaped quote.
     const VECTORS: [&str; 62] = [
         "",
         " ",

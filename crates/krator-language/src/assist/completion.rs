@@ -11,11 +11,11 @@ use crate::tolerant_tree::{Place, Step};
 /// Something that may be written at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Completion {
-    /// Its name in the list, which the written part is compared with.
+    /// The label in the list, which editors compare with the text already written.
     pub label: String,
     /// Its kind.
     pub kind: CompletionKind,
-    /// Its type, or what else fits in a line.
+    /// Its type, or other information that fits in a line.
     pub detail: String,
     /// Its meaning.
     pub doc: String,
@@ -36,7 +36,7 @@ pub enum CompletionKind {
     State,
     /// A type of a schema.
     Type,
-    /// A kind of Kubernetes.
+    /// A kind of Kubernetes or of the description.
     Kind,
     /// The path of a field.
     Path,
@@ -44,7 +44,7 @@ pub enum CompletionKind {
     Name,
 }
 
-/// The completions at an offset, in the order of the reference. The editor selects by what is written already.
+/// The completions at an offset, in the order of the reference. The editor filters them by the text already written.
 pub fn complete(text: &str, offset: usize) -> Vec<Completion> {
     let Some(place) = Place::at(text, offset) else {
         return Vec::new();
@@ -137,7 +137,7 @@ impl List<'_, '_> {
         }
     }
 
-    /// Kinds: in a `wait` those that are owned or watched, elsewhere those of the file and of Kubernetes.
+    /// Kinds: in a `wait` the owned or watched ones, elsewhere those of the file and of Kubernetes.
     fn kinds(&mut self) {
         let is_wait = self.place.path.contains(&Step::Key("wait".to_owned()));
         if is_wait {
@@ -196,7 +196,7 @@ impl List<'_, '_> {
         for name in named {
             self.add_at(span, CompletionKind::Type, &name, "of `types`", "");
         }
-        // There are hundreds of them.
+        // There are hundreds of built-in types, so they are offered only after a `/`.
         if before[begun..].contains('/') {
             for reference in kubernetes::references() {
                 self.add_at(span, CompletionKind::Type, reference, "of Kubernetes", "");
@@ -220,7 +220,7 @@ impl List<'_, '_> {
         }
     }
 
-    /// Adds the colon to the completion of a key that was added last.
+    /// Appends a colon to the last completion, which is a key.
     fn with_colon(&mut self, key: &Key) {
         if self.place.has_colon {
             return;
@@ -238,7 +238,7 @@ impl List<'_, '_> {
         };
         let before = self.found.len();
         match by {
-            // The states themselves are defined here and have new names.
+            // Under `states`, the keys define new names.
             NameOf::State if self.place.path != [Step::Key("states".to_owned())] => self.states(),
             NameOf::Kind => self.kinds(),
             NameOf::Rule => {

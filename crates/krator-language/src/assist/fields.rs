@@ -4,7 +4,7 @@ use super::value;
 use crate::model::machine_status_of;
 use crate::tolerant_tree::TolerantTree;
 
-/// The limits of the depth and of the number of fields that are found.
+/// The maximum depth of fields, and the maximum number of fields.
 const DEEPEST: usize = 6;
 const MOST: usize = 500;
 
@@ -64,7 +64,7 @@ impl Finder<'_, '_> {
             .map(|(part, name)| (part, name.to_owned()))
             .collect();
         for (part, name) in entries {
-            // Beside the fields of `spec` there may be rules.
+            // Besides the fields, `spec` may have rules.
             if above == ".spec" && name == "validations" {
                 continue;
             }

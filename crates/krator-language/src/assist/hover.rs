@@ -79,7 +79,7 @@ fn of_value(written: &str, path: &[Step]) -> Option<String> {
     of_kind(written).filter(|_| takes_kinds)
 }
 
-/// A kind of Kubernetes itself.
+/// A built-in kind of Kubernetes.
 fn of_kind(reference: &str) -> Option<String> {
     let (group, rest) = reference.split_once('/')?;
     let (version, kind) = rest.split_once('.')?;

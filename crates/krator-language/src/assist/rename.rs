@@ -9,19 +9,19 @@ use crate::tolerant_tree::TolerantTree;
 /// The edits of a description for a new name of a state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rename {
-    /// The name as it was.
+    /// The former name.
     pub former: String,
     /// Each span with the text that replaces it, in the order of the text.
     pub edits: Vec<(Span, String)>,
 }
 
-/// Why a state does not get a name.
+/// The reason why a state cannot be renamed.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum NotRenamed {
     /// There is no state at the place.
     #[error("there is no state here")]
     NoState,
-    /// The new name is not one.
+    /// The new name is not a valid name of a state.
     #[error("`{0}` is not the name of a state: it has to be {1}")]
     NotAName(String, &'static str),
     /// Another state has the name.
@@ -29,12 +29,12 @@ pub enum NotRenamed {
     Taken(String),
 }
 
-/// Gives the state at an offset a new name, wherever its document names it. `is_stored` says of a name whether objects may
-/// be stored in a state of that name: then `renamedFrom` keeps it.
+/// Renames the state at an offset, wherever its document names it. `is_stored` returns for a name whether objects may
+/// be stored in a state of that name: if so, `renamedFrom` keeps the former name.
 ///
 /// # Errors
 ///
-/// If there is no state at the offset, or it cannot have the name.
+/// If there is no state at the offset, or the state cannot have the name.
 pub fn rename(
     text: &str,
     offset: usize,
@@ -102,7 +102,7 @@ fn renamed_from(
     }
 }
 
-/// An entry with what separates it from the next one: its lines, or its part of a mapping in braces.
+/// An entry with its separator from the next one: its lines, or its part of a mapping in braces.
 fn whole_entry(tree: &TolerantTree, text: &str, state: usize, entry: usize) -> Span {
     let part = &tree.parts[entry];
     if tree.parts[state].bracket.is_some() {

@@ -1,4 +1,4 @@
-//! States by their names: where they are defined, and where they are named.
+//! States by their names: their definitions, and the places that refer to them.
 
 use super::at;
 use super::types::{key_at, types_at};
@@ -6,14 +6,14 @@ use crate::catalog::keys::{NameOf, PropertyKey, SectionKey as _, Type};
 use crate::finding::Span;
 use crate::tolerant_tree::{Step, TolerantTree};
 
-/// A state whose name is at some place.
+/// A state whose name is at a place in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateAt {
     /// Its name.
     pub name: String,
     /// The place of the requested name.
     pub span: Span,
-    /// The place of its definition; none while no state has the name.
+    /// The place of its definition; `None` if no state has the name.
     pub defined: Option<Span>,
     /// The kind of its document, if it is written.
     pub kind: Option<String>,
@@ -51,7 +51,7 @@ pub(super) fn all(tree: &TolerantTree, document: usize) -> Vec<&str> {
     entries.map(|(_, name)| name).collect()
 }
 
-/// Every place in a document where a state is named, in the order of the text.
+/// All places in a document that name a state, in the order of the text.
 pub(super) fn mentions(tree: &TolerantTree, text: &str, document: usize, name: &str) -> Vec<Span> {
     let parts = tree.all().filter(|part| tree.document(*part) == document);
     parts

@@ -4,16 +4,16 @@ use super::at;
 use crate::finding::Span;
 use crate::tolerant_tree::TolerantTree;
 
-/// Something with a name, and what is inside it.
+/// A named part of a description, with the parts inside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
     /// Its name.
     pub name: String,
     /// Its kind.
     pub kind: SymbolKind,
-    /// All of it.
+    /// The span of the whole symbol.
     pub span: Span,
-    /// Its name in the text.
+    /// The span of its name.
     pub name_span: Span,
     /// The symbols inside it.
     pub inside: Vec<Symbol>,
@@ -81,6 +81,6 @@ fn inside(tree: &TolerantTree, within: usize, kind: SymbolKind) -> Vec<Symbol> {
             inside: below.map(|kind| inside(tree, part, kind)).unwrap_or_default(),
         }
     });
-    // An editor shows no symbol without a name.
+    // Editors reject symbols without a name.
     symbols.filter(|symbol| !symbol.name.is_empty()).collect()
 }

@@ -17,7 +17,7 @@ pub(super) fn types_at(path: &[Step]) -> Vec<&'static Type> {
     types
 }
 
-/// The key of the language that a path ends with, unless its last name is one that the description chose.
+/// The key of the language at the end of a path, unless the description chose that name.
 pub(super) fn key_at(path: &[Step]) -> Option<&'static Key> {
     let (Step::Key(name), above) = path.split_last()? else {
         return None;

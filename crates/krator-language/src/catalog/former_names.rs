@@ -1,7 +1,7 @@
-//! Names of the language that have changed. A description with former names is read as if it had the present ones, with a
-//! warning, and `krator gen` replaces them. An entry can go one release after its change.
+//! Names of the language that have changed. Former names in a description are read as the present ones, with a warning,
+//! and `krator gen` replaces them. An entry can be removed one release after its change.
 
-/// Keys: what a mapping of the section is called, the former name, and the present one.
+/// Keys: the noun for a mapping of the section, the former name, and the present one.
 const KEYS: [(&str, &str, &str); 1] = [("a version", "stored", "storage")];
 
 /// Rules: the former name, and the present one.

@@ -1,8 +1,9 @@
-//! The keys of the language as data: where each of them stands, what it takes, and what it means.
+//! The keys of the language as data: the place, the type and the meaning of each.
 //!
 //! The parser, `krator explain` and `docs/language.md` read this one table. Each mapping with a fixed set of keys is a
-//! [`Section`], and each section has an enum with one variant for each of its keys. The parser asks for a key by its
-//! variant, so a key that is not in the table does not compile, and neither does one that the parser never asks for.
+//! [`Section`], and each section has an enum with one variant for each of its keys. The parser looks a key up by its
+//! variant, so the code does not compile if a key is missing from the table, or if the parser never reads a key of the
+//! table.
 
 mod deploy;
 mod columns;
@@ -31,20 +32,20 @@ use crate::names::NamePattern;
 /// The type of the value of a key.
 #[derive(Debug, Clone, Copy)]
 pub enum Type {
-    /// Any scalar, as it is written.
+    /// Any scalar, with its text unchanged.
     String,
     /// `true` or `false`.
     Boolean,
-    /// Only `true`; the same as leaving the key out is not written.
+    /// Only `true`. The value `false` is expressed by leaving the key out.
     True,
     /// An integer in a range, both ends included.
     Integer {
-        /// The least one.
+        /// The minimum.
         min: i64,
-        /// The greatest one.
+        /// The maximum.
         max: i64,
     },
-    /// A number in a range, both ends included; without a range it may be any.
+    /// A number in a range, both ends included; any number without a range.
     Number(Option<(f64, f64)>),
     /// A duration such as `1h30m`.
     Duration,
@@ -54,9 +55,9 @@ pub enum Type {
     Any,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// A string of a pattern.
+    /// A string that matches a pattern.
     Name(NamePattern),
-    /// A type as a phrase, such as `optional list of string`; described as what it is here.
+    /// A type as a phrase, such as `optional list of string`; the text describes it in messages.
     Phrase(&'static str),
     /// The name of a state of the same document.
     State,
@@ -77,7 +78,7 @@ pub enum Type {
     },
     /// A mapping whose keys are names that the description chooses.
     Map {
-        /// The kind of name that the keys are.
+        /// The kind of the names.
         by: NameOf,
         /// The type of each value.
         of: &'static Type,
@@ -101,7 +102,7 @@ pub enum NameOf {
     Condition,
     /// Kinds, as `group/version.Kind`.
     Kind,
-    /// Rules of krator, which only `allow` names.
+    /// Rules of krator, which are only names in `allow`.
     Rule,
     /// Versions of an API.
     Version,
@@ -118,7 +119,7 @@ pub enum NameOf {
 pub enum Absent {
     /// A missing key is a finding.
     Required,
-    /// Nothing: the key asks for something that is otherwise not there.
+    /// The feature that the key requests is absent.
     Nothing,
     /// This default.
     Default(&'static str),
@@ -127,7 +128,7 @@ pub enum Absent {
 /// A key of the language.
 #[derive(Debug, Clone, Copy)]
 pub struct Key {
-    /// As it is written.
+    /// The text of the key.
     pub name: &'static str,
     /// The type of its value.
     pub value: Type,

@@ -1,4 +1,4 @@
-//! Which objects a change breaks, as far as that can be predicted without the API server.
+//! The objects that a change breaks, as far as this can be predicted without the API server.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ pub enum Breaks {
     Yes,
 }
 
-/// Which objects break. The values are those at the path of the change.
+/// The objects that break. Values are those at the path of the change.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Affected {
     /// All objects.
@@ -33,7 +33,7 @@ pub(super) enum Affected {
     OfType(BTreeSet<ValueType>),
     /// Objects with a value other than null that this part of the new schema refuses.
     Violates(Box<Schema>),
-    /// Objects with a value that breaks the rules of this schema, in which the value has no others.
+    /// Objects with a value that breaks the rules of this schema, which contains no other rules for the value.
     BreaksRule(Box<Schema>),
     /// Objects with fields other than these.
     OtherFields(BTreeSet<String>),
@@ -45,7 +45,7 @@ pub(super) enum Affected {
     NoResource,
     /// Objects in this state.
     InState(String),
-    /// Objects that are stored in this version, which no object shows.
+    /// Objects that are stored in this version, which objects do not show.
     StoredIn(VersionName),
     /// Only the API server can decide.
     Unknown,
@@ -111,7 +111,7 @@ impl ValueType {
             Json::String(_) => ValueType::String,
             Json::Array(_) => ValueType::List,
             Json::Object(_) => ValueType::Object,
-            // To the API server 3.0 is an integer.
+            // The API server treats 3.0 as an integer.
             Json::Number(number) => match number.as_f64() {
                 Some(number) if number.fract() != 0.0 => ValueType::Fraction,
                 _ => ValueType::Integer,

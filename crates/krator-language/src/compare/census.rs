@@ -1,4 +1,5 @@
-//! Which stored objects of a cluster a comparison breaks. The caller reads the objects, so this does no input or output.
+//! Counts the stored objects of a cluster that a comparison breaks. The caller reads the objects, so this module has no
+//! input or output.
 
 use std::collections::BTreeMap;
 
@@ -17,22 +18,22 @@ use crate::model::{Description, KindId, Lineage};
 use crate::names::VersionName;
 use crate::versions;
 
-/// How many names are shown of a group, unless all are asked for.
+/// The number of names that are shown of a group, unless all are requested.
 const SOME: usize = 5;
 
 /// The stored objects of a resource, or a page of them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Listed {
-    /// The objects, in the version that was asked for.
+    /// The objects, in the requested version.
     pub objects: Vec<Json>,
-    /// The versions in which some of them may be stored, as the definition says; `None` if that is unknown.
+    /// The versions in which some of them may be stored, according to the definition; `None` if unknown.
     pub versions: Option<Vec<String>>,
-    /// The time by the API server's clock; `None` if that is unknown.
+    /// The time by the API server's clock; `None` if unknown.
     pub time: Option<Timestamp>,
 }
 
 impl Listed {
-    /// Whether an object breaks when a version is no longer there.
+    /// Whether an object breaks if a version is removed.
     fn without(&self, version: &VersionName) -> Breaks {
         match self.versions.as_deref() {
             Some(versions) if versions.iter().all(|stored| stored != version.as_str()) => Breaks::No,
@@ -45,7 +46,7 @@ impl Listed {
 /// A resource under which objects are stored before the edit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredResource {
-    /// The kind, by the name that [`Change::kind`] has.
+    /// The kind, by the name in [`Change::kind`].
     pub kind: String,
     /// The name for kubectl: `plural.version.group`.
     pub name: String,
@@ -54,7 +55,7 @@ pub struct StoredResource {
     /// The conversions between the versions, unless objects are the same in all of them.
     versions: Option<Versions>,
     former: KindId,
-    /// The kind in the new description, if it has the resource of this name.
+    /// The kind in the new description, if it has a resource of this name.
     now: Option<KindId>,
 }
 
@@ -90,9 +91,8 @@ pub fn resources(old: &Description, new: &Description) -> Vec<StoredResource> {
 }
 
 impl StoredResource {
-    /// Whether a change breaks an object: in one of its versions, if the change is about some. Nobody sees which version the
-    /// object is stored in.
-    /// `converted` has the object in versions that were asked about before.
+    /// Whether a change breaks an object: in one of its versions, if the change is about some. The version in which the
+    /// object is stored is unknown. `converted` caches the object in the versions that it was converted to.
     fn breaks(&self, change: &Change, object: &Json, converted: &mut BTreeMap<VersionName, Json>) -> Breaks {
         let is_of = |version: &str| self.api_version.rsplit('/').next() == Some(version);
         if change.versions.is_empty() || change.versions.iter().any(|version| is_of(version.as_str())) {
@@ -104,7 +104,7 @@ impl StoredResource {
             };
             let object = converted.entry(version.clone()).or_insert_with(|| {
                 let to = format!("{}/{version}", versions.group);
-                // A value that code converts is judged as it is: the code is not here.
+                // Values with custom conversions are checked unconverted, because their code is not available.
                 let converted = versions.convert(object.clone(), &to, &|_, _, value| Ok(value));
                 converted.unwrap_or_default()
             });
@@ -127,7 +127,8 @@ pub struct Census {
     pub doubtful: usize,
     /// For each change, by its index in the comparison: the names of objects that it breaks, and that it may break.
     pub by_change: BTreeMap<usize, (Vec<String>, Vec<String>)>,
-    /// Their fate; `None` if the new description does not have the resource, or if it is not known what time it is.
+    /// The forecast for the objects; `None` if the new description does not have the resource, or if the time is
+    /// unknown.
     pub next: Option<Next>,
 }
 
@@ -163,7 +164,7 @@ pub struct BrokenObjects<'a> {
 }
 
 impl Census {
-    /// Nothing is stored of a resource, as far as is known.
+    /// An empty census of a resource.
     pub fn new(resource: &StoredResource) -> Census {
         Census {
             resource: resource.name.clone(),
@@ -175,7 +176,7 @@ impl Census {
         }
     }
 
-    /// Checks objects of a resource against a comparison, and says what becomes of them.
+    /// Checks objects of a resource against a comparison, and adds the forecast for them.
     pub fn add(
         &mut self,
         comparison: &Comparison,
@@ -225,7 +226,7 @@ impl Census {
         }
     }
 
-    /// The census for programs.
+    /// The report for programs.
     pub fn report<'a>(&'a self, comparison: &'a Comparison) -> CensusReport<'a> {
         let by_change = self.by_change.iter().map(|(at, (breaking, doubtful))| {
             let change = &comparison.changes[*at];
@@ -247,7 +248,7 @@ impl Census {
     }
 }
 
-/// The census as text for people, with all names or some.
+/// The text for users, with all names or some.
 pub fn census_to_text(comparison: &Comparison, counted: &[Census], lists_all: bool) -> String {
     let most = if lists_all { usize::MAX } else { SOME };
     let mut out = "in the cluster:\n\n".to_owned();

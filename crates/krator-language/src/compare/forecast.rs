@@ -1,5 +1,5 @@
-//! Forecasts what the operator of a description does with a stored object, before a handler runs or without one. The engine of
-//! the operator itself says so.
+//! Forecasts the first action of a description's operator for a stored object, before a handler runs or without one. It
+//! uses the engine of the operator itself.
 
 use k8s_openapi::jiff::Timestamp;
 use krator_machine::engine::{Cause, Decision, Engine, Moved, Now, Outcome, Place};
@@ -17,26 +17,27 @@ use crate::versions;
 /// The first action of an operator for a stored object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum First {
-    /// Its handler runs in the state that is stored, or it rests there.
+    /// Its handler runs in the stored state, or the object rests there.
     Stays,
-    /// It enters these states before a handler runs, each for this cause.
+    /// The object enters these states before a handler runs, each for this cause.
     Enters(Vec<(String, Cause)>),
-    /// Its handler runs once more. Unless that leads elsewhere, the timeout then leads to this state.
+    /// Its handler runs once more. Unless the handler chooses another state, the timeout then leads to this state.
     TimesOut(String),
-    /// Its handler runs, and it goes on waiting for the gate of this state.
+    /// Its handler runs, and the object still waits for the gate of this state.
     Waits(String),
-    /// An annotation pauses it.
+    /// An annotation pauses the object.
     Paused,
-    /// It is left alone: no state has the name that is stored.
+    /// The operator ignores the object, because no state has the stored name.
     Parked,
-    /// It is left alone: its status cannot be read.
+    /// The operator ignores the object, because its status cannot be read.
     Unreadable,
-    /// It is being deleted, and the machine does not keep it from that: it has no states for that, or the object not its finalizer.
+    /// The object is being deleted, and the machine does not prevent this, because the machine has no deletion states
+    /// or the object has no finalizer.
     Released,
 }
 
 impl First {
-    /// The same, with states as another machine calls them.
+    /// The same action, with the names of states in another machine.
     pub(super) fn in_names_of(self, machine: &Machine<'_>) -> Self {
         let called = |name: String| machine.called(&name);
         match self {
@@ -55,13 +56,13 @@ impl First {
 #[derive(Debug)]
 pub(super) struct Forecast {
     pub first: First,
-    /// The states whose limit is used up, and where their next entry leads instead.
+    /// The states whose limits are exhausted, with the states that objects enter instead.
     pub used_up: Vec<(String, String)>,
-    /// The places that it takes of the limits of the kind.
+    /// The places that the object holds of the limits of the kind.
     pub holds: Vec<Place>,
 }
 
-/// The machine of a kind, as its operator has it.
+/// The machine of a kind, as in its operator.
 pub(super) struct Machine<'a> {
     kind: &'a Kind,
     graph: &'a Graph<'a>,
@@ -69,7 +70,7 @@ pub(super) struct Machine<'a> {
     versions: Option<Versions>,
 }
 
-/// Does something with the machine of a kind.
+/// Calls a function with the machine of a kind.
 pub(super) fn with_machine<T>(
     description: &Description,
     kind: &Kind,
@@ -86,21 +87,21 @@ pub(super) fn with_machine<T>(
     })
 }
 
-/// Forecasts the first action of the operator of a description for an object of a kind, as the API server has it. `now` is the time by the API
-/// server's clock.
+/// Forecasts the first action of the operator of a description for an object of a kind in the form that the API server
+/// has stored. `now` is the time by the API server's clock.
 pub fn first_step(description: &Description, kind: &Kind, object: &Json, now: Timestamp) -> First {
     with_machine(description, kind, |machine| machine.forecast(object, now).first)
 }
 
 impl Machine<'_> {
-    /// Forecasts the actions of the operator for an object, as the API server has it in any version that the operator knows. `now` is the time by
-    /// the API server's clock.
+    /// Forecasts the actions of the operator for an object in any version that the operator supports. `now` is the time
+    /// by the API server's clock.
     pub fn forecast(&self, object: &Json, now: Timestamp) -> Forecast {
         let newest = format!(
             "{}/{}",
             self.kind.resource.group.value, self.kind.resource.version.value
         );
-        // A value that code converts stays as it is: the code is not here.
+        // Values with custom conversions stay unconverted, because their code is not available.
         let converted = self.versions.as_ref().and_then(|versions| {
             versions
                 .convert(object.clone(), &newest, &|_, _, value| Ok(value))
@@ -138,7 +139,7 @@ impl Machine<'_> {
         }
     }
 
-    /// How the machine calls a state that another description calls so.
+    /// The name in this machine of a state of another description.
     pub fn called(&self, state: &str) -> String {
         let found = self.graph.find(state);
         found.map_or_else(|| state.to_owned(), |state| self.name(state))
@@ -148,7 +149,7 @@ impl Machine<'_> {
         self.graph.state(state).name.to_owned()
     }
 
-    /// The engine of an object that the operator finds.
+    /// The engine for an object that the operator lists.
     fn found(&self, object: &Json, status: Option<&MachineStatus>, now: Now) -> Engine<'_> {
         let generation = object["metadata"]["generation"].as_i64().unwrap_or_default();
         let mut engine = Engine::new(
@@ -186,7 +187,7 @@ fn is_deleted(object: &Json) -> bool {
 
 /// The present of an operator that has just started.
 fn present(time: Timestamp) -> Now {
-    // These numbers only have to differ from those that are stored, because none is shown.
+    // These numbers only have to differ from stored ones; none is shown.
     Now {
         elapsed: Duration::ZERO,
         time,
@@ -195,7 +196,7 @@ fn present(time: Timestamp) -> Now {
     }
 }
 
-/// Runs an engine until a handler runs, or until it rests.
+/// Runs an engine until it needs a handler, or until it rests.
 fn first(engine: &mut Engine<'_>, now: Now) -> First {
     let decision = decide(engine, now);
     let moves = engine.take_moves();
@@ -225,7 +226,7 @@ fn first(engine: &mut Engine<'_>, now: Now) -> First {
     First::Stays
 }
 
-/// Takes the edges that lead on without a handler. Of a machine that goes round in them, the engine itself takes only so many.
+/// Takes the edges that need no handler. The engine itself limits the number of entries, so a cycle of such edges ends.
 fn decide(engine: &mut Engine<'_>, now: Now) -> Decision {
     loop {
         match engine.decide(now) {

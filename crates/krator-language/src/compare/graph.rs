@@ -57,7 +57,7 @@ fn state_path() -> SchemaPath {
     SchemaPath::root("status").field("state")
 }
 
-/// A renamed state that no longer says what it was called last.
+/// A renamed state without its last name in `renamedFrom`.
 fn forgotten(pair: &Pair<'_>, id: StateId, now: StateId, changes: &mut FoundChanges<'_>) {
     let (state, now) = (&pair.old.state(id).name, &pair.new.state(now).name);
     let message = format!(
@@ -93,7 +93,7 @@ fn misread(pair: &Pair<'_>, id: StateId, now: StateId, changes: &mut FoundChange
 fn removed(pair: &Pair<'_>, id: StateId, changes: &mut FoundChanges<'_>) {
     let state = pair.old.state(id);
     let name = &state.name.value;
-    // The finding points to the state before it that still exists, or else to the first one.
+    // The finding points to the nearest previous state that still exists, or otherwise to the first state.
     let before = pair.lineage.states().take_while(|(then, _)| *then < id).last();
     let place = before.map_or(StateId(0), |(_, now)| now);
     let change = changes.gone(
@@ -183,7 +183,7 @@ fn machine(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
 fn edges(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
     let (old_graph, new_graph) = (StateGraph::of(pair.old), StateGraph::of(pair.new));
     for (old, new) in pair.lineage.states() {
-        // Where fields of the spec are distinguished, changes of them are reported by field.
+        // If states distinguish fields of the spec, changes of the reactions are reported by field.
         let by_field =
             policies::tells_apart(pair.old.state(old)) || policies::tells_apart(pair.new.state(new));
         let is_compared = |step: &Step| {
@@ -206,7 +206,7 @@ fn edges(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
         let is_single = |kind: EdgeKind| kind != EdgeKind::Next;
         for step in &gone {
             let kind = step.edge.kind;
-            // A state has one edge of this kind, which leads elsewhere now: that is reported as a new target below.
+            // A state has at most one edge of this kind, and its target has changed: that is reported below.
             if is_single(kind) && added.iter().any(|new| new.edge.kind == kind) {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! A comparison for programs, as `krator diff --format json` prints it.
+//! A comparison in the JSON that `krator diff --format json` prints.
 
 use schemars::JsonSchema;
 use serde::Serialize;

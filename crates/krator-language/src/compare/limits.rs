@@ -52,7 +52,7 @@ pub(super) fn changes(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
     }
 }
 
-/// How many objects a limit lets in, in words.
+/// The maximum number of objects of a limit, in words.
 fn counted(kind: &Kind, limit: &Places) -> String {
     let states = limit
         .states

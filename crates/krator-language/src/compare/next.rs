@@ -1,5 +1,5 @@
-//! The effect of an edit on the stored objects of a kind: how many an operator of the new description goes on with as one of the former
-//! description would, and what becomes of the others.
+//! The effect of an edit on the stored objects of a kind: the number of objects that the operators of both descriptions
+//! treat in the same way, and the actions for the others.
 
 use k8s_openapi::jiff::Timestamp;
 use krator_machine::engine::{Cause, Place};
@@ -16,18 +16,20 @@ use crate::text::printable;
 /// The forecast for the objects of a kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Next {
-    /// The number of objects with which both operators do the same first.
+    /// The number of objects for which both operators have the same first action.
     pub as_before: usize,
-    /// The names of the others, by the state that is stored and by what the new operator does.
+    /// The names of the other objects, by the stored state and by the first action of the new operator.
     pub moved: BTreeMap<(String, First), Vec<String>>,
-    /// The names of objects that the edit leaves no more entries of a state, by that state and where its next entry leads.
+    /// The names of objects that cannot enter a state again after the edit, by that state and by the state that they
+    /// enter instead.
     pub used_up: BTreeMap<(String, String), Vec<String>>,
-    /// How many objects are in the states of each limit, by its name, by the value that is counted apart, and by how many may be.
+    /// The number of objects in the states of each limit, by its name, the value by which it counts separately, and its
+    /// maximum.
     held: BTreeMap<(String, String, u32), usize>,
 }
 
 impl Next {
-    /// Adds objects, as the API server has them at a time by its clock.
+    /// Adds objects in the form that the API server has stored, and at a time by its clock.
     pub(super) fn add(
         &mut self,
         (old, new): (&Machine<'_>, &Machine<'_>),
@@ -66,18 +68,18 @@ impl Next {
         }
     }
 
-    /// The number of objects of which the new operator does something else first.
+    /// The number of objects for which the new operator has another first action.
     pub fn moves(&self) -> usize {
         self.moved.values().map(Vec::len).sum()
     }
 
-    /// The limits in whose states there are more objects than they let in.
+    /// The limits in whose states there are more objects than their maximum.
     fn overfull(&self) -> impl Iterator<Item = (&(String, String, u32), usize)> {
         let held = self.held.iter().map(|(limit, objects)| (limit, *objects));
         held.filter(|((.., most), objects)| *objects > *most as usize)
     }
 
-    /// For people. At most so many names are shown of each group.
+    /// The text for users, with at most `most` names of each group.
     pub(super) fn to_text(&self, most: usize) -> String {
         let mut out = format!(
             "    {}\n",
@@ -118,7 +120,7 @@ impl Next {
         out
     }
 
-    /// For programs.
+    /// The report for programs.
     pub(super) fn report(&self) -> NextReport<'_> {
         let moved = self.moved.iter().map(|((state, first), objects)| MovedObjects {
             state,
@@ -184,7 +186,7 @@ fn why(cause: Cause) -> &'static str {
         Cause::SpecChanged => "its spec has changed",
         Cause::Deleted => "it is being deleted",
         Cause::Restarted => "that is where it continues after a restart",
-        // These need a handler that runs.
+        // These causes need a handler that runs.
         Cause::Handler | Cause::RetriesExhausted | Cause::Interrupted | Cause::Failed | Cause::ByHand => {
             "its handler chose that"
         }

@@ -1,4 +1,4 @@
-//! How stored objects are called.
+//! The names of stored objects for users.
 
 use serde_json::Value as Json;
 
@@ -14,7 +14,7 @@ pub(super) fn name(object: &Json) -> String {
     }
 }
 
-/// Names for people, and how many more there are than `most`.
+/// At most `most` names, and the number of the others.
 pub(super) fn named(names: &[String], most: usize) -> String {
     let mut shown: Vec<String> = names.iter().take(most).map(|name| printable(name)).collect();
     if names.len() > most {

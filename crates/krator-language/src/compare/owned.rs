@@ -1,4 +1,4 @@
-//! Changes of the owned kinds, and of what becomes of their objects.
+//! Changes of the owned kinds, and of the deletion of their objects.
 
 use super::pair::{FoundChanges, Pair};
 use super::{Change, ChangeKind};

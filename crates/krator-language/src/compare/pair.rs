@@ -1,11 +1,11 @@
-//! A kind before and after an edit, and the changes of it.
+//! A kind before and after an edit, and its changes.
 
 use super::affected::Affected;
 use super::{Change, ChangeKind, Stored};
 use crate::finding::Span;
 use crate::model::{Description, Kind, KindLineage, Lineage};
 
-/// A kind that both descriptions have, and which of its states became which.
+/// A kind that both descriptions have, with the matches of its states.
 #[derive(Clone, Copy)]
 pub(super) struct Pair<'a> {
     pub old_description: &'a Description,
@@ -28,13 +28,13 @@ pub(super) fn pairs<'a>(old: &'a Description, new: &'a Description, lineage: &'a
 }
 
 impl<'a> Pair<'a> {
-    /// No changes yet.
+    /// An empty list of changes.
     pub fn changes(&self) -> FoundChanges<'a> {
         FoundChanges::of(Some(self.new))
     }
 }
 
-/// The changes that were found so far, all of one kind or of the whole operator.
+/// The changes found until now, all of one kind or of the whole operator.
 pub(super) struct FoundChanges<'a> {
     kind: Option<&'a Kind>,
     pub found: Vec<Change>,
@@ -48,7 +48,7 @@ impl<'a> FoundChanges<'a> {
         }
     }
 
-    /// Adds something new, which breaks nothing.
+    /// Adds an addition, which breaks nothing.
     pub fn added(&mut self, what: ChangeKind, message: impl Into<String>, new: Span) -> &mut Change {
         self.found.push(Change {
             what,
@@ -70,7 +70,7 @@ impl<'a> FoundChanges<'a> {
         &mut self.found[last]
     }
 
-    /// Adds something that is different from what it was at the place `old`, which breaks nothing.
+    /// Adds a change of a part at the place `old`, which breaks nothing.
     pub fn changed(
         &mut self,
         what: ChangeKind,
@@ -83,7 +83,7 @@ impl<'a> FoundChanges<'a> {
         change
     }
 
-    /// Adds something that was at the place `old` and is gone from the place `new`, which breaks nothing.
+    /// Adds a removal of a part at the place `old` from the place `new`, which breaks nothing.
     pub fn gone(
         &mut self,
         what: ChangeKind,

@@ -1,10 +1,10 @@
-//! Paths to values in objects, in terms of their schema.
+//! Paths of values in objects, in terms of their schema.
 
 use std::fmt;
 
 use serde_json::Value as Json;
 
-/// The path from an object to values in it.
+/// The path of values in an object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SchemaPath(pub Vec<PathStep>);
 
@@ -44,17 +44,17 @@ impl SchemaPath {
         SchemaPath(steps)
     }
 
-    /// Whether the path leads into `.status`, which is written by the operator and lost when an object is created anew.
+    /// Whether the path is in `.status`, which is written by the operator and lost when an object is created anew.
     pub(crate) fn is_status(&self) -> bool {
         matches!(self.0.first(), Some(PathStep::Field(name)) if name == "status")
     }
 
-    /// Whether the other path is this one or leads further into it.
+    /// Whether the other path is this one or begins with it.
     pub fn holds(&self, other: &SchemaPath) -> bool {
         other.0.starts_with(&self.0)
     }
 
-    /// The values in the object that the path leads to.
+    /// The values in the object at the path.
     pub fn values<'v>(&self, object: &'v Json) -> Vec<&'v Json> {
         self.0.iter().fold(vec![object], |values, step| {
             let below = values.into_iter().flat_map(|value| match step {

@@ -22,7 +22,7 @@ pub(super) enum Part {
     Rule(String),
 }
 
-/// The place of a part of the schema at the path. If the description has no such part, or the path leads into a built-in
+/// The place of a part of the schema at the path. If the description has no such part, or the path is inside a built-in
 /// type of Kubernetes, it is the place of the nearest enclosing value.
 pub(super) fn of(description: &Description, kind: &Kind, path: &SchemaPath, part: &Part) -> Span {
     let place = match find(description, kind, path) {
@@ -45,7 +45,7 @@ pub(super) fn of(description: &Description, kind: &Kind, path: &SchemaPath, part
         .unwrap_or(place.name)
 }
 
-/// The type at a path, as it is written.
+/// The type at a path, as the description defines it.
 pub(super) fn schema<'a>(
     description: &'a Description,
     kind: &'a Kind,
@@ -54,7 +54,7 @@ pub(super) fn schema<'a>(
     find(description, kind, path).ok()?.schema
 }
 
-/// The value at a path, or else the place of the nearest enclosing one.
+/// The value at a path. The error is the place of the nearest enclosing value.
 fn find<'a>(
     description: &'a Description,
     kind: &'a Kind,
@@ -82,7 +82,7 @@ fn find<'a>(
     })
 }
 
-/// The start of a span, which stands for a mapping of many lines.
+/// The start of a span, in place of a mapping of many lines.
 fn beginning(span: Span) -> Span {
     Span {
         start: span.start,

@@ -10,7 +10,7 @@ use crate::model::{
 /// Changes of the keys of a state.
 pub(super) fn of_state(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mut FoundChanges<'_>) {
     let (old, new) = (pair.old.state(old), pair.new.state(new));
-    // This names every field of a state, so that a new one does not compile until somebody has decided where it belongs.
+    // All fields of a state are named, so that a new field does not compile until it is handled here.
     let State {
         // Compared below.
         kind,
@@ -131,7 +131,7 @@ pub(super) fn of_state(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mu
             note(what, message, place);
         }
     }
-    // An edge that is new or gone says where it leads.
+    // The report of an added or removed edge contains its target.
     if let (Some(before), Some(now)) = (&old.timeout, timeout)
         && before.when.to_string() != now.when.to_string()
     {
@@ -165,8 +165,8 @@ pub(super) fn of_state(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mu
     }
 }
 
-/// Changes of the reaction to a change of the spec, by field where either state distinguishes fields. Otherwise the edges
-/// show where it leads.
+/// Changes of the reaction to a change of the spec, by field if either state distinguishes fields. Otherwise the edges
+/// show the target.
 fn spec_changes(pair: &Pair<'_>, old: &State, new: &State) -> Vec<(String, Span)> {
     let ignores = |state: &State| state.on_spec_change.value == OnSpecChange::Ignore;
     let mut messages = Vec::new();

@@ -1,8 +1,9 @@
-//! Proposes how a former version is written down: the `changes` that make the newest schema of it.
+//! Proposes an entry of `versions` for a former version: the `changes` from its schema to the newest one.
 //!
-//! Both schemas are walked together. A field that is gone and a new one of the same type in the same place are one that was
-//! renamed, as far as no other could be meant; one of the same name elsewhere was moved. What is left of both was removed and
-//! added. Nothing is proposed for bounds: a version cannot have its own, so the comparison of the versions reports them.
+//! Both schemas are walked together. A removed field and a new one of the same type at the same place are a renamed
+//! field, unless others are possible; one of the same name at another place is a moved field. The remaining fields were
+//! removed or added. No changes are proposed for bounds: a version cannot have its own, so the comparison of the
+//! versions reports them.
 
 mod fields;
 
@@ -22,15 +23,15 @@ use crate::sample;
 use crate::yaml;
 use fields::Scope;
 
-/// An older version as it can be written down.
+/// A proposed entry for an older version.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {
     name: VersionName,
     /// The keys of the version.
     entry: Map<String, Json>,
-    /// The mapping `resource`, after which `versions` can be.
+    /// The mapping `resource`, after which `versions` can be inserted.
     resource: Span,
-    /// The first version that `versions` has already.
+    /// The first existing version in `versions`.
     first: Option<Span>,
     guesses: Guesses,
 }
@@ -38,14 +39,14 @@ pub struct Proposal {
 /// The parts of a version that only the author can decide.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Guesses {
-    /// The fields that are gone and may be one of several others now.
+    /// The removed fields that may be one of several new fields.
     unclear: Vec<String>,
-    /// The required fields that the version lacks and whose `default` is a mere sample.
+    /// The required fields that the version lacks and whose `default` is only a sample.
     invented: Vec<String>,
 }
 
 impl Proposal {
-    /// Proposes how the newest version of the former description is written down in the new one.
+    /// Proposes an entry in the new description for the newest version of the former one.
     pub(super) fn between(pair: &Pair<'_>) -> Proposal {
         let mut search = Search {
             pair,
@@ -56,7 +57,7 @@ impl Proposal {
             .map(|(description, kind)| described(crd::object_schema(description, kind), kind));
         search.scope(&schemas[0], &schemas[1], &[]);
         let mut changes = search.changes;
-        // The rest of an object is removed before its last field is moved, and added after its first one.
+        // The other fields of an object are removed before its last field is moved, and added after its first one.
         changes.sort_by_key(|change| {
             const ORDER: [&str; 6] = ["renamed", "removed", "moved", "values", "retyped", "added"];
             ORDER.iter().position(|kind| change.get(*kind).is_some())
@@ -77,7 +78,7 @@ impl Proposal {
         }
     }
 
-    /// The new path of a field that was renamed.
+    /// The new path of a renamed field.
     pub(super) fn renamed(&self, path: &str) -> Option<&str> {
         let mut changes = self.entry.get("changes")?.as_array()?.iter();
         changes.find(|change| change["renamed"] == path)?["to"].as_str()
@@ -88,7 +89,7 @@ impl Proposal {
         (self.name.as_str(), &self.entry)
     }
 
-    /// The edit that writes the version into a description.
+    /// The edit that inserts the version into a description.
     pub fn fix(&self, source: &Source) -> Fix {
         let text = source.text();
         let (at, replacement) = match self.first {
@@ -130,7 +131,7 @@ impl Proposal {
         }
     }
 
-    /// The entry in lines, of which all but the first are indented.
+    /// The entry in several lines, all of which except the first are indented.
     fn block(&self, indent: &str) -> String {
         if self.entry.is_empty() {
             return format!("{}: {{}}", self.name);
@@ -175,7 +176,7 @@ fn flow(value: &Json) -> String {
     }
 }
 
-/// The schema of an object, with only those fields of the status that the description has.
+/// The schema of an object, whose status has only the fields of the description.
 fn described(mut schema: Json, kind: &Kind) -> Json {
     if let Some(Json::Object(fields)) = schema.pointer_mut("/properties/status/properties") {
         fields.retain(|name, _| kind.status.iter().any(|field| field.name.as_str() == name));
@@ -183,7 +184,7 @@ fn described(mut schema: Json, kind: &Kind) -> Json {
     schema
 }
 
-/// The search for the changes, with those that were found so far.
+/// The search for the changes, with the changes found until now.
 struct Search<'p> {
     pair: &'p Pair<'p>,
     changes: Vec<Json>,
@@ -191,8 +192,8 @@ struct Search<'p> {
 }
 
 impl Search<'_> {
-    /// Finds the changes in a value in which paths can lead to one another. Whether changes within it make the new schema of
-    /// the old one.
+    /// Finds the changes in a value within which fields can be moved. Returns whether changes within it derive the new
+    /// schema from the old one.
     fn scope(&mut self, old: &Json, new: &Json, at: &[Step]) -> bool {
         let mut scope = Scope::default();
         let is_made = self.value(old, new, at, &mut scope);
@@ -232,7 +233,7 @@ impl Search<'_> {
             return true;
         }
         if old["format"] == "int64" && new["pattern"] == DURATION_PATTERN {
-            // A number with bounds would have others than the duration.
+            // A number with bounds would have other bounds than the duration.
             self.changes
                 .push(json!({"retyped": path_text(at), "from": "integer", "unit": "seconds"}));
             return true;
@@ -288,7 +289,7 @@ impl Search<'_> {
         }
     }
 
-    /// The type of a field that is gone, as a description writes it.
+    /// The type of a removed field, in the form of a description.
     fn written(&self, at: &[Step], schema: &Json) -> Json {
         let steps = at.iter().map(|step| match step {
             Step::Field(name) => PathStep::Field(name.clone()),
@@ -303,7 +304,8 @@ impl Search<'_> {
     }
 }
 
-/// A type of Kubernetes, or lists or maps of it, about which nothing else is said: the schema in the CRD would be much longer.
+/// A type of Kubernetes, or lists or maps of it, without other keys, as a phrase: its schema in the CRD would be much
+/// longer.
 fn phrase(schema: &Schema) -> Option<String> {
     let plain = Schema {
         optional: schema.optional,
@@ -328,7 +330,8 @@ fn texts(schema: &Json) -> Vec<&str> {
     values.filter_map(Json::as_str).collect()
 }
 
-/// Pairs each value that is gone with the new one that it became. `None` if none is gone, or if it is not clear.
+/// Pairs each removed value with the new value that replaces it. `None` if no value was removed, or if the pairs are
+/// ambiguous.
 fn paired(old: &[&str], new: &[&str]) -> Option<Map<String, Json>> {
     let mut gone: Vec<&str> = old.iter().copied().filter(|value| !new.contains(value)).collect();
     let mut fresh: Vec<&str> = new.iter().copied().filter(|value| !old.contains(value)).collect();

@@ -1,4 +1,4 @@
-//! Prints a comparison as text, grouped by what breaks.
+//! Prints a comparison as text, grouped by whether changes break stored objects or clients.
 
 use super::{Change, Comparison, ServerOutcome, Stored, Texts, Verdict};
 use crate::finding::{Finding, Style};
@@ -52,7 +52,7 @@ fn judged(change: &Change, verdict: &Verdict) -> Vec<String> {
         ),
         ServerOutcome::Refused => Some("any change of a stored object may be refused".to_owned()),
     });
-    // An entry of `managedFields` stays in the version that its manager has used.
+    // An entry of `managedFields` stays in the version of its manager's last write.
     if verdict.updated == ServerOutcome::Lost && !change.versions.is_empty() {
         lines.push(
             "every server-side apply to an object that was written in that version fails, in all versions and also to its status"
@@ -105,7 +105,7 @@ fn drawn<'a>(change: &Change, texts: Texts<'a>) -> (&'a crate::finding::Source, 
     let (source, span) = place(change, texts);
     let mut finding = change.finding(texts.new);
     finding.span = span;
-    // The label says that something is gone from the place in the new description, but this is the former one.
+    // The label reports that a part is missing from the new description, but this place is in the former one.
     finding.label = None;
     (source, finding)
 }

@@ -83,7 +83,7 @@ pub(super) fn of_version(pair: &Pair<'_>) -> Vec<Change> {
     changes.found
 }
 
-/// Changes of what cannot change in a CRD.
+/// Changes of the immutable parts of a CRD.
 fn definition(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
     let (old, new) = (&pair.old.resource, &pair.new.resource);
     let (before, now) = (pair.old.resource.definition(), pair.new.resource.definition());
@@ -108,7 +108,7 @@ fn definition(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
             "move the objects while the old operator runs: only it manages objects of `{before}`{finalizer}"
         ));
     }
-    // A new resource has a new CRD, with which nothing conflicts.
+    // A new resource has a new CRD, which does not conflict with the old one.
     let stored = if is_same {
         Stored::DefinitionRefused
     } else {
@@ -156,7 +156,7 @@ fn names_of<T: ToString>(names: &[Spanned<T>]) -> Names {
 /// Changes of the names by which clients refer to the resource, and of its conditions.
 fn names(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
     let (old, new) = (&pair.old.resource, &pair.new.resource);
-    // A name that follows from the kind changes with it; the change of the kind is reported already.
+    // A name that is derived from the kind changes with it; the change of the kind is reported already.
     let follows = |resource: &Resource| resource.singular.span == resource.kind.span;
     let singular = |resource: &Resource| match follows(old) && follows(new) {
         true => Vec::new(),
@@ -190,7 +190,7 @@ fn names(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
     }
 }
 
-/// Changes of names of one sort.
+/// Changes of names of one category.
 fn named(
     pair: &Pair<'_>,
     (what, sort): (ChangeKind, &str),
@@ -212,7 +212,7 @@ fn named(
     }
 }
 
-/// The conditions of a kind, where they are declared or else set.
+/// The conditions of a kind, at their declarations or otherwise where states set them.
 fn conditions(kind: &Kind) -> Names {
     let span_of = |name: &str| {
         let declared = kind.conditions.iter().map(|condition| &condition.name);
@@ -262,7 +262,7 @@ fn webhooks(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
     }
 }
 
-/// Changes of the pattern of names. Objects that are there keep their names.
+/// Changes of the pattern of names. Existing objects keep their names.
 fn name_rule(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
     let pattern = |kind: &'_ Kind| kind.resource.name.as_ref().map(|name| name.pattern.clone());
     let (old, new) = (pattern(pair.old), pattern(pair.new));
@@ -285,7 +285,7 @@ fn name_rule(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
     }
 }
 
-/// Changes of what policies refuse.
+/// Changes of the requests that policies deny.
 fn admission(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
     let (old, new) = (&pair.old.admission, &pair.new.admission);
     let none = pair.new.resource.kind.span;

@@ -1,7 +1,7 @@
 //! Changes of the schema of a kind, value by value.
 //!
-//! Both schemas are walked together in the form that they have in the CRDs. Where a schema gives no type, a value may be
-//! of any type. The verdicts about the API server were observed on version 1.37; integration tests check them.
+//! Both schemas are walked together in the form that they have in the CRDs. If a schema has no type, a value may be of
+//! any type. The verdicts about the API server were observed on version 1.37; integration tests check them.
 
 mod bounds;
 mod formats;
@@ -48,7 +48,7 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
     walk.changes.into_changes(pair)
 }
 
-/// The schema without what the operator remembers for itself: nobody reads that, and it is written anew.
+/// The schema without the operator's internal fields: no client reads them, and the operator writes them anew.
 fn compared(mut schema: Json) -> Json {
     if let Some(Json::Object(fields)) = schema.pointer_mut("/properties/status/properties") {
         for field in ["ask", "firedTimeouts", "objectives", "specDigests"] {
@@ -67,7 +67,7 @@ struct SchemaWalk {
 
 impl SchemaWalk {
     fn value(&mut self, old: &Json, new: &Json, path: &SchemaPath) {
-        // This also ends the recursion: a value of any type has items and fields of any type without end.
+        // This also ends the recursion: a value of any type has items and fields of any type at every depth.
         if old == new {
             return;
         }
@@ -129,7 +129,7 @@ impl SchemaWalk {
             .help("add a field of another name and keep this one until nobody uses it, or give the kind a new `version`, with `changes` that convert it");
     }
 
-    /// Compares CEL rules by their expressions: two expressions may mean the same.
+    /// Compares CEL rules by their expressions, although different expressions may be equivalent.
     fn rules(&mut self, old: &Json, new: &Json, path: &SchemaPath) {
         fn texts(schema: &Json) -> BTreeSet<&str> {
             let rules = schema["x-kubernetes-validations"]
@@ -142,7 +142,7 @@ impl SchemaWalk {
         for rule in now.difference(&before) {
             let part = Part::Rule((*rule).to_owned());
             if let Some(said) = self.said.get(*rule) {
-                // It holds of every write that leaves the field as it is.
+                // Every write that leaves the field unchanged satisfies the rule.
                 let message = format!("has a new rule over its changes: {}", shown(said));
                 self.changes
                     .safe(ChangeKind::TransitionRuleAdded, path, part, message)
@@ -178,7 +178,7 @@ impl SchemaWalk {
         }
     }
 
-    /// Clients apply an object or a list as a whole now.
+    /// Reports that clients now apply an object or a list as a whole.
     fn atomic(&mut self, path: &SchemaPath, key: &'static str) {
         self.changes
             .safe(

@@ -1,18 +1,19 @@
-//! Builds the changes of a schema: what the API server does with objects, what clients notice, and where it is written.
+//! Builds the changes of a schema, with their effects on stored objects and clients and their places in the
+//! descriptions.
 
 use super::affected::Affected;
 use super::pair::Pair;
 use super::place::{self, Part};
 use super::{Change, ChangeKind, PathStep, SchemaPath, ServerOutcome, Stored, Verdict};
 
-/// The changes of a schema that were found so far.
+/// The changes of a schema found until now.
 pub(super) struct SchemaChanges {
     found: Vec<SchemaChange>,
-    /// Whether ratcheting applies to the value that is being compared, because the API server sees that it is unchanged.
+    /// Whether ratcheting applies to the compared value, because the API server can tell that it is unchanged.
     pub is_spared: bool,
 }
 
-/// A change of a schema whose place in the descriptions is not known yet.
+/// A change of a schema, before its place in the descriptions is determined.
 pub(super) struct SchemaChange {
     what: ChangeKind,
     path: SchemaPath,
@@ -60,7 +61,8 @@ impl SchemaChanges {
         &mut self.found[last]
     }
 
-    /// Adds a change that forbids some values: an object with such a value is refused, unless it was stored with it before.
+    /// Adds a change that forbids some values: an object with such a value is refused, unless it was stored with the
+    /// value before.
     pub fn refused(
         &mut self,
         what: ChangeKind,
@@ -91,7 +93,7 @@ impl SchemaChanges {
 }
 
 impl SchemaChange {
-    /// The operator's Rust types cannot represent such a value.
+    /// Sets that the operator's Rust types cannot represent such a value.
     pub fn unreadable(&mut self) -> &mut Self {
         if let Some(verdict) = &mut self.verdict {
             verdict.is_readable = false;
@@ -137,7 +139,7 @@ impl SchemaChange {
     fn into_change(mut self, pair: &Pair<'_>) -> Change {
         let is_status = self.path.is_status();
         if let Some(verdict) = &mut self.verdict {
-            // Without ratcheting the API server does not see that the value is unchanged.
+            // Without ratcheting the API server cannot tell that the value is unchanged.
             if !self.is_spared
                 && verdict.anew == ServerOutcome::Refused
                 && verdict.updated == ServerOutcome::Kept

@@ -1,8 +1,10 @@
-//! Changes of the versions of a kind: which there are, in which one objects are stored, and how each of them looks.
+//! Changes of the versions of a kind: of the list of versions, of the storage version, and of the schema of each
+//! version.
 //!
-//! An API server reads a stored object through the schema of the version that it is stored in, and converts it from there. So
-//! what an edit means for the objects and the clients of a version is what it changes in the schema of that version, whether
-//! the version is still the newest or made from `changes`. Every version of the former description may have stored objects.
+//! An API server reads a stored object with the schema of the version that it is stored in, and converts it from there.
+//! The consequences of an edit for the objects and the clients of a version are therefore the changes in the schema of
+//! that version, whether it is still the newest or derived by `changes`. Every version of the former description may
+//! have stored objects.
 
 use super::affected::Affected;
 use super::pair::Pair;
@@ -16,7 +18,7 @@ use crate::names::VersionName;
 /// The changes of the versions of a kind, and those of each version that both descriptions have.
 pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
     if pair.old.resource.definition() != pair.new.resource.definition() {
-        // The new resource has objects of its own, so only the newest versions have something in common.
+        // The new resource has its own objects, so only the newest versions are comparable.
         return of_version(pair, None);
     }
     let mut found = of_list(pair);
@@ -34,7 +36,7 @@ pub(super) fn of_kind(pair: &Pair<'_>) -> Vec<Change> {
             ..*pair
         };
         for mut change in of_version(&pair, is_older.then_some(*name)) {
-            // An edit of the newest version is one of each older version that is made of it.
+            // An edit of the newest version also changes each older version that is derived from it.
             let same = found.iter_mut().find(|other| {
                 change.versions.clone_from(&other.versions);
                 **other == change
@@ -68,7 +70,7 @@ fn of_version(pair: &Pair<'_>, older: Option<&VersionName>) -> Vec<Change> {
         .iter_mut()
         .filter(|change| change.what == ChangeKind::FieldRemoved)
         .peekable();
-    // The search for what was renamed goes through both schemas.
+    // The search for renamed fields walks through both schemas.
     let proposed = removed.peek().is_some().then(|| Proposal::between(pair));
     for change in removed {
         let path = change.path.as_ref().map(ToString::to_string);
@@ -100,7 +102,7 @@ fn older<'k>(kind: &'k Kind, name: &VersionName) -> Option<&'k Version> {
     kind.versions.iter().find(|version| version.name.value == *name)
 }
 
-/// The kind as an older version has it; `None` for the newest version.
+/// The kind in an older version; `None` for the newest version.
 fn in_version(kind: &Kind, name: &VersionName) -> Option<Kind> {
     older(kind, name).map(|version| kind.in_version(version))
 }
@@ -142,7 +144,7 @@ fn of_list(pair: &Pair<'_>) -> Vec<Change> {
                 format!(
                     "keep it, with `served: false` if no client may use it, until `krator migrate` has moved all objects, and \
                      `status.storedVersions` of the CRD lacks it{}",
-                    // The operator owns the `caBundle`, which an apply leaves behind.
+                    // The operator owns the `caBundle`, which an apply does not remove.
                     if old.converts() && !new.converts() {
                         "; then apply the CRD, which has no conversion, with `kubectl replace`"
                     } else {
@@ -221,14 +223,14 @@ fn place<'k>(kind: &'k Kind, name: &VersionName) -> &'k Spanned<VersionName> {
         .unwrap_or(&kind.resource.version)
 }
 
-/// Whether the new description has a version before and one after a former one.
+/// Whether the new description has versions both before and after a former one.
 fn is_between(old: &Kind, new: &Kind, name: &Spanned<VersionName>) -> bool {
     let mut names = old.version_names();
     let is_newer_left = names
         .by_ref()
         .take_while(|version| *version != name)
         .any(|version| has(new, version));
-    // A new version is newer than all of them.
+    // A new version is newer than all former ones.
     let is_newer_left = is_newer_left || !has(old, &new.resource.version);
     is_newer_left
         && old

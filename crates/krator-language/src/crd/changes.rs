@@ -1,8 +1,8 @@
-//! Rules over the changes of fields, from `immutable`, `onceSet` and `transition`.
+//! Rules for the changes of fields, from `immutable`, `onceSet` and `transition`.
 //!
-//! The API server does not evaluate a rule with `oldSelf` where the old or the new value is absent, so that a rule on an
-//! optional field would be passed by removing the field and setting it again. Each rule therefore is on the nearest value
-//! around the field that is always there, and asks on both sides whether the field is.
+//! The API server does not evaluate a rule with `oldSelf` if the old or the new value is absent, so a rule on an
+//! optional field could be bypassed by removing the field and setting it again. Each rule is therefore on the nearest
+//! value around the field that always exists, and tests for the field on both sides.
 
 use krator_schema::{Path, cel};
 use serde_json::{Value as Json, json};
@@ -18,26 +18,26 @@ pub(crate) struct FieldRule {
     pub field: FieldPath,
     /// The key in the description.
     pub key: Span,
-    /// Whether the field never changes once the object is there.
+    /// Whether the field never changes after the creation of the object.
     pub is_immutable: bool,
-    /// Why no rule can hold there, if so.
+    /// The reason why no rule is possible there, if any.
     pub obstacle: Option<Obstacle>,
     /// The schema that has the rule, below that of the whole object.
     anchor: Path,
     rule: Json,
 }
 
-/// Why a field cannot have a rule over its changes.
+/// A reason why a field cannot have a rule for its changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Obstacle {
     /// It is in `.status`, which the operator writes.
     Status,
     /// It is in a list whose items have no identity.
     Uncorrelated,
-    /// It may have fields that the rules do not know: of two values that differ only in the name of such a field, the API
-    /// server says that they are equal.
+    /// It may have fields that are unknown to the rules: the API server treats two values as equal if they differ only
+    /// in the name of such a field.
     Untyped,
-    /// CEL cannot write the name of a field on the way.
+    /// CEL cannot express the name of a field on the path.
     Unwritable,
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn field_rules(description: &Description, kind: &Kind) -> Vec<FieldRu
         description,
         found: Vec::new(),
     };
-    // A schema that is too large to be expanded is refused before.
+    // A schema that is too large to be expanded was refused already.
     if !description.has_sound_schemas {
         return walk.found;
     }
@@ -82,7 +82,7 @@ pub(crate) fn field_rules(description: &Description, kind: &Kind) -> Vec<FieldRu
     walk.found
 }
 
-/// Adds the rules to the schema of the objects of a kind, after those that the description writes itself.
+/// Adds the rules to the schema of the objects of a kind, after the rules that the description has itself.
 pub(super) fn add(description: &Description, kind: &Kind, schema: &mut Json) {
     let rules = field_rules(description, kind).into_iter();
     for rule in rules.filter(|rule| rule.obstacle.is_none()) {
@@ -104,7 +104,7 @@ pub(super) fn add(description: &Description, kind: &Kind, schema: &mut Json) {
     }
 }
 
-/// The keys of the rules that are on a schema, in the order that they have in the CRD.
+/// The keys of the rules on a schema, in their order in the CRD.
 pub(super) fn keys_at(description: &Description, kind: &Kind, anchor: &Path) -> Vec<Span> {
     let rules = field_rules(description, kind).into_iter();
     let on_anchor = rules.filter(|rule| rule.obstacle.is_none() && rule.anchor == *anchor);
@@ -115,9 +115,9 @@ pub(super) fn keys_at(description: &Description, kind: &Kind, anchor: &Path) -> 
 #[derive(Clone)]
 struct At {
     path: Path,
-    /// The nearest place around it that is always there, or itself.
+    /// The nearest place around it that always exists, or itself.
     anchor: Path,
-    /// The fields that lead here from there, as CEL writes them.
+    /// The fields from the anchor to this place, each in the form of CEL and unescaped.
     steps: Vec<(String, String)>,
     shown: FieldPath,
     obstacle: Option<Obstacle>,
@@ -139,7 +139,7 @@ impl At {
         at
     }
 
-    /// Items of a list or values of a map: each is a place of its own.
+    /// The items of a list or values of a map, each of which is its own anchor.
     fn each(&self, key: &str, obstacle: Option<Obstacle>) -> At {
         let path = self.path.field(key);
         let mut at = At {
@@ -154,9 +154,9 @@ impl At {
     }
 }
 
-/// A field as CEL writes it, and as it is.
+/// A field in the form of CEL, and unescaped.
 fn step(name: &str) -> (String, String) {
-    // A rule over a name that CEL cannot write is never added.
+    // A rule with a name that CEL cannot express is never added.
     (cel::escape(name).unwrap_or_default(), name.to_owned())
 }
 
@@ -241,7 +241,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether the field is there in every object that the API server accepts. To rules, null is absent.
+/// Whether the field exists in every object that the API server accepts. Rules treat null as absent.
 fn is_always_there(description: &Description, schema: &Schema) -> bool {
     let mut chain = description.chain(schema);
     let default = chain.find_map(|layer| layer.default.as_ref());
@@ -272,7 +272,7 @@ fn expression(steps: &[(String, String)], change: &FieldChange, is_always_there:
     let (new, old) = (value("self", steps.len()), value("oldSelf", steps.len()));
     let (has_new, has_old) = (there("self"), there("oldSelf"));
     match change {
-        // A field that became required later is absent in objects that are older than that, and may be added to them.
+        // A field that became required later is absent in older objects, and may be added to them.
         FieldChange::Immutable if !is_always_there => {
             format!("{has_new} == {has_old} && (!{has_old} || {new} == {old})")
         }

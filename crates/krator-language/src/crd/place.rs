@@ -1,4 +1,4 @@
-//! Where the description says what stands at a place in a CRD.
+//! The place in the description for a path in a CRD.
 
 use krator_schema::{Path, Segment};
 
@@ -6,7 +6,7 @@ use super::changes;
 use crate::finding::Span;
 use crate::model::{Description, Kind, Schema, Shape, Validation, Version};
 
-/// The place in the description that has to change where the API server refuses this part of the CRD of a kind.
+/// The place in the description that has to change if the API server refuses this part of the CRD of a kind.
 pub(crate) fn place(description: &Description, kind: &Kind, path: &Path) -> Span {
     let segments = path.segments();
     if let Some(older) = older_of(kind, segments) {
@@ -22,7 +22,7 @@ pub(crate) fn place(description: &Description, kind: &Kind, path: &Path) -> Span
     }
 }
 
-/// The older version that a path leads to.
+/// The older version that a path refers to.
 fn older_of<'k>(kind: &'k Kind, segments: &[Segment]) -> Option<&'k Version> {
     let at = segments.iter().position(|step| is_field(step, "versions"))?;
     match segments.get(at + 1)? {
@@ -37,8 +37,8 @@ fn rest_of(segments: &[Segment]) -> Path {
     below.skip(2).cloned().collect()
 }
 
-/// The type of a value in an object of the kind, by the path of the value: as near as the description says it. None for
-/// what is not below `.spec`.
+/// The type of a value in an object of the kind, by the path of the value: the nearest one that the description
+/// defines. `None` outside `.spec`.
 pub(crate) fn type_of_value<'a>(
     description: &'a Description,
     kind: &'a Kind,
@@ -68,8 +68,8 @@ pub(crate) fn type_of_value<'a>(
     Some(schema)
 }
 
-/// The rules of a type in the order that they have in the CRD: those of a named type come first, but for those that are
-/// repeated beside its use.
+/// The rules of a type in their order in the CRD: those of a named type come first, except for rules that are repeated
+/// at its use.
 pub(crate) fn rules_of<'a>(description: &'a Description, schema: &'a Schema) -> Vec<&'a Validation> {
     let mut rules: Vec<&Validation> = Vec::new();
     let layers: Vec<&Schema> = description.chain(schema).collect();
@@ -167,7 +167,7 @@ fn in_schema(description: &Description, schema: &Schema, segments: &[Segment]) -
     }
 }
 
-/// The place of a key of a schema: where the type is used, or else in the named type that says it.
+/// The place of a key of a schema: at the use of the type, or otherwise in the named type that defines it.
 fn at_key(description: &Description, schema: &Schema, key: &str, rest: &[Segment]) -> Option<Span> {
     if key == "x-kubernetes-validations" {
         let rules = rules_of(description, schema);
@@ -180,7 +180,7 @@ fn at_key(description: &Description, schema: &Schema, key: &str, rest: &[Segment
     description.chain(schema).find_map(|layer| layer.key_span(key))
 }
 
-/// The key behind a rule over the changes of a field, which comes after the rules that the description writes itself.
+/// The key of a rule for the changes of a field. Such rules come after the rules that the description has itself.
 fn change_key(description: &Description, kind: &Kind, segments: &[Segment]) -> Option<Span> {
     let at = segments
         .iter()

@@ -75,7 +75,7 @@ fn object(description: &Description, fields: &[Field]) -> Map<String, Json> {
 fn kubernetes(reference: &KubernetesType) -> Map<String, Json> {
     match kubernetes_schema(reference) {
         Some(Json::Object(schema)) => schema,
-        // The model has only types whose schema is known, and their tests go through all of them.
+        // The model has only types with a known schema, and its tests cover all of them.
         _ => unreachable!("a known type has a schema"),
     }
 }
@@ -98,7 +98,7 @@ fn with(mut schema: Map<String, Json>, key: &str, value: impl Into<Json>) -> Map
     schema
 }
 
-/// Adds the keys that stand beside a type in the description. They override those of a named type.
+/// Adds the keys besides a type in the description. They override those of a named type.
 fn add_annotations(out: &mut Map<String, Json>, schema: &Schema) {
     let mut set = |key: &str, value: Json| out.insert(key.to_owned(), value);
     if let Some(text) = &schema.description {
@@ -127,14 +127,14 @@ fn add_annotations(out: &mut Map<String, Json>, schema: &Schema) {
     }
 }
 
-/// The list of that key, which is added if it is not there.
+/// The list of that key, which is added if missing.
 fn list<'a>(out: &'a mut Map<String, Json>, key: &str) -> &'a mut Vec<Json> {
     let list = out.entry(key).or_insert_with(|| json!([]));
     // Only this module writes these keys, and the model accepts only lists for them.
     list.as_array_mut().expect("the key has a list")
 }
 
-/// Sets an `x-kubernetes-` extension or schemas of OpenAPI. The model has made sure that the value has the right type.
+/// Sets an `x-kubernetes-` extension or schemas of OpenAPI. The model guarantees that the value has the right type.
 fn extend(out: &mut Map<String, Json>, key: &str, value: &Json) {
     let mut value = value.clone();
     match key {
@@ -143,7 +143,7 @@ fn extend(out: &mut Map<String, Json>, key: &str, value: &Json) {
     }
     match (key, value) {
         ("allOf", Json::Array(schemas)) => list(out, key).extend(schemas),
-        // The `anyOf` of an integer or a string says its types, and stays.
+        // The `anyOf` of an integer or a string defines its types, so it is kept.
         ("anyOf", value) if out.contains_key(key) => list(out, "allOf").push(json!({"anyOf": value})),
         (_, value) => {
             out.insert(key.to_owned(), value);

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use super::schema_of;
 use crate::model::{Description, Kind, machine_status, machine_status_of};
 
-/// The status of a new object. By it, kstatus does not take the object for a ready one: an `observedGeneration` below
+/// The status of a new object. It prevents kstatus from treating the object as ready: an `observedGeneration` below
 /// `metadata.generation` means that the operator has work to do.
 pub fn new_status() -> Json {
     json!({"observedGeneration": -1})

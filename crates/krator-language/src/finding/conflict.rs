@@ -1,10 +1,11 @@
-//! The finding about conflict markers, which any file may have that users edit.
+//! The finding about conflict markers, for all files that users edit.
 
 use super::{Finding, Span};
 use crate::catalog::CONFLICT_MARKERS;
 use crate::text::conflict::conflicts;
 
-/// One finding for all conflict markers of a text, if there are any: what else is wrong with it only follows from them.
+/// One finding for all conflict markers of a text, if there are any. Other mistakes of such a text only follow from
+/// them.
 pub fn conflict_markers(text: &str) -> Option<Finding> {
     let found = conflicts(text)?;
     let (first, others) = found.places.split_first()?;

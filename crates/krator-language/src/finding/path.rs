@@ -49,7 +49,7 @@ impl EdgeKind {
     }
 }
 
-/// For people.
+/// The name of the edge in messages.
 impl fmt::Display for EdgeKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

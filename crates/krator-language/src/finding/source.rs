@@ -1,4 +1,4 @@
-//! The text of a description, and where its lines start.
+//! The text of a description, with the offsets of its lines.
 
 use super::Span;
 
@@ -10,7 +10,7 @@ pub struct Source {
     line_starts: Vec<usize>,
 }
 
-/// A place as people count: lines and columns start at 1, and columns count characters.
+/// A place as it is shown to users: lines and columns start at 1, and columns count characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
     /// The line.
@@ -73,8 +73,8 @@ impl Source {
         )
     }
 
-    /// The offset of a line, from 0, and a column in UTF-16. A column after the end of its line is the end of the line, and
-    /// one inside a character is where the character begins.
+    /// The offset of a line, from 0, and a column in UTF-16. A column after the end of its line is the end of the line,
+    /// and a column inside a character is the start of the character.
     pub fn utf16_offset(&self, line: u32, column: u32) -> usize {
         let start = self.line_start(line as usize);
         let rest = self.text.get(start..).unwrap_or_default();

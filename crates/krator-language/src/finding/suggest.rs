@@ -14,7 +14,7 @@ pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>)
     closest(written, candidates).map(|closest| closest.name)
 }
 
-/// The same, with whether it is the only one.
+/// Like `nearest`, with whether the suggestion is the only one.
 pub(crate) fn closest<'a>(
     written: &str,
     candidates: impl IntoIterator<Item = &'a str>,

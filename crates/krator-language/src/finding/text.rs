@@ -57,8 +57,8 @@ pub fn to_text(source: &Source, finding: &Finding, style: Style) -> String {
     text
 }
 
-/// The excerpts of a finding: one for the primary place and the places near it, and one for each place far away, so
-/// that the output stays small even if the file is large.
+/// The excerpts of a finding: one for the primary place and the places near it, and one for each distant place, so that
+/// the output stays small even if the file is large.
 fn snippets<'a>(
     source: &'a Source,
     finding: &'a Finding,

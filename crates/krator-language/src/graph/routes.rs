@@ -1,8 +1,8 @@
 //! The graph as lists of neighbours, for many searches through the same edges.
 //!
 //! A description may have a thousand properties and hundreds of thousands of edges. A search through all edges for each
-//! property would take minutes, so each search here ends as soon as its answer is certain, and what one search has
-//! found out about a goal is kept for the next one with the same goal.
+//! property would take minutes, so each search ends as soon as its result is certain, and results for a goal are reused
+//! by later searches for the same goal.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,15 +13,15 @@ use crate::model::StateId;
 pub(crate) struct Routes {
     next: Vec<Vec<StateId>>,
     previous: Vec<Vec<StateId>>,
-    /// For each goal of [`Routes::escape`] the states from which every path is known to lead to it.
+    /// For each goal of [`Routes::escape`], the states from which every path certainly reaches it.
     settled: BTreeMap<StateId, Vec<bool>>,
 }
 
-/// How an object can stay away from a goal for ever.
+/// A way in which an object can avoid a goal forever.
 pub(crate) enum Escape {
-    /// The path ends in a state that nothing leads out of.
+    /// The path ends in a state without edges to other states.
     End(Vec<StateId>),
-    /// The path ends in a cycle: its last state is one that it has passed before.
+    /// The path ends in a cycle: its last state is on the path twice.
     Cycle(Vec<StateId>),
 }
 
@@ -45,7 +45,7 @@ impl Routes {
         }
     }
 
-    /// The states that a state leads to directly.
+    /// The targets of the edges that leave a state.
     pub fn next(&self, state: StateId) -> &[StateId] {
         &self.next[state.0]
     }
@@ -70,8 +70,8 @@ impl Routes {
         reaching
     }
 
-    /// A shortest path from one of the given states to the goal that does not lead on from a state of `avoided`. It
-    /// includes both ends.
+    /// A shortest path from one of the given states to the goal that does not leave a state of `avoided`. It includes
+    /// both ends.
     pub fn shortest_path(
         &self,
         from: impl IntoIterator<Item = StateId>,
@@ -104,10 +104,10 @@ impl Routes {
         Some(path)
     }
 
-    /// How an object that is in one of the given states can stay away from the goal for ever, if it can.
+    /// A way in which an object in one of the given states can avoid the goal forever, if any.
     pub fn escape(&mut self, from: &[StateId], goal: StateId) -> Option<Escape> {
         let found = self.search(from, goal)?;
-        // The search follows the first edge that it finds, so its own path may be long.
+        // The search follows the first edge that it finds, so its own path may be longer than needed.
         let starts = from.iter().copied().filter(|state| *state != goal);
         let mut path = self
             .shortest_path(starts, found.state, |state| state == goal)
@@ -121,10 +121,10 @@ impl Routes {
         Some(Escape::Cycle(path))
     }
 
-    /// A search in depth for a state that nothing leads out of, or for a cycle, without the goal. A state that was left
-    /// without finding either always leads to the goal, which holds for all later searches too.
+    /// A depth-first search, without the goal, for a state without edges to other states, or for a cycle. If it leaves
+    /// a state without finding either, every path from there reaches the goal, also in later searches.
     fn search(&mut self, from: &[StateId], goal: StateId) -> Option<SearchEnd> {
-        /// Results for other goals are dropped when they take more memory than this, in bytes.
+        /// Results for other goals are dropped if they take more memory than this, in bytes.
         const MOST: usize = 64 << 20;
         if self.settled.len() * self.next.len() > MOST {
             self.settled.clear();
@@ -170,7 +170,7 @@ impl Routes {
     }
 }
 
-/// Where a search has ended: in a state without a way out, or in one that it has come back to.
+/// The end of a search: a state without edges to other states, or a repeated one.
 struct SearchEnd {
     state: StateId,
     is_end: bool,

@@ -49,7 +49,8 @@ pub(super) fn describe(definition: &Json) -> Result<Imported, Refusal> {
     match spec {
         Spec::Fields(fields) => sections.push(json!({"spec": fields})),
         Spec::Type(schema) => {
-            // A type that becomes one with the spec in Rust has its name; only one with fields does.
+            // A type that is merged with the spec in Rust has the spec's name, which is only possible for a type with
+            // fields.
             let ending = if schema.get("properties").is_some() {
                 "Spec"
             } else {
@@ -84,7 +85,7 @@ pub(super) fn describe(definition: &Json) -> Result<Imported, Refusal> {
     })
 }
 
-/// The comment at the top, with all that is not imported.
+/// The comment at the top, with all parts that are not imported.
 fn head(definition: &Json, version: &str, findings: &Findings) -> String {
     let name = definition["metadata"]["name"]
         .as_str()
@@ -105,7 +106,7 @@ fn head(definition: &Json, version: &str, findings: &Findings) -> String {
     out
 }
 
-/// The version in which objects are stored, and its path.
+/// The storage version, and its path.
 fn storage(definition: &Json) -> (&Json, Path) {
     let versions = definition["spec"]["versions"]
         .as_array()
@@ -118,7 +119,7 @@ fn storage(definition: &Json) -> (&Json, Path) {
     (versions.get(at).unwrap_or(&Json::Null), path)
 }
 
-/// Reads the parts of the CRD around the versions.
+/// Reads the parts of the CRD outside of the versions.
 fn around(definition: &Json, findings: &mut Findings) {
     let mut rest = Rest::of(definition);
     for key in ["apiVersion", "kind", "status", "spec"] {
@@ -126,7 +127,7 @@ fn around(definition: &Json, findings: &mut Findings) {
     }
     let path = Path::root().field("metadata");
     let mut metadata = Rest::of(rest.take("metadata").unwrap_or(&Json::Null));
-    // The name follows from the plural and the group, and the others are set by the API server.
+    // The name is derived from the plural and the group, and the API server sets the other keys.
     for key in [
         "name",
         "creationTimestamp",
@@ -142,7 +143,7 @@ fn around(definition: &Json, findings: &mut Findings) {
     for kind in ["annotations", "labels"] {
         let entries = metadata.take(kind).and_then(Json::as_object);
         for key in entries.into_iter().flatten().map(|(key, _)| key) {
-            // kubectl writes the one itself, and the other is `resource.apiApproved`.
+            // kubectl writes the latter itself, and the former is imported as `resource.apiApproved`.
             if key != API_APPROVED && key != "kubectl.kubernetes.io/last-applied-configuration" {
                 findings.add(
                     &path.field(kind).key(key),
@@ -170,7 +171,7 @@ fn around(definition: &Json, findings: &mut Findings) {
     findings.unread(&path, spec);
 }
 
-/// Reads the parts of a version beside its schema: adds the paths of `resource`, and returns the columns.
+/// Reads the parts of a version outside of its schema: adds the paths of `resource`, and returns the columns.
 fn of_version(
     version: &Json,
     path: &Path,
@@ -299,11 +300,11 @@ impl<'j> Root<'j> {
     }
 }
 
-/// How a description says what `.spec` is.
+/// The form of `.spec` in a description.
 enum Spec {
-    /// By its fields, and rules over them.
+    /// Fields, with rules for them.
     Fields(Json),
-    /// By a type of its own, because there is more to say.
+    /// A type of its own, because it has more keys.
     Type(Json),
 }
 
@@ -329,7 +330,7 @@ fn spec(root: &Root<'_>, path: &Path, findings: &mut Findings) -> Spec {
         return Spec::Type(type_of(schema, path, false, findings));
     }
     let mut keys = keys_of(schema, path, findings);
-    // A limit that has no place beside fields, such as a required field that is not there.
+    // Fields have no place for some limits, such as a required field that does not exist.
     if keys
         .keys()
         .any(|key| !["properties", "validations"].contains(&key.as_str()))
@@ -346,7 +347,7 @@ fn spec(root: &Root<'_>, path: &Path, findings: &mut Findings) -> Spec {
     Spec::Fields(Json::Object(fields))
 }
 
-/// The schema of `.status` as the CRD of the description has it, for paths.
+/// The schema of `.status` in the CRD of the description, for paths.
 fn observed(status: &Json, fields: &Map<String, Json>, names_phases: bool) -> Json {
     let mut observed = machine_status_of(names_phases).clone();
     let kept = &machine_status()["properties"];

@@ -12,16 +12,16 @@ use crate::text::shown;
 
 /// A proposed graph.
 pub(super) struct Proposal {
-    /// `machine` and `states`, with a comment that says what they are.
+    /// `machine` and `states`, with a comment that explains them.
     pub text: String,
-    /// Whether the states name their phases, so that the machine keeps `.status.phase`.
+    /// Whether the states have phases, so that the machine keeps `.status.phase`.
     pub names_phases: bool,
 }
 
 /// Proposes a graph for a kind with such a status.
 pub(super) fn propose(kind: &str, status: &Json, path: &Path, findings: &mut Findings) -> Proposal {
     let Some((field, values)) = source(status) else {
-        // The only machine field that the CRD may have and the default states do not write.
+        // The only machine field that the CRD may have and that the default states do not write.
         if status["properties"].get("phase").is_some() {
             findings.add(
                 &path.field("properties").key("phase"),
@@ -61,7 +61,8 @@ pub(super) fn propose(kind: &str, status: &Json, path: &Path, findings: &mut Fin
     }
 }
 
-/// The field whose `enum` names states, and its values: `phase` or `state`, or else the first field that sounds like one.
+/// The field whose `enum` names states, and its values: `phase` or `state`, or otherwise the first field with a similar
+/// name.
 fn source(status: &Json) -> Option<(&str, Vec<&str>)> {
     let fields = status["properties"].as_object()?;
     let named = |name: &str| fields.get_key_value(name);
@@ -85,7 +86,7 @@ fn source(status: &Json) -> Option<(&str, Vec<&str>)> {
         })
 }
 
-/// A name for a state with this value: the value itself where it can be one.
+/// A name for a state with this value: the value itself if it is a valid name.
 fn state_name(kind: &str, value: &str, taken: &[ProposedState]) -> StateName {
     let mut base = match StateName::parse(value) {
         Ok(name) => name.as_str().to_owned(),
@@ -117,6 +118,6 @@ fn state_name(kind: &str, value: &str, taken: &[ProposedState]) -> StateName {
     let numbered = (2..).map(|number| format!("{base}Phase{number}"));
     let candidates = [base.clone(), format!("{base}Phase")].into_iter().chain(numbered);
     let mut names = candidates.filter_map(|text| StateName::parse(&text).ok());
-    // Each number is another module, and only so many are taken.
+    // Each number gives another module, and the number of taken modules is finite.
     names.find(is_free).expect("there are more numbers than names")
 }

@@ -21,7 +21,7 @@ pub(super) struct Names<'j> {
 }
 
 impl<'j> Names<'j> {
-    /// The names without which there is no description.
+    /// The names that a description requires.
     pub fn of(definition: &'j Json, version: &'j Json) -> Result<Self, Refusal> {
         fn name<'j, N>(
             value: &'j Json,
@@ -52,7 +52,7 @@ impl<'j> Names<'j> {
     }
 }
 
-/// `resource`, but for the paths.
+/// `resource`, except for the paths.
 pub(super) fn resource(definition: &Json, names: &Names<'_>, findings: &mut Findings) -> Map<String, Json> {
     let path = Path::root().field("spec").field("names");
     let mut out = mapping();
@@ -114,19 +114,19 @@ pub(super) fn resource(definition: &Json, names: &Names<'_>, findings: &mut Find
     out
 }
 
-/// The schemas that the paths of a CRD lead through: `.spec` and `.status` as the description will have them.
+/// The schemas for the paths of a CRD: `.spec` and `.status` as in the description.
 pub(super) struct Fields<'j> {
     pub spec: &'j Json,
     pub status: &'j Json,
 }
 
 impl Fields<'_> {
-    /// The type of the field at a path; or why a description cannot have the path.
+    /// The type of the field at a path. The error is the reason why a description cannot have the path.
     fn follow(&self, text: &str) -> Result<Option<String>, String> {
         self.follow_path(&FieldPath::parse(text).map_err(str::to_owned)?)
     }
 
-    /// The path of a column, or why a description cannot have it.
+    /// Checks the path of a column. The error is the reason why a description cannot have it.
     fn of_column(&self, text: &str) -> Result<(), String> {
         let path = match FieldPath::parse(text) {
             Ok(path) => Some(path),
@@ -172,7 +172,7 @@ impl Fields<'_> {
         Ok(at["type"].as_str().map(str::to_owned))
     }
 
-    /// A path to a field of one of these types.
+    /// Checks that a path is that of a field of one of these types.
     fn to(&self, text: &str, types: &[&str]) -> Result<(), String> {
         match self.follow(text)? {
             Some(found) if types.contains(&found.as_str()) => Ok(()),

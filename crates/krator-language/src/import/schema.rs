@@ -1,7 +1,7 @@
 //! Types of the language from schemas of a CRD.
 //!
-//! The language has stricter opinions than the API server, such as that an `enum` has strings or numbers. What it has
-//! no key of its own for, and is a limit of values, goes under `allOf`, where the CRD has it as it was.
+//! The language is stricter than the API server: for example, an `enum` has strings or numbers. Limits of values
+//! without a key in the language go under `allOf`, unchanged.
 
 mod limits;
 mod rust_names;
@@ -21,10 +21,10 @@ pub(super) use rust_names::{RustNames, called};
 use limits::Sort;
 use rules::rules;
 
-/// The deepest nesting of lists and maps in a phrase.
+/// The maximum nesting of lists and maps in a phrase.
 const DEEPEST_PHRASE: usize = 16;
 
-/// A type as a description writes it: a phrase if that says all, otherwise a mapping.
+/// A type in the form of a description: a phrase if it can express everything, otherwise a mapping.
 pub(super) fn type_of(schema: &Json, path: &Path, optional: bool, findings: &mut Findings) -> Json {
     let mut keys = keys_of(schema, path, findings);
     if optional {
@@ -33,7 +33,8 @@ pub(super) fn type_of(schema: &Json, path: &Path, optional: bool, findings: &mut
     shortest(ordered(keys))
 }
 
-/// The keys in the order in which people read them: what is inside comes after what is said of the value itself.
+/// The keys in the order in which users read them: those about parts of the value come after those about the value
+/// itself.
 fn ordered(keys: Map<String, Json>) -> Map<String, Json> {
     let rank = |key: &str| match key {
         "type" => 0,
@@ -89,7 +90,7 @@ fn make_optional(keys: &mut Map<String, Json>) {
     }
 }
 
-/// The phrase, where the mapping has nothing else.
+/// The phrase, if the mapping has no other keys.
 fn shortest(keys: Map<String, Json>) -> Json {
     match keys.get("type") {
         Some(phrase) if keys.len() == 1 => phrase.clone(),
@@ -103,7 +104,7 @@ struct Reader<'j, 'f> {
     path: &'f Path,
     findings: &'f mut Findings,
     out: Map<String, Json>,
-    /// Limits that the language has no other place for than `allOf`.
+    /// Limits that the language can only express in `allOf`.
     beside: Vec<Json>,
 }
 
@@ -120,7 +121,7 @@ impl Reader<'_, '_> {
         if self.rest.is_true("nullable") {
             self.put("nullable", true);
         }
-        // Null is a default, too.
+        // Null is also a default.
         if let Some(value) = self.rest.0.remove("default") {
             self.put("default", value.clone());
         }
@@ -140,7 +141,7 @@ impl Reader<'_, '_> {
         self.out.insert(key.to_owned(), value.into());
     }
 
-    /// The type, and what is in it.
+    /// The type, with its parts.
     fn shape(&mut self) -> Sort {
         if self.rest.is_true("x-kubernetes-int-or-string") {
             self.rest.take("type");
@@ -168,7 +169,7 @@ impl Reader<'_, '_> {
                 self.object();
                 Sort::Object
             }
-            // In a structural schema only values that keep unknown fields have no type.
+            // In a structural schema, only values that keep unknown fields may have no type.
             _ => {
                 self.rest.take("x-kubernetes-preserve-unknown-fields");
                 self.put("type", "any");
@@ -239,14 +240,14 @@ impl Reader<'_, '_> {
         let path = self.path.field("items");
         let items = match self.rest.take("items") {
             Some(items) => type_of(items, &path, false, self.findings),
-            // A structural schema says what the items are.
+            // A structural schema defines its items.
             None => json!("any"),
         };
         self.collection("list of", "items", items);
         self.keep_open(is_open);
     }
 
-    /// A list or a map: as a phrase, where its values are a phrase, too.
+    /// A list or a map: as a phrase, if its values are a phrase as well.
     fn collection(&mut self, words: &str, key: &str, values: Json) {
         match values.as_str() {
             Some(inner) if inner.matches(" of ").count() < DEEPEST_PHRASE - 1 => {
@@ -284,7 +285,7 @@ impl Reader<'_, '_> {
         self.required_beside();
     }
 
-    /// A value of any type may still say what its fields are, if it is an object.
+    /// A value of any type may still define its fields, for the case that it is an object.
     fn fields_of_anything(&mut self) {
         for key in ["properties", "additionalProperties", "items"] {
             if self.rest.take(key).is_some() {
@@ -325,7 +326,7 @@ impl Reader<'_, '_> {
                 is_partial = true;
                 continue;
             };
-            // The API server fills in a default before it looks for what is required.
+            // The API server sets defaults before it checks required fields.
             let has_default = schema.get("default").is_some();
             let optional = !has_default && !required.contains(name.as_str());
             let field = type_of(schema, &path, optional, self.findings);
@@ -344,7 +345,7 @@ impl Reader<'_, '_> {
         self.keep_open(is_partial);
     }
 
-    /// `required` where the language has no fields to say it of.
+    /// `required` of a type without fields in the language.
     fn required_beside(&mut self) {
         if let Some(names) = self
             .rest
@@ -398,7 +399,7 @@ fn words(list: &Json) -> BTreeSet<&str> {
         .collect()
 }
 
-/// Whether a schema takes a value as it is.
+/// Whether a schema accepts a value without changing it.
 fn accepts(schema: &Json, value: &Json) -> bool {
     let read: Result<krator_schema::Schema, _> = serde_json::from_value(schema.clone());
     read.is_ok_and(|schema| {

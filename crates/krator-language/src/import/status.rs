@@ -1,4 +1,4 @@
-//! `.status`: the fields that the machine keeps itself, and the others.
+//! `.status`: the fields that the machine keeps, and all others.
 
 use krator_schema::Path;
 use serde_json::{Map, Value as Json};
@@ -46,7 +46,7 @@ pub(super) fn fields(schema: &Json, path: &Path, findings: &mut Findings) -> Map
     fields
 }
 
-/// Says how the field that the machine keeps differs from that of the CRD.
+/// Adds the differences between the field that the machine keeps and that of the CRD.
 fn kept_by_machine(kept: &Json, field: &Json, path: &Path, findings: &mut Findings) {
     let (ours, theirs) = (&kept["type"], &field["type"]);
     if ours != theirs {

@@ -1,4 +1,4 @@
-//! The versions beside the one in which objects are stored.
+//! The versions other than the storage version.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +10,11 @@ use super::{Findings, Rest, clean, mapping};
 use crate::names::VersionName;
 use crate::text::shown;
 
-/// How many differences between two schemas a message names.
+/// The maximum number of differences between two schemas in a message.
 const NAMED: usize = 5;
 
-/// `versions` of a description: those whose objects look as the stored ones do. Of the others the findings say what they have
-/// instead.
+/// `versions` of a description: those with the same schema as the storage version. For the others, findings list the
+/// differences.
 pub(super) fn others(
     definition: &Json,
     stored: &Json,
@@ -57,7 +57,7 @@ fn columns(version: &Json) -> &[Json] {
         .map_or(&[], Vec::as_slice)
 }
 
-/// A version whose objects look as the stored ones do.
+/// A version with the same schema as the storage version.
 fn entry(
     version: &Json,
     path: &Path,
@@ -91,7 +91,7 @@ fn entry(
     keys
 }
 
-/// Why a version cannot be one without changes.
+/// The reason why a version cannot be imported without `changes`.
 fn fits(name: &str, stored: &Json, version: &Json) -> Result<(), String> {
     if let Err(why) = VersionName::parse(name) {
         return Err(format!("a description needs {}", why.expected));
@@ -119,7 +119,7 @@ fn fits(name: &str, stored: &Json, version: &Json) -> Result<(), String> {
     ))
 }
 
-/// Adds the fields at which two schemas differ in more than their descriptions.
+/// Adds the fields at which two schemas differ in more than descriptions.
 fn differ(stored: &Json, other: &Json, path: &Path, differences: &mut BTreeSet<String>) {
     let without = |schema: &Json| {
         let mut keys = schema.as_object().cloned().unwrap_or_default();
@@ -159,7 +159,7 @@ fn place(path: &Path) -> String {
     }
 }
 
-/// The order of versions as Kubernetes has it: by stability, and then by number.
+/// The order of versions in Kubernetes: by stability, and then by number.
 fn age(name: &str) -> (u8, u32, u32) {
     let rest = name.strip_prefix('v').unwrap_or_default();
     let number = |text: &str| text.parse().unwrap_or(0);

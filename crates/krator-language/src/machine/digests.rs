@@ -1,4 +1,4 @@
-//! The digests of the spec that an operator stores, of objects as the API server has them.
+//! The digests of the spec that an operator stores, for objects as the API server has them.
 
 use krator_machine::spec_digest::{SpecDigest, WHOLE, digests_of};
 use krator_schema::{Items, Properties, Schema};
@@ -7,24 +7,24 @@ use serde_json::Value as Json;
 use crate::crd::{as_read, schema_of};
 use crate::model::{Description, Kind, Segment};
 
-/// Makes the digests of the specs of a kind.
+/// Computes the digests of the specs of a kind.
 #[derive(Debug)]
 pub struct Digests<'a> {
     schema: &'a Schema,
-    /// The fields that have a digest, and the names that lead to them.
+    /// The fields that have a digest, with their paths as names.
     paths: Vec<(String, Vec<&'a str>)>,
-    /// The names that lead to the fields that have defaults, by how many of the fields above them have one.
+    /// The paths of the fields that have defaults, by the number of fields above them that have one.
     defaults: Vec<Vec<Vec<&'a str>>>,
 }
 
-/// The fields of the spec of a kind that have a digest, and the names that lead to them: those that states tell apart, and the whole
-/// spec where a conversion may change it.
+/// The fields of the spec of a kind that have a digest, with their paths as names: the fields whose changes states
+/// distinguish, and the whole spec if a conversion may change it.
 pub fn digested_fields(kind: &Kind) -> Vec<(String, Vec<&str>)> {
     let whole = kind.converts().then(|| (WHOLE.to_owned(), Vec::new()));
     let watched_fields = kind.watched_fields().into_iter().map(|path| {
         let names = path.segments.iter().filter_map(|segment| match segment {
             Segment::Field(name) => Some(name.as_str()),
-            // Such a path is refused in descriptions.
+            // Descriptions with such a path are refused.
             Segment::Each | Segment::Where { .. } => None,
         });
         (path.to_string(), names.collect())
@@ -38,8 +38,8 @@ pub fn spec_schema(description: &Description, kind: &Kind) -> Schema {
 }
 
 impl<'a> Digests<'a> {
-    /// The digests of the fields that the states of a kind with this schema distinguish, and of the whole spec where a conversion may change
-    /// it. `None` if the operator stores none.
+    /// The digests of the fields whose changes the states of a kind with this schema distinguish, and of the whole spec
+    /// if a conversion may change it. `None` if the operator stores none.
     pub fn of(kind: &'a Kind, schema: &'a Schema) -> Option<Self> {
         if !kind.keeps_digests() {
             return None;

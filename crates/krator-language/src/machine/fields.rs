@@ -19,13 +19,13 @@ pub(super) struct Field<'k> {
 /// The value that is read from a field.
 #[derive(Debug, Clone, Copy)]
 enum Holds {
-    /// A time, written so.
+    /// A time in this unit.
     Moment(MomentUnit),
     Number,
     Text,
 }
 
-/// The fields that times, limits and gates are read from, in the order of their numbers, and whether that is a text.
+/// The fields that times, limits and gates are read from, in the order of their numbers, and whether each holds a text.
 pub fn fields(kind: &Kind) -> Vec<(&FieldPath, bool)> {
     let fields = fields_of(kind).into_iter();
     fields
@@ -89,7 +89,7 @@ pub(super) fn fields_of<'a>(kind: &'a Kind) -> Vec<Field<'a>> {
     fields
 }
 
-/// The values at a path of an object. A path leads to several where it leads through lists.
+/// The values at a path of an object. There may be several if the path leads through lists.
 pub fn values_at<'a>(object: &'a Json, path: &FieldPath) -> Vec<&'a Json> {
     let root = match &path.root {
         PathRoot::Spec => &object["spec"],

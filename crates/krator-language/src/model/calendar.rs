@@ -1,4 +1,4 @@
-//! When states are left and entered: after a time, by the calendar, and while there are places.
+//! Conditions for leaving and entering states: times, schedules, and free places.
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ use crate::finding::{Span, Spanned};
 pub struct Timeout {
     /// The mapping.
     pub span: Span,
-    /// When it ends.
+    /// The end of the timeout.
     pub when: When,
-    /// The state then.
+    /// The state that the object goes to.
     pub to: Spanned<StateId>,
 }
 
@@ -26,17 +26,17 @@ impl Timeout {
     }
 }
 
-/// When a timeout ends.
+/// The end of a timeout.
 #[derive(Debug, Clone, PartialEq)]
 pub enum When {
-    /// So long after the entry, or at a time that a field holds.
+    /// After this time since the entry, or at a time that a field holds.
     After(Spanned<Period>),
-    /// At the first start after the entry; one that was missed is made up for until so long after it.
+    /// At the first start after the entry. A missed start is made up for within the given time after it.
     At(Recurrence, Option<Spanned<Period>>),
 }
 
 impl When {
-    /// Where it is written.
+    /// The place in the description.
     pub fn span(&self) -> Span {
         match self {
             When::After(after) => after.span,
@@ -66,7 +66,7 @@ pub struct Recurrence {
 }
 
 impl Recurrence {
-    /// The texts of which it is made.
+    /// The schedule and the time zone.
     pub fn texts(&self) -> impl Iterator<Item = &Spanned<TextSource>> {
         std::iter::once(&self.schedule).chain(&self.time_zone)
     }
@@ -83,14 +83,14 @@ impl fmt::Display for Recurrence {
     }
 }
 
-/// When a state may be entered. At least one of its parts is there.
+/// The conditions for entering a state; at least one of the parts is set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gate {
     /// The mapping.
     pub span: Span,
     /// The times in which it is open.
     pub during: Option<Window>,
-    /// Where it is written that somebody approves each entry.
+    /// The place of the key that requires an approval of each entry.
     pub approval: Option<Span>,
 }
 
@@ -108,7 +108,7 @@ impl fmt::Display for Gate {
     }
 }
 
-/// How many objects may be in a set of states at once.
+/// The maximum number of objects in a set of states.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Places {
     /// The mapping.
@@ -117,9 +117,9 @@ pub struct Places {
     pub name: Spanned<String>,
     /// The states; never empty.
     pub states: Vec<Spanned<StateId>>,
-    /// How many objects.
+    /// The maximum number.
     pub at_most: Spanned<u32>,
-    /// The field whose values are counted apart.
+    /// The field by whose values objects are counted separately.
     pub per: Option<Spanned<FieldPath>>,
 }
 
@@ -129,18 +129,18 @@ impl Places {
         self.states.iter().any(|counted| counted.value == state)
     }
 
-    /// Whether an object that goes from one state to another needs a place for that.
+    /// Whether an object that goes from one state to another needs a place for the transition.
     pub fn is_entered(&self, from: StateId, to: StateId) -> bool {
         self.counts(to) && !self.counts(from)
     }
 }
 
-/// Times that begin by a schedule.
+/// Periods that begin by a schedule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Window {
-    /// When it opens.
+    /// The times at which it opens.
     pub starts: Recurrence,
-    /// How long it is open.
+    /// The duration for which it is open.
     pub duration: Spanned<Period>,
 }
 

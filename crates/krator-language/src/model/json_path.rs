@@ -1,17 +1,18 @@
-//! Paths of printer columns that are no path of one field: with an index, a slice, a union, a filter or recursion.
+//! Paths of printer columns that are not the path of a single field: with an index, a slice, a union, a filter or
+//! recursion.
 
 use super::{FieldPath, Segment};
 
-/// A JSON path as the API server reads it, of the forms that it is known to take.
+/// A JSON path in one of the forms that the API server certainly accepts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonPath {
     text: String,
-    /// The fields that it leads through, where each step of it is a field or items of a list.
+    /// The fields on the path, if each step of it is a field or items of a list.
     fields: Option<FieldPath>,
 }
 
 impl JsonPath {
-    /// Parses a path, or says what is wrong with it.
+    /// Parses a path. The error is the reason why it is invalid.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         let roots = [".spec", ".status", ".metadata", ".kind", ".apiVersion", ".."];
         let begins = |root: &&str| {
@@ -38,12 +39,12 @@ impl JsonPath {
         })
     }
 
-    /// As it is written.
+    /// The text of the path.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The fields that it leads through, if they are known.
+    /// The fields on the path, if they are known.
     pub(crate) fn fields(&self) -> Option<&FieldPath> {
         self.fields.as_ref()
     }
@@ -54,7 +55,7 @@ enum Step {
     Other,
 }
 
-/// The first step of a path, and what follows it.
+/// The first step of a path, and the rest.
 fn step(text: &str) -> Option<(Step, &str)> {
     if let Some(after) = text.strip_prefix("..") {
         let (name, rest) = name(after);
@@ -101,13 +102,13 @@ fn step(text: &str) -> Option<(Step, &str)> {
     Some((step, after))
 }
 
-/// A name without characters that have a meaning in paths, and what follows it.
+/// A name without characters that are special in paths, and the rest.
 fn name(text: &str) -> (&str, &str) {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_/".contains(c);
     text.split_at(text.find(|c| !is_plain(c)).unwrap_or(text.len()))
 }
 
-/// Whether a filter compares a field of an item with a text, a number or a boolean, or asks for it.
+/// Whether a filter compares a field of an item with a text, a number or a boolean, or tests that the field exists.
 fn is_filter(filter: &str) -> bool {
     let Some(rest) = filter.trim().strip_prefix("@.") else {
         return false;

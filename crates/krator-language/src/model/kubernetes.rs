@@ -1,4 +1,4 @@
-//! The types and kinds of Kubernetes itself, with their schemas in the form that a CRD needs.
+//! The built-in types and kinds of Kubernetes, with their schemas in the form that a CRD needs.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -7,14 +7,14 @@ use serde_json::{Value as Json, json};
 
 use super::{KubernetesType, Scope};
 
-/// The types of Kubernetes 1.37, one in each line: see [`BuiltinType`] for the columns. A test writes the file from the types of
-/// k8s-openapi, which the command would have to compile otherwise: more than anything else that it is built from.
+/// The types of Kubernetes 1.37, one on each line: see [`BuiltinType`] for the columns. A test writes the file from the
+/// schemas of k8s-openapi, which would take the command longer to compile than any other dependency.
 static TYPES: &str = include_str!("kubernetes/types.tsv");
 
-/// A type of Kubernetes' own.
+/// A built-in type of Kubernetes.
 struct BuiltinType {
-    /// Group, version and name in the form that descriptions use, `core/v1.Pod`; `meta` stands for the types that all
-    /// groups share.
+    /// Group, version and name in the form that descriptions use, `core/v1.Pod`; the group of the types that all groups
+    /// share is `meta`.
     reference: &'static str,
     /// For a kind that can be listed: plural and scope.
     resource: Option<(&'static str, Scope)>,
@@ -22,7 +22,7 @@ struct BuiltinType {
     rust: &'static str,
     /// Whether the Rust type implements `Default`.
     has_default: bool,
-    /// Its schema as JSON, in which `$ref` leads to other types of the file by their `reference`.
+    /// Its schema as JSON, in which `$ref` refers to other types of the file by their `reference`.
     schema: &'static str,
 }
 
@@ -64,7 +64,7 @@ fn find(reference: &str) -> Option<&'static BuiltinType> {
     all().iter().find(|known| known.reference == reference)
 }
 
-/// Whether a type of that name exists whose schema can be part of a CRD.
+/// Whether a type of that name exists and its schema can be part of a CRD.
 pub fn has_type(reference: &KubernetesType) -> bool {
     kubernetes_schema(reference).is_some()
 }
@@ -115,14 +115,14 @@ pub fn has_default(reference: &KubernetesType) -> bool {
     find(&reference.reference()).is_some_and(|known| known.has_default)
 }
 
-/// The kind of a Rust type, in the form that descriptions use: `k8s_openapi::api::batch::v1::Job` is `batch/v1.Job`.
+/// The kind of a Rust type, in the form that descriptions use: for `k8s_openapi::api::batch::v1::Job`, `batch/v1.Job`.
 pub fn kind_of_rust(path: &str) -> Option<&'static str> {
     static KINDS: OnceLock<BTreeMap<&str, &str>> = OnceLock::new();
     let kinds = KINDS.get_or_init(|| listed().map(|known| (known.rust, known.reference)).collect());
     kinds.get(path).copied()
 }
 
-/// The schema of a type. `within` has the types that it is a part of.
+/// The schema of a type. `within` has the types that contain it.
 fn inlined(reference: &str, within: &mut Vec<&'static str>) -> Option<Json> {
     let known = find(reference)?;
     if within.contains(&known.reference) {
@@ -135,7 +135,8 @@ fn inlined(reference: &str, within: &mut Vec<&'static str>) -> Option<Json> {
     is_finite.then_some(schema)
 }
 
-/// Replaces the references in a schema by what they lead to. False if one leads to a type that the schema is a part of.
+/// Replaces the references in a schema by the schemas of their targets. False if a target is a type that contains the
+/// schema.
 fn inline(schema: &mut Json, within: &mut Vec<&'static str>) -> bool {
     if let Some(reference) = schema.get("$ref").and_then(Json::as_str) {
         let Some(inlined) = inlined(reference, within) else {

@@ -1,23 +1,25 @@
-//! Which kind and which state of a description became which of its successor, decided once for all of them together.
+//! Matches kinds and states of a description with those of its successor, in a single decision for all of them.
 //!
-//! Comparing, regenerating and renaming in code must agree on this: otherwise a handler ends up in a state that the
-//! comparison takes for another one. The answer is a partial injection, so chains (`A` to `B` while `B` to `D`) and swaps
-//! are ordinary cases: nothing is decided one name at a time.
+//! Comparison, regeneration and renaming in code must agree on the matches: otherwise a handler ends up in a state that
+//! the comparison takes for another one. The result is a partial injection, so chains (`A` to `B` while `B` to `D`) and
+//! swaps are ordinary cases: no name is decided separately.
 //!
-//! - A kind is known by its name, or else by its resource (`plural.group`). Kinds have no former names, so those that are
-//!   left on both sides are matched by the names of their states and fields; a last one on each side is the same kind.
-//! - A state is known by its name, unless `renamedFrom` says otherwise. A state may claim a name that is still there only
-//!   if the state of that name was itself renamed from another one. What `renamedFrom` said before the edit is history
-//!   and no claim, unless a new claim can only hold with it. A swap that is undone with both names still in `renamedFrom`
-//!   therefore looks like no rename at all.
-//! - Where `B` came from `A`, a state `C` that says that it comes from `A` is `B` under another name, and so is a new `A`, which
-//!   takes the rename back. Objects that are stored in `B` are another matter.
-//! - Where a state claims a name that is gone, and was there before under its own name, the text does not tell a merge
-//!   ("objects of `A` go on in `B`") from a rename onto a removed name ("`A` is `B` now, the former `B` is gone"). The
-//!   state is then the one that its definition agrees with; a draw is a rename, which is what the key says.
+//! - A kind is matched by its name, or otherwise by its resource (`plural.group`). Kinds have no former names, so the
+//!   remaining ones are matched by the names of their states and fields; if a single one remains on each side, these
+//!   two match.
+//! - A state is matched by its name, unless `renamedFrom` has another one. A state may claim a name that still exists
+//!   only if the state of that name was itself renamed from another one. Names that were in `renamedFrom` before the
+//!   edit are history and no claims, unless a new claim is valid only with them. A swap that is undone with both names
+//!   still in `renamedFrom` is therefore no rename at all.
+//! - If `B` was renamed from `A` before, a state `C` with `renamedFrom: A` is `B` under another name, and so is a new
+//!   state `A`, which reverts the rename. Objects that are stored in `B` are a separate question.
+//! - If a state claims a name that was removed, and existed before under its own name, the text does not distinguish a
+//!   merge ("objects of `A` continue in `B`") from a rename onto a removed name ("`A` is now `B`, and the former `B`
+//!   was removed"). The state then matches the former state whose definition is more similar; a tie is a rename, as the
+//!   key says literally.
 //!
-//! Files and code follow the injection. Stored objects have nothing but the name in `.status.state`, so where they go on
-//! is another question: see [`KindLineage::resumes`].
+//! Files and code follow the injection. Stored objects have only the name in `.status.state`, so the state in which
+//! they continue may be another one: see [`KindLineage::resumes`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,7 +45,7 @@ pub struct KindLineage {
 }
 
 impl Lineage {
-    /// Decides for two descriptions without errors.
+    /// Matches two descriptions without errors.
     pub fn between(former: &Description, now: &Description) -> Self {
         let kinds = matched_kinds(former, now).into_iter().map(|(then, at)| {
             let (old, new) = (former.kind(then), now.kind(at));
@@ -76,29 +78,29 @@ impl Lineage {
 }
 
 impl KindLineage {
-    /// The state that a former one is now. No two states became the same one.
+    /// The present state that matches a former one. No two former states have the same match.
     pub fn became(&self, former: StateId) -> Option<StateId> {
         self.became.get(&former).copied()
     }
 
-    /// All states that are still there, in the order of the former description.
+    /// All former states that still exist with their matches, in the order of the former description.
     pub fn states(&self) -> impl Iterator<Item = (StateId, StateId)> {
         self.became.iter().map(|(then, now)| (*then, *now))
     }
 
-    /// Whether a state of the new description was there before, under whatever name.
+    /// Whether a state of the new description existed before, under any name.
     pub(crate) fn was_there(&self, now: StateId) -> bool {
         self.became.values().any(|state| *state == now)
     }
 
-    /// The state that takes the place of a former one: what it became, or else the one that it was merged into.
+    /// The state that replaces a former one: its match, or otherwise the state that it was merged into.
     pub(crate) fn successor(&self, former: StateId) -> Option<StateId> {
         self.became(former).or_else(|| self.merged.get(&former).copied())
     }
 
-    /// The state in which objects go on that are stored in a former one. The runtime has only its name: the state of that
-    /// name wins over one that has it as a former name. Where this is not the `successor`, the name
-    /// was given to another state, and stored objects go on in the wrong one.
+    /// The state in which objects continue that are stored in a former one. The runtime has only its name, and prefers
+    /// the state of that name to a state that has it as a former name. If the result differs from `successor`, the name
+    /// was given to another state, and stored objects continue in the wrong one.
     pub fn resumes(&self, former: StateId) -> Option<StateId> {
         self.resumes.get(&former).copied()
     }
@@ -108,7 +110,7 @@ fn is_named_the_same(old: &Kind, then: StateId, new: &Kind, now: StateId) -> boo
     old.state(then).name.value == new.state(now).name.value
 }
 
-/// The answers of the runtime's `Graph::find` for the names of all former states.
+/// The results of the runtime's `Graph::find` for the names of all former states.
 fn resumes(old: &Kind, new: &Kind) -> BTreeMap<StateId, StateId> {
     let find = |name: &str| {
         let former_name = || new.state_ids().find(|(_, state)| state.was(name));
@@ -152,7 +154,7 @@ fn matched_kinds(former: &Description, now: &Description) -> Vec<(KindId, KindId
         let best = all
             .map(|(at, then)| (in_common((former, then), (now, at)), at, then))
             .filter(|(common, ..)| *common > 0)
-            // Of pairs that have as much in common, the one that stays nearest to its place in the text.
+            // Of pairs with as much in common, prefer the smallest distance between their places in the text.
             .max_by_key(|(common, at, then)| (*common, std::cmp::Reverse((at.0.abs_diff(then.0), at.0))));
         match best {
             Some((_, at, then)) if open.len() > 1 || gone.len() > 1 => matched.insert(at, then),
@@ -179,13 +181,13 @@ fn in_common((former, then): (&Description, KindId), (now, at): (&Description, K
     fields(former, old).intersection(&fields(now, new)).count() + resumes(old, new).len()
 }
 
-/// The states of a kind while it is being decided which former one each of them is.
+/// The states of a kind, and the claims by which they are matched.
 struct StateMatch<'a> {
     old: &'a Kind,
     new: &'a Kind,
-    /// The former states that a state may be by `renamedFrom`, best first.
+    /// The former states that a state may match by `renamedFrom`, best first.
     claims: BTreeMap<StateId, Vec<StateId>>,
-    /// The same by what `renamedFrom` said before the edit already.
+    /// The same for names that were in `renamedFrom` before the edit.
     history: BTreeMap<StateId, Vec<StateId>>,
 }
 
@@ -226,8 +228,8 @@ impl<'a> StateMatch<'a> {
         }
     }
 
-    /// Takes claims back until those that are left agree with each other. Each round takes one back or adds the history of
-    /// one state, which happens once for each, so this ends.
+    /// Removes claims until the remaining ones are consistent. Each round removes a claim or adds the history of a
+    /// state, which is possible once for each, so the loop terminates.
     fn decide(mut self) -> BTreeMap<StateId, StateId> {
         loop {
             let renamed = self.renamed();
@@ -248,7 +250,7 @@ impl<'a> StateMatch<'a> {
         }
     }
 
-    /// The former state of each state that has a claim, the first of its claims that no other state took before.
+    /// The former state of each state with claims: the first of its claims that no previous state took.
     fn renamed(&self) -> BTreeMap<StateId, StateId> {
         let mut renamed: BTreeMap<StateId, StateId> = BTreeMap::new();
         for (now, claims) in &self.claims {
@@ -263,7 +265,7 @@ impl<'a> StateMatch<'a> {
     fn is_refuted(&self, renamed: &BTreeMap<StateId, StateId>, now: StateId, then: StateId) -> bool {
         let holder = self.new.state_named(self.old.state(then).name.as_str());
         if let Some(holder) = holder {
-            // The name is still there: unless its state was renamed too, it is the former state itself.
+            // The name still exists: unless its state was renamed too, that state is the former state itself.
             return !renamed.contains_key(&holder);
         }
         let own = self.old.state_named(self.new.state(now).name.as_str());
@@ -271,7 +273,7 @@ impl<'a> StateMatch<'a> {
         own.is_some_and(|own| self.agreement(own, now, then) > self.agreement(then, now, own))
     }
 
-    /// The former states that the holder of a name may be by its history, unless they were considered already.
+    /// The former states that the holder of a name may match by its history. `None` if the history was used already.
     fn take_history(&mut self, then: StateId) -> Option<(StateId, Vec<StateId>)> {
         let holder = self.new.state_named(self.old.state(then).name.as_str())?;
         let history = self.history.remove(&holder)?;
@@ -293,7 +295,7 @@ impl<'a> StateMatch<'a> {
         became
     }
 
-    /// Counts the properties that a state shares with a former one, edges to `gone` left out.
+    /// Counts the properties that a state shares with a former one, ignoring edges to `gone`.
     fn agreement(&self, then: StateId, now: StateId, gone: StateId) -> usize {
         let (old, new) = (self.old.state(then), self.new.state(now));
         let text =

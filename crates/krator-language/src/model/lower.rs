@@ -1,5 +1,5 @@
-//! Lowers the tree of the text to the model. It does not stop at the first mistake: each one is reported, a stand-in
-//! takes its place, and reading goes on.
+//! Lowers the syntax tree to the model. It does not stop at the first mistake: each mistake is reported and replaced by
+//! a placeholder, and reading continues.
 
 mod admission;
 mod bounds;
@@ -47,8 +47,8 @@ use crate::finding::{Finding, Source, Span, Spanned};
 use crate::names::{OperatorName, kebab, unusable_operator};
 use crate::spec::{Files, Node, NodeKind};
 
-/// Builds the model. There is none if the text lacks kinds or states, which findings report. `files` has the files that
-/// the description names.
+/// Builds the model. `None` if the text lacks kinds or states, which findings report. `files` has the files that the
+/// description names.
 pub(crate) fn lower(
     source: &Source,
     documents: &[Node],
@@ -59,7 +59,7 @@ pub(crate) fn lower(
     (description, sink.into_findings())
 }
 
-/// A document of which only those keys have been read that other documents may refer to.
+/// A document of which only the keys that other documents may refer to have been read.
 struct Document<'a> {
     keys: Keys<'a, DocumentKey>,
     input: Input<'a>,
@@ -138,7 +138,7 @@ fn description<'a>(documents: &'a [Node], files: &Files, sink: &'a Sink<'a>) -> 
     let kind_name = kinds.first()?.resource.kind.clone();
     let operator = operator.unwrap_or_else(|| default_operator(&kind_name));
     let mut deploy = deploy.unwrap_or_else(|| deploy::default_deploy(kind_name.span));
-    // Objectives are nothing but alerts and what the dashboard shows.
+    // Objectives only produce alerts and parts of the dashboard.
     if kinds.iter().any(|kind| !kind.objectives.is_empty()) {
         deploy.extras.insert(Extra::Monitoring);
     }
@@ -155,7 +155,7 @@ fn description<'a>(documents: &'a [Node], files: &Files, sink: &'a Sink<'a>) -> 
     })
 }
 
-/// Reports an object of Kubernetes once instead of key by key.
+/// Reports a Kubernetes object once instead of key by key.
 fn object_of_kubernetes(document: Input<'_>) -> Option<Finding> {
     let entries = document.entries();
     let named = |key: &str| entries.iter().find(|entry| entry.key == key);
@@ -178,7 +178,7 @@ fn object_of_kubernetes(document: Input<'_>) -> Option<Finding> {
     }))
 }
 
-/// The language's version: required, and first.
+/// The version of the language: required, and first.
 fn version(keys: &mut Keys<'_, DocumentKey>, sink: &Sink<'_>) {
     let head = keys.head();
     let Some(entry) = keys.entry(DocumentKey::Krator) else {
@@ -207,7 +207,7 @@ fn version(keys: &mut Keys<'_, DocumentKey>, sink: &Sink<'_>) {
     }
 }
 
-/// Reports a document in another version of the language once, because its keys may mean anything.
+/// Reports a document in another version of the language once, because the meaning of its keys is unknown.
 fn other_version(document: Input<'_>) -> Option<Finding> {
     let mut entries = document.entries().into_iter();
     let entry = entries.find(|entry| entry.key == DocumentKey::Krator.key().name)?;
@@ -241,7 +241,7 @@ fn default_operator(kind: &Spanned<crate::names::KindName>) -> Spanned<OperatorN
     Spanned::new(OperatorName::parse(&text).unwrap(), kind.span)
 }
 
-/// Reads a document. What does not need the resource is checked without it, too.
+/// Reads a document. Parts that do not need the resource are checked even without it.
 fn kind<'a>(
     document: Document<'a>,
     types: &mut Types<'a>,
@@ -285,7 +285,7 @@ fn kind<'a>(
     let columns = keys.read_all(DocumentKey::Columns, |node| resource::columns(node, &fields));
     let versions_node = keys.get(DocumentKey::Versions);
     let conditions = keys.read_all(DocumentKey::Conditions, resource::conditions);
-    // A list with mistakes counts as well: they are reported already.
+    // A list with mistakes counts as well, because they are reported already.
     let (has_owned, has_watched) = (keys.has(DocumentKey::Owns), keys.has(DocumentKey::Watches));
     let owns = keys.read_all(DocumentKey::Owns, |node| kinds.owns(node));
     let watches = keys.read_all(DocumentKey::Watches, |node| kinds.watches(node, &fields));
@@ -374,13 +374,13 @@ fn kind<'a>(
     })
 }
 
-/// Whether a state has a `phase`. Paths have to know this before the states are read.
+/// Whether a state has a `phase`. Paths depend on it and are read before the states.
 fn names_phases(states: Input<'_>) -> bool {
     let mut states = states.entries().into_iter();
     states.any(|state| state.value.entries().iter().any(|key| key.key == "phase"))
 }
 
-/// Reads `spec`: the name of a type, or fields with `validations` beside them.
+/// Reads `spec`: the name of a type, or fields and `validations`.
 fn spec_schema<'a>(node: Input<'a>, types: &mut Types<'a>) -> Schema {
     if !matches!(node.kind, NodeKind::Mapping(_)) {
         let schema = types.schema(node);

@@ -15,9 +15,9 @@ use super::resource::ObjectKind;
 pub struct Machine {
     /// The mapping under `machine`.
     pub span: Span,
-    /// State of a new object.
+    /// The state of a new object.
     pub initial: Spanned<StateId>,
-    /// State of a deleted object; with it, objects carry a finalizer.
+    /// The state of a deleted object; with it, objects carry a finalizer.
     pub deletion: Option<Spanned<StateId>>,
     /// The states at which the deletion path begins: `deletion` and the states that `onDelete` names.
     pub deletion_entries: BTreeSet<StateId>,
@@ -42,7 +42,7 @@ pub struct State {
     pub wait: Option<Wait>,
     /// The transition after a time.
     pub timeout: Option<Timeout>,
-    /// After a handler's error; none in a state with `effects: once`, which goes to `resume`.
+    /// The policy after a handler's error; none in a state with `effects: once`, which goes to `resume`.
     pub retry: Option<Retry>,
     /// The reactions to changes of some fields of the spec: the first of these with a changed field decides.
     pub on_spec_change_of: Vec<SpecChange>,
@@ -58,19 +58,19 @@ pub struct State {
     pub limit: Option<Limit>,
     /// The times in which the state may be entered.
     pub gate: Option<Gate>,
-    /// Conditions set on entry beside Ready, Reconciling and Stalled.
+    /// Conditions set on entry besides Ready, Reconciling and Stalled.
     pub conditions: Vec<ConditionSetting>,
-    /// The three conditions that are always there.
+    /// The three conditions that every state has.
     pub standard_conditions: StandardConditions,
     /// Whether `.status` is written before the handler runs.
     pub checkpoint: Spanned<bool>,
     /// Earlier names.
     pub renamed_from: Vec<Spanned<StateName>>,
-    /// Nothing enters it any more; the span is that of the word.
+    /// Set if no object can enter the state; the span is that of the word.
     pub legacy: Option<Span>,
     /// Cluster in diagrams.
     pub group: Option<Spanned<String>>,
-    /// Findings that are meant.
+    /// The accepted findings of the state.
     pub allow: Vec<Allow>,
     /// Whether the state is on the deletion path: reached from `deletion` or from a state that `onDelete` names.
     pub on_deletion_path: bool,
@@ -90,7 +90,7 @@ impl State {
         self.renamed_from.iter().any(|former| former.as_str() == name)
     }
 
-    /// Whether somebody has to approve that an object enters the state.
+    /// Whether each entry into the state has to be approved.
     pub fn needs_approval(&self) -> bool {
         self.gate.as_ref().is_some_and(|gate| gate.approval.is_some())
     }
@@ -105,8 +105,8 @@ impl State {
         self.wait.is_some()
     }
 
-    /// Whether there is work in the state that only its owner can write: a ready or failed state that leads nowhere rests, and
-    /// a final one ends.
+    /// Whether the state needs handwritten work: in a ready or failed state without outgoing edges objects rest, and a
+    /// final state ends the machine.
     pub fn has_work(&self) -> bool {
         match self.kind.value {
             StateKind::Working => true,
@@ -115,7 +115,7 @@ impl State {
         }
     }
 
-    /// Everything that a change of the spec may do, where it is written.
+    /// All reactions to changes of the spec, at their places in the description.
     pub fn on_any_spec_change(&self) -> impl Iterator<Item = Spanned<OnSpecChange>> {
         let of_fields = self.on_spec_change_of.iter().map(|change| change.does);
         of_fields.chain([self.on_spec_change])
@@ -128,14 +128,14 @@ impl State {
         decides.map_or(self.on_spec_change, |change| change.does)
     }
 
-    /// The value of `.status.phase` in a kind that names phases: the name of the state unless it says otherwise.
+    /// The value of `.status.phase` in a kind that has phases: by default the name of the state.
     pub fn shown_phase(&self) -> &str {
         self.phase
             .as_ref()
             .map_or(self.name.as_str(), |phase| phase.as_str())
     }
 
-    /// The phase, if it is not just the name of the state.
+    /// The phase, if it differs from the name of the state.
     pub fn own_phase(&self) -> Option<&str> {
         Some(self.shown_phase()).filter(|phase| *phase != self.name.as_str())
     }
@@ -146,7 +146,7 @@ impl State {
 pub enum StateKind {
     /// The operator is at work; the object is not ready yet.
     Working,
-    /// The object is as its spec requests.
+    /// The object matches its spec.
     Ready,
     /// The operator cannot continue without a change from outside.
     Failed,
@@ -175,23 +175,23 @@ pub struct Next {
     pub when: Option<Spanned<String>>,
 }
 
-/// The handler may stay in the state; this is when it runs again.
+/// The waiting of a handler that may stay in the state: the causes for its next run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Wait {
     /// The mapping; for a default, the state's name.
     pub span: Span,
     /// The time from one run to the next.
     pub poll: Option<Spanned<Period>>,
-    /// Changes of these run the handler again; owned and watched objects by default.
+    /// The sources whose changes run the handler again; owned and watched objects by default.
     pub watch: Vec<Spanned<WatchSource>>,
-    /// Whether the description has `wait`; otherwise it is the default of the kind of state.
+    /// Whether the description has `wait`; otherwise it is the default for the kind of state.
     pub is_written: bool,
 }
 
 /// A source of changes that wake a waiting handler.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WatchSource {
-    /// The object itself: labels, annotations, or status by others.
+    /// The object itself: labels, annotations, or status that other clients write.
     Itself,
     /// All of `owns`.
     Owned,
@@ -204,7 +204,7 @@ pub enum WatchSource {
 /// The policy after a handler's error.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Retry {
-    /// The number of retries; always [`RetryLimit::Unlimited`] where there is no `then`, but for `final` states.
+    /// The number of retries; always [`RetryLimit::Unlimited`] without `then`, except in `final` states.
     pub limit: Spanned<RetryLimit>,
     /// The first delay.
     pub initial: Spanned<Duration>,
@@ -212,11 +212,11 @@ pub struct Retry {
     pub factor: Spanned<f64>,
     /// The longest delay.
     pub max: Spanned<Duration>,
-    /// The state past the limit; a `final` state has none: passing its limit ends the machine.
+    /// The state after the limit; a `final` state has none: exceeding its limit ends the machine.
     pub then: Option<Spanned<StateId>>,
 }
 
-/// The number of runs of a failing handler.
+/// The number of retries of a failing handler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryLimit {
     /// Without limit.
@@ -230,7 +230,7 @@ pub enum RetryLimit {
 pub enum OnSpecChange {
     /// Run the handler of the current state again.
     Wake,
-    /// Nothing.
+    /// Does nothing.
     Ignore,
     /// Go to the state, or enter it anew.
     Enter(StateId),
@@ -248,7 +248,7 @@ pub struct SpecChange {
 /// The reaction to deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OnDelete {
-    /// Wait for the end of a running handler instead of interrupting it.
+    /// Whether to wait for the end of a running handler instead of interrupting it.
     pub waits: bool,
     /// The state that a deleted object goes to; none without `deletion`, and on the deletion path itself.
     pub to: Option<StateId>,
@@ -257,7 +257,7 @@ pub struct OnDelete {
 /// The number of times that a handler may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effects {
-    /// Again, after a crash, an error or a wake.
+    /// Any number of times: again after a crash, an error or a wake.
     Idempotent,
     /// At most once per entry.
     Once,
@@ -268,11 +268,11 @@ pub enum Effects {
 pub struct Limit {
     /// The number of times.
     pub times: Spanned<Times>,
-    /// The state then.
+    /// The state that the object goes to after the limit.
     pub then: Spanned<StateId>,
 }
 
-/// A number, or the field that has it.
+/// A number, or an integer field with the number.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Times {
     /// The number.
@@ -312,7 +312,7 @@ impl ConditionStatus {
     }
 }
 
-/// Ready, Reconciling and Stalled, as the state's kind gives them.
+/// Ready, Reconciling and Stalled, by the kind of the state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StandardConditions {
     /// Ready.
@@ -323,19 +323,19 @@ pub struct StandardConditions {
     pub stalled: bool,
 }
 
-/// The effect of entry on the condition Ready.
+/// The effect of an entry on the condition Ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ready {
     /// `"True"`.
     True,
     /// `"False"`.
     False,
-    /// Leaves it as it was.
+    /// Leaves it unchanged.
     Keep,
 }
 
 impl StandardConditions {
-    /// The status that kstatus computes for such a state.
+    /// The conditions by which kstatus computes the status of such a state.
     pub fn of(kind: StateKind) -> Self {
         let (ready, reconciling, stalled) = match kind {
             StateKind::Working | StateKind::Final => (Ready::False, true, false),
@@ -350,20 +350,20 @@ impl StandardConditions {
     }
 }
 
-/// How soon objects are to get from one state to another.
+/// The time that objects should take from one state to another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Objective {
     /// The mapping.
     pub span: Span,
-    /// The names of both states with a `-` between them, which no other objective of the kind has.
+    /// The names of both states joined with a `-`, unique within the kind.
     pub name: String,
     /// The clock starts with an entry into this state.
     pub from: Spanned<StateId>,
-    /// It stops with an entry into this one.
+    /// The clock stops with an entry into this state.
     pub to: Spanned<StateId>,
     /// The time that an object may take.
     pub within: Spanned<Duration>,
-    /// The percentage of objects that are to make it in time.
+    /// The percentage of objects that should reach the state in time.
     pub objective: Spanned<f64>,
 }
 
@@ -374,39 +374,39 @@ pub struct Property {
     pub span: Span,
     /// The requirement.
     pub kind: PropertyKind,
-    /// Whether paths may lead along changes of the spec.
+    /// Whether paths may include changes of the spec.
     pub spec_changes: bool,
 }
 
 /// The forms of a property.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PropertyKind {
-    /// From each of these there is a path.
+    /// There is a path from each of these states.
     CanReach {
-        /// From here.
+        /// The start of the paths.
         from: StateSet,
-        /// To here.
+        /// The end of the paths.
         to: Spanned<StateId>,
     },
     /// There is no path.
     Never {
-        /// From here.
+        /// The start of the path.
         from: Spanned<StateId>,
-        /// To here.
+        /// The end of the path.
         to: Spanned<StateId>,
     },
-    /// Every path from `initial` passes there.
+    /// Every path from `initial` to the state passes through another one.
     Only {
-        /// To here.
+        /// The state.
         state: Spanned<StateId>,
-        /// By here.
+        /// The state to pass through.
         through: Spanned<StateId>,
     },
-    /// Every path ends up there.
+    /// Every path reaches the state.
     LeadsTo {
-        /// There.
+        /// The state.
         state: Spanned<StateId>,
-        /// From here.
+        /// The start of the paths.
         from: StateSet,
     },
 }
@@ -430,11 +430,11 @@ impl PropertyKind {
     }
 }
 
-/// Some states, or all.
+/// A set of states.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StateSet {
-    /// `"*"`: all states in which objects live, and those of a deletion where the property names one of them.
+    /// `"*"`: all states that objects enter without a deletion, and the others too if the property names one of them.
     All,
-    /// These.
+    /// The listed states.
     These(Vec<Spanned<StateId>>),
 }

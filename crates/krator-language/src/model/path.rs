@@ -1,4 +1,4 @@
-//! Paths of fields, as columns, `by`, `poll` and others name them.
+//! Paths of fields, as in columns, `by` and `poll`.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub enum PathRoot {
     Spec,
     /// `.status`.
     Status,
-    /// `.metadata`: only printer columns go there.
+    /// `.metadata`, which only printer columns may use.
     Metadata,
     /// `.metadata.labels`, the label of this key.
     Label(String),
@@ -41,13 +41,13 @@ pub enum Segment {
 }
 
 impl FieldPath {
-    /// Parses a path, or says what is wrong with it. Dots in keys are escaped (`karpenter\.sh/nodepool`).
+    /// Parses a path. The error is the reason why it is invalid. Dots in keys are escaped (`karpenter\.sh/nodepool`).
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         const FORM: &str = "a path begins with `.spec.`, `.status.` or `.metadata.`";
         Self::of_segments(split(text)?).ok_or(FORM)
     }
 
-    /// The path with these steps, of which the first names its start.
+    /// The path with these steps, the first of which is its start.
     pub(super) fn of_segments(segments: Vec<Segment>) -> Option<Self> {
         let mut steps = segments.into_iter();
         let Some(Segment::Field(root)) = steps.next() else {
@@ -70,7 +70,7 @@ impl FieldPath {
         Some(FieldPath { root, segments: rest })
     }
 
-    /// Whether every change of the other field changes this one, too.
+    /// Whether every change of the other field is also a change of this one.
     pub(crate) fn covers(&self, other: &FieldPath) -> bool {
         self.root == other.root && other.segments.starts_with(&self.segments)
     }
@@ -140,7 +140,7 @@ fn split(text: &str) -> Result<Vec<Segment>, &'static str> {
     Ok(segments)
 }
 
-/// Whether the text is made of the characters of label keys, annotation keys and names of fields.
+/// Whether the text consists of characters that label keys, annotation keys and names of fields may have.
 fn is_plain(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= 316
@@ -149,7 +149,7 @@ fn is_plain(name: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c))
 }
 
-/// As a JSON path of Kubernetes, keys escaped.
+/// Formats the path as a JSON path of Kubernetes, with escaped keys.
 impl fmt::Display for FieldPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.root {

@@ -1,4 +1,4 @@
-//! Durations, and fields that they are read from.
+//! Durations, and fields that hold durations.
 
 use std::fmt;
 use std::time::Duration;

@@ -19,13 +19,13 @@ pub struct Resource {
     pub span: Span,
     /// Its API group.
     pub group: Spanned<GroupName>,
-    /// The annotation `api-approved.kubernetes.io` of the CRD, without which the API server accepts no group of Kubernetes.
+    /// The annotation `api-approved.kubernetes.io` of the CRD, which the API server requires for groups of Kubernetes.
     pub api_approved: Option<Spanned<String>>,
-    /// Its only version.
+    /// Its newest version.
     pub version: Spanned<VersionName>,
     /// Its kind.
     pub kind: Spanned<KindName>,
-    /// Its name in Rust, after which types and modules are named.
+    /// Its name in Rust, from which the names of types and modules are derived.
     pub rust_name: Spanned<RustKindName>,
     /// The plural; by default the English plural of the kind, in lower case.
     pub plural: Spanned<ResourceName>,
@@ -37,7 +37,7 @@ pub struct Resource {
     pub categories: Vec<Spanned<Category>>,
     /// Whether objects live in namespaces.
     pub scope: Spanned<Scope>,
-    /// Which names objects may have.
+    /// The constraint on the names of objects.
     pub name: Option<NameRule>,
     /// The scale subresource.
     pub scale: Option<Scale>,
@@ -46,7 +46,7 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// The name of its definition, by which tools name the resource, too: `moose.animals.com`.
+    /// The name of its definition, by which tools also refer to the resource: `moose.animals.com`.
     pub fn definition(&self) -> String {
         format!("{}.{}", self.plural.value, self.group.value)
     }
@@ -72,7 +72,7 @@ impl Scope {
 pub struct NameRule {
     /// A regular expression that the name has to match.
     pub pattern: Spanned<String>,
-    /// The answer where it does not.
+    /// The message of the API server for other names.
     pub message: Option<Spanned<String>>,
 }
 
@@ -92,7 +92,7 @@ pub struct Scale {
 pub struct Column {
     /// The heading.
     pub name: Spanned<ColumnName>,
-    /// The field that it shows, as a JSON path of a CRD.
+    /// The content, as a JSON path of a CRD.
     pub path: Spanned<ColumnPath>,
     /// The format of the value. By default it follows from the schema.
     pub column_type: ColumnType,
@@ -166,13 +166,14 @@ pub struct ObjectKind {
     pub version: String,
     /// The name of the kind.
     pub kind: KindName,
-    /// The plural: that of a known kind, the one in the description, or else the English plural.
+    /// The plural: that of a known kind, the one in the description, or otherwise the English plural.
     pub plural: ResourceName,
-    /// Its scope, or `None` if nothing says it.
+    /// Its scope; `None` if unknown.
     pub scope: Option<Scope>,
-    /// Set if the kind is one of this description's own.
+    /// Set if this description defines the kind.
     pub described: Option<KindId>,
-    /// Whether k8s-openapi has its type. Kinds that are neither there nor in this description become untyped objects.
+    /// Whether k8s-openapi has its type. Kinds that neither k8s-openapi nor this description defines become untyped
+    /// objects.
     pub has_type: bool,
 }
 
@@ -207,11 +208,11 @@ impl ObjectKind {
 pub struct Owned {
     /// The kind.
     pub kind: Spanned<ObjectKind>,
-    /// The fate of its objects when their owner is deleted. Without the key, the place is that of the kind.
+    /// The treatment of its objects when their owner is deleted. Without the key, the span is that of the kind.
     pub deletion: Spanned<ChildDeletion>,
 }
 
-/// The fate of an owned object when its owner is deleted.
+/// The treatment of an owned object when its owner is deleted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ChildDeletion {
     /// The garbage collector deletes it.
@@ -237,41 +238,41 @@ impl ChildDeletion {
 pub struct Watch {
     /// The kind.
     pub kind: Spanned<ObjectKind>,
-    /// Which of its objects concern an object of ours.
+    /// The relation between its objects and ours.
     pub by: WatchBy,
-    /// The namespace of the watched objects, or `None` for the namespace of our object. It is ignored for cluster-scoped
+    /// The namespace of the watched objects, or `None` for the namespace of our object. Ignored for cluster-scoped
     /// kinds.
     pub namespace: Option<Spanned<LookIn>>,
 }
 
-/// Which objects of a watched kind concern an object of ours.
+/// The relation between objects of a watched kind and an object of ours.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WatchBy {
-    /// The objects that this field of our object names. The path may lead through lists.
+    /// The field of our object that has the names of watched objects. The path may lead through lists.
     Path(Spanned<FieldPath>),
-    /// The objects with a label of this key whose value is the name of our object.
+    /// The key of a label of watched objects whose value is the name of our object.
     Label(Spanned<LabelKey>),
-    /// All of them.
+    /// All objects of the kind.
     All,
 }
 
 /// The namespace of watched objects.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LookIn {
-    /// The namespace that this field of our object names.
+    /// The field of our object that has the name of the namespace.
     Path(FieldPath),
     /// This namespace.
     Name(NamespaceName),
 }
 
-/// Rights that handlers need in addition to those that follow from the rest of the description.
+/// Permissions that handlers need in addition to those that follow from the rest of the description.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Access {
     /// The kind. `resource`, if there is one, is in the same API group.
     pub kind: Spanned<ObjectKind>,
     /// The verbs that are allowed.
     pub verbs: Vec<Spanned<Verb>>,
-    /// The resource that the rights are for, if it is not that of the kind.
+    /// The resource that the permissions are for, if it is not that of the kind.
     pub resource: Option<Spanned<Grant>>,
 }
 
@@ -287,15 +288,15 @@ pub struct Grant {
 /// The requests that policies deny.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Admission {
-    /// `status`: only who may `operate` on the resource writes the status.
+    /// `status`: only clients with the verb `operate` on the resource may write the status.
     pub status: Option<Span>,
-    /// The states whose objects are not deleted.
+    /// The states whose objects may not be deleted.
     pub protect: Vec<Spanned<StateId>>,
-    /// `transitions`: the stored state moves along edges.
+    /// `transitions`: the stored state may change only along edges.
     pub transitions: Option<Span>,
 }
 
-/// Files with which not everybody deploys an operator. A crate has them if its description asks for them.
+/// Files that not every deployment needs. A crate has them if its description requests them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Extra {
     /// The Helm chart.
@@ -317,12 +318,12 @@ impl Extra {
         Extra::NetworkPolicy,
     ];
 
-    /// The name of the key of `deploy` that asks for the files.
+    /// The name of the key of `deploy` that requests the files.
     pub fn key(self) -> &'static str {
         self.deploy_key().key().name
     }
 
-    /// The key of `deploy` that asks for the files.
+    /// The key of `deploy` that requests the files.
     pub(super) fn deploy_key(self) -> DeployKey {
         match self {
             Extra::Chart => DeployKey::Chart,
@@ -332,7 +333,7 @@ impl Extra {
         }
     }
 
-    /// Where the files are: a folder, or the only one of them.
+    /// The folder of the files, or the path if there is only one.
     pub fn place(self) -> &'static str {
         match self {
             Extra::Chart => "deploy/chart",
@@ -350,31 +351,31 @@ pub struct Deploy {
     pub replicas: Spanned<u32>,
     /// Whether the pods elect a leader; true by default.
     pub leader_election: Spanned<bool>,
-    /// The namespaces that it works in. Empty for all namespaces.
+    /// The namespaces that it works in; empty for all namespaces.
     pub namespaces: Vec<Spanned<NamespaceName>>,
     /// The events that it publishes.
     pub events: PublishedEvents,
     /// The certificates of its webhooks.
     pub certificates: Certificates,
-    /// Whether it moves stored objects to the version in which objects are stored now.
+    /// Whether it migrates stored objects to the current storage version.
     pub migrate: bool,
-    /// The files that it asks for.
+    /// The files that it requests.
     pub extras: BTreeSet<Extra>,
-    /// Where people read the runbook.
+    /// The address of the runbook.
     pub runbook: Option<Spanned<PageAddress>>,
     /// The image of the container, if the description names one.
     pub image: Option<Spanned<ImageName>>,
-    /// Arguments after those that the description makes.
+    /// Arguments after those that follow from the description.
     pub args: Vec<String>,
-    /// The environment of the container, as a Pod has it.
+    /// The environment of the container, in the form of a Pod.
     pub env: Vec<Json>,
     /// Requests and limits of the container.
     pub resources: PodResources,
-    /// The labels of nodes that pods run on.
+    /// The labels of nodes on which pods may run.
     pub node_selector: Vec<(LabelKey, String)>,
-    /// The taints of nodes that keep no pod away, as a Pod has them.
+    /// The taints of nodes that pods tolerate, in the form of a Pod.
     pub tolerations: Vec<Json>,
-    /// Which nodes pods prefer or need, as a Pod has it.
+    /// The preferred or required nodes of pods, in the form of a Pod.
     pub affinity: Option<Json>,
 }
 
@@ -388,13 +389,13 @@ pub enum Certificates {
     Mounted,
 }
 
-/// Which Kubernetes events an operator publishes.
+/// The Kubernetes events that an operator publishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PublishedEvents {
-    /// One for each transition, and those of handlers.
+    /// All events: one for each transition, and those of handlers.
     #[default]
     All,
-    /// Only those that ask for attention.
+    /// Only warnings.
     Warnings,
 }
 

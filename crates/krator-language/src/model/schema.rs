@@ -1,4 +1,4 @@
-//! Schemas as a tree: the CRD is written from it and the Rust types are, neither by looking at strings.
+//! Schemas as a tree, from which both the CRD and the Rust types are generated.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// Its name in Rust, as a raw identifier if it is a keyword. The model has made sure that there is one.
+    /// Its name in Rust, as a raw identifier if it is a keyword. The model guarantees that it exists.
     pub fn rust_name(&self) -> String {
         match &self.schema.rust_name {
             Some(name) => rust_ident(name.as_str()),
@@ -35,24 +35,26 @@ impl Field {
         }
     }
 
-    /// The name in Rust without the mark of a keyword, after which types of the field's values are named.
+    /// The name in Rust without the prefix of raw identifiers, from which names for types of the field's values are
+    /// derived.
     pub fn word(&self) -> &str {
         let written = self.schema.rust_name.as_ref();
         written.map_or(self.name.as_str(), |name| name.as_str())
     }
 }
 
-/// A type where it is used: its shape, and what is said about it beside.
+/// A type at the place where it is used: its shape and its other keys.
 ///
-/// Beside [`Shape::Named`] or [`Shape::Kubernetes`], these keys add to the type's own, and override them where both are
-/// written.
+/// Besides [`Shape::Named`] or [`Shape::Kubernetes`], these keys add to the type's own keys, and override them if both
+/// are written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schema {
     /// The place of the type.
     pub span: Span,
     /// The shape of values.
     pub shape: Shape,
-    /// `optional`: the field may be absent, as it may with a default. Means nothing where no field is.
+    /// `optional`: whether the field may be absent, as it also may with a default. Has no effect if the schema is not
+    /// that of a field.
     pub optional: bool,
     /// `nullable`.
     pub nullable: bool,
@@ -60,17 +62,18 @@ pub struct Schema {
     pub description: Option<Spanned<String>>,
     /// The default, proven to be of this type as far as the language checks it.
     pub default: Option<Spanned<Json>>,
-    /// A value for samples and tests, where the simplest value of the type would break a rule or say nothing.
+    /// A value for samples and tests, for types whose simplest value would break a rule or be meaningless.
     pub example: Option<Spanned<Json>>,
     /// Bounds.
     pub constraints: Constraints,
-    /// `rustName`: the name of the field in Rust, where it does not follow from that in JSON. Means nothing where no field is.
+    /// `rustName`: the name of the field in Rust, if it does not follow from that in JSON. Has no effect if the schema
+    /// is not that of a field.
     pub rust_name: Option<Spanned<RustFieldName>>,
     /// The constraint on changes of a field, at its key.
     pub change: Option<Spanned<FieldChange>>,
     /// CEL rules.
     pub validations: Vec<Validation>,
-    /// `x-kubernetes-*` as written, but for `x-kubernetes-validations`, which are in `validations`, and the schemas of
+    /// `x-kubernetes-*` as written, except `x-kubernetes-validations`, which are in `validations`; and the schemas of
     /// `allOf`, `anyOf`, `oneOf` and `not`.
     pub extensions: Vec<(Spanned<String>, Json)>,
 }
@@ -90,7 +93,7 @@ pub enum Shape {
     Number,
     /// RFC 3339.
     DateTime,
-    /// Go's way: `1h30m`.
+    /// A duration of Go: `1h30m`.
     Duration,
     /// `500Mi`.
     Quantity,
@@ -100,7 +103,7 @@ pub enum Shape {
     Enum(Vec<Spanned<String>>),
     /// Items.
     List(Box<Schema>),
-    /// Text keys to values.
+    /// String keys to values.
     Map(Box<Schema>),
     /// Fields, in the order of the text.
     Object(Vec<Field>),
@@ -110,11 +113,11 @@ pub enum Shape {
     Any,
     /// A type of `types`.
     Named(TypeId),
-    /// A type of Kubernetes' own.
+    /// A built-in type of Kubernetes.
     Kubernetes(KubernetesType),
 }
 
-/// A type of Kubernetes' own that k8s-openapi has a schema for.
+/// A built-in type of Kubernetes for which k8s-openapi has a schema.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KubernetesType {
     /// API group; `core` and `meta` by these names.
@@ -126,7 +129,7 @@ pub struct KubernetesType {
 }
 
 impl KubernetesType {
-    /// As a description writes it: `core/v1.PodTemplateSpec`.
+    /// The form that descriptions use: `core/v1.PodTemplateSpec`.
     pub fn reference(&self) -> String {
         format!("{}/{}.{}", self.group, self.version, self.name)
     }
@@ -135,7 +138,8 @@ impl KubernetesType {
 /// Bounds of a schema; each was checked to fit the shape.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Constraints {
-    /// The values of OpenAPI's keywords, such as `minimum`, `pattern` and `format`, by the keyword and as the CRD has them.
+    /// The values of OpenAPI's keywords, such as `minimum`, `pattern` and `format`, by keyword and in the form of the
+    /// CRD.
     pub limits: BTreeMap<&'static str, Spanned<Json>>,
     /// `enum` of a number or integer; that of a string is [`Shape::Enum`].
     pub one_of: Vec<Spanned<Number>>,
@@ -144,11 +148,11 @@ pub struct Constraints {
 /// The constraint on changes of a field after it is set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldChange {
-    /// `immutable`: the field is as it was when the object was created.
+    /// `immutable`: the field keeps its value from the creation of the object.
     Immutable,
-    /// `onceSet`: the field is as it was when it was first set.
+    /// `onceSet`: the field keeps its first value.
     OnceSet,
-    /// `transition`: from each value, those that it may become.
+    /// `transition`: the allowed new values for each value.
     Transition(Vec<(String, Vec<String>)>),
 }
 
@@ -159,18 +163,18 @@ pub struct Validation {
     pub rule: Spanned<String>,
     /// The message for a value that breaks it.
     pub message: Option<Spanned<String>>,
-    /// CEL that makes the message.
+    /// A CEL expression that computes the message.
     pub message_expression: Option<Spanned<String>>,
     /// A reason of the API.
     pub reason: Option<Spanned<String>>,
-    /// The field that is to blame.
+    /// The field to which the error is attributed.
     pub field_path: Option<Spanned<String>>,
     /// Whether a rule about `oldSelf` applies to new values too.
     pub optional_old_self: bool,
 }
 
 impl Schema {
-    /// A type of this shape, about which nothing else is said.
+    /// A type of this shape without other keys.
     pub const fn plain(shape: Shape, span: Span) -> Self {
         Schema {
             span,
@@ -199,7 +203,7 @@ impl Schema {
             .map(|(_, value)| value)
     }
 
-    /// The place of a key beside the type, by its keyword in OpenAPI.
+    /// The place of a key besides the type, by its keyword in OpenAPI.
     pub(crate) fn key_span(&self, keyword: &str) -> Option<Span> {
         match keyword {
             "default" => self.default.as_ref().map(|default| default.span),
@@ -216,7 +220,7 @@ impl Schema {
         }
     }
 
-    /// The schemas right below this one.
+    /// The schemas directly below this one.
     pub fn children(&self) -> Vec<&Schema> {
         match &self.shape {
             Shape::List(inner) | Shape::Map(inner) => vec![inner],

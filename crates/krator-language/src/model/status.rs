@@ -1,4 +1,4 @@
-//! The fields of `.status` that the machine keeps, once for paths, names and the CRD.
+//! The fields of `.status` that the machine keeps, shared by paths, names and the CRD.
 
 use std::sync::OnceLock;
 
@@ -6,10 +6,10 @@ use serde_json::{Value as Json, json};
 
 use crate::names::FieldName;
 
-/// The schema of `.status` with the fields that the machine keeps, as the runtime writes them and as the CRD has them.
+/// The schema of `.status` with the fields that the machine keeps, for the runtime, which writes them, and for the CRD.
 ///
-/// Reasons and messages of conditions are less strict than in `meta/v1`: handlers set them too, and one value that the API
-/// server refuses would hold up the whole status.
+/// Reasons and messages of conditions are less strict than in `meta/v1`: handlers set them too, and a single value that
+/// the API server refuses would block the whole status.
 pub fn machine_status() -> &'static Json {
     static STATUS: OnceLock<Json> = OnceLock::new();
     STATUS.get_or_init(|| json!({
@@ -164,8 +164,8 @@ pub fn machine_status() -> &'static Json {
     }))
 }
 
-/// The fields that the machine keeps in the objects of one kind, but for those that are not for people:
-/// `phase` is one of them only where a state names it.
+/// The fields that the machine keeps in the objects of one kind, without the internal ones: `phase` is one of them only
+/// if a state has a phase.
 pub fn machine_status_of(names_phases: bool) -> &'static Json {
     static WITHOUT_DIGESTS: OnceLock<[Json; 2]> = OnceLock::new();
     let both = WITHOUT_DIGESTS.get_or_init(|| {

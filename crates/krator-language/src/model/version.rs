@@ -1,4 +1,4 @@
-//! Older versions of a kind, each as its changes make it of the next newer one.
+//! Older versions of a kind, each derived from the next newer one by its changes.
 
 use krator_machine::versions::Change;
 
@@ -17,11 +17,11 @@ pub struct Version {
     pub deprecated: Option<Spanned<String>>,
     /// Whether clients may use it.
     pub served: bool,
-    /// The key by which objects are stored in it.
+    /// The place of the key that makes this version the storage version.
     pub stored: Option<Span>,
-    /// The changes that lead from this version to the next newer one, in this order.
+    /// The changes from this version to the next newer one, in order.
     pub changes: Vec<Spanned<Change>>,
-    /// Rules of the next newer version about what has changed, which this version lacks.
+    /// Rules of the next newer version about changed fields, which this version lacks.
     pub lost: Vec<Spanned<String>>,
     /// `.spec` in this version.
     pub spec: Schema,
@@ -31,11 +31,11 @@ pub struct Version {
     pub columns: Vec<Column>,
     /// Its scale subresource.
     pub scale: Option<Scale>,
-    /// The fields that selectors may use in it.
+    /// The fields that field selectors may use in it.
     pub selectable_fields: Vec<Spanned<FieldPath>>,
 }
 
-/// The units of numbers that become durations: as descriptions have them, and as durations do.
+/// The units of numbers that are converted to durations: the names in descriptions, and the units of durations.
 pub const DURATION_UNITS: [(&str, &str); 4] = [
     ("milliseconds", "ms"),
     ("seconds", "s"),
@@ -62,18 +62,18 @@ impl Kind {
         std::iter::once(&self.resource.version).chain(older)
     }
 
-    /// Whether objects are converted between the versions of the kind: some look different.
+    /// Whether objects are converted between the versions of the kind, because schemas differ.
     pub fn converts(&self) -> bool {
         self.versions.iter().any(|version| !version.changes.is_empty())
     }
 
-    /// Whether the operator remembers digests of the spec in the status: of the fields that states tell apart, and of all of it
-    /// where a conversion may change it without a new generation.
+    /// Whether the operator keeps digests of the spec in the status: of the fields whose changes states distinguish,
+    /// and of the whole spec if a conversion may change it without a new generation.
     pub fn keeps_digests(&self) -> bool {
         self.converts() || !self.watched_fields().is_empty()
     }
 
-    /// Whether the operator remembers in the status which timeouts have led from their states: those at a point in time.
+    /// Whether the operator records in the status which timeouts have fired: those at a point in time.
     pub fn remembers_timeouts(&self) -> bool {
         let mut timeouts = self.states.iter().filter_map(|state| state.timeout.as_ref());
         timeouts.any(|timeout| match &timeout.when {
@@ -89,7 +89,7 @@ impl Kind {
         !self.limits.is_empty() || self.states.iter().any(|state| state.gate.is_some())
     }
 
-    /// Whether somebody has to approve that objects enter some states.
+    /// Whether entries of objects into some states have to be approved.
     pub fn needs_approvals(&self) -> bool {
         self.states.iter().any(State::needs_approval)
     }
@@ -99,8 +99,8 @@ impl Kind {
         self.admission != Admission::default() || self.needs_approvals() || self.converts()
     }
 
-    /// The obstacles for an object that a handler or a timeout leads from one state to another: places of limits that do not
-    /// count it yet, and the window of the state.
+    /// The gates for a transition by a handler or a timeout: limits that count the target state but not the source
+    /// state, and the gate of the target state.
     pub fn gates_between(&self, from: StateId, to: StateId) -> impl Iterator<Item = Span> {
         let limits = self.limits.iter();
         let limits = limits.filter(move |limit| limit.is_entered(from, to));

@@ -7,20 +7,20 @@ use crate::finding::{Span, Spanned};
 /// The webhooks of a kind.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Webhooks {
-    /// Whether objects are judged.
+    /// The webhook that validates objects.
     pub validate: Option<Webhook>,
-    /// Whether objects are changed.
+    /// The webhook that changes objects.
     pub mutate: Option<Webhook>,
 }
 
 impl Webhooks {
-    /// Both, as descriptions and paths name them, in the order in which the API server calls them.
+    /// Both webhooks with their names in descriptions and paths, in the order in which the API server calls them.
     pub fn all(&self) -> impl Iterator<Item = (&'static str, &Webhook)> {
         let both = [("mutate", &self.mutate), ("validate", &self.validate)];
         both.into_iter()
             .filter_map(|(name, webhook)| Some((name, webhook.as_ref()?)))
     }
-    /// Whether there is none.
+    /// Whether there are no webhooks.
     pub fn is_empty(&self) -> bool {
         self.all().next().is_none()
     }
@@ -31,18 +31,18 @@ impl Webhooks {
 pub struct Webhook {
     /// Its mapping.
     pub span: Span,
-    /// The operations that the API server asks about; never empty.
+    /// The operations for which the API server calls the webhook; never empty.
     pub operations: Vec<Spanned<Operation>>,
-    /// The treatment of a request without a verdict.
+    /// The treatment of a request for which the webhook does not answer.
     pub failure_policy: Spanned<FailurePolicy>,
-    /// How long the API server waits, in whole seconds.
+    /// The time that the API server waits, in whole seconds.
     pub timeout: Spanned<Duration>,
-    /// Further conditions of a request, all of which have to hold.
+    /// Further conditions of a request, all of which have to be met.
     pub match_conditions: Vec<MatchCondition>,
 }
 
 impl Webhook {
-    /// Whether both are asked about the same requests, with the same consequences.
+    /// Whether the API server calls both for the same requests, with the same consequences.
     pub fn asks_the_same(&self, other: &Self) -> bool {
         let of = |webhook: &Self| {
             let operations: Vec<_> = webhook
@@ -63,11 +63,11 @@ impl Webhook {
 /// An operation on an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Operation {
-    /// It is created.
+    /// Creation.
     Create,
-    /// It is changed.
+    /// Update.
     Update,
-    /// It is deleted.
+    /// Deletion.
     Delete,
 }
 
@@ -82,12 +82,12 @@ impl Operation {
     }
 }
 
-/// The treatment of a request without a verdict.
+/// The treatment of a request for which the webhook does not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailurePolicy {
-    /// It is refused.
+    /// The request is refused.
     Fail,
-    /// It goes on.
+    /// The request is admitted.
     Ignore,
 }
 

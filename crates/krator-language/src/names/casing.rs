@@ -34,8 +34,8 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// The name in snake case, such as `delete_vm`. A leading `_` is kept. A name without letters and digits becomes empty
-/// otherwise.
+/// The name in snake case, such as `delete_vm`. A leading `_` is kept. A name without letters and digits otherwise
+/// becomes empty.
 pub fn snake(text: &str) -> String {
     let lead = if text.starts_with('_') { "_" } else { "" };
     format!("{lead}{}", words(text).join("_"))
@@ -57,7 +57,7 @@ pub fn pascal(text: &str) -> String {
         .collect()
 }
 
-/// The text with a capital first letter, as names of states, kinds and types have it.
+/// The text with a capital first letter, as in names of states, kinds and types.
 pub fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     let first = chars.next().map(|first| first.to_ascii_uppercase());
@@ -73,7 +73,7 @@ pub fn rust_ident(name: &str) -> String {
     }
 }
 
-/// A name in Rust for a field whose own name is none there, or that of another field.
+/// A name in Rust for a field whose own name is invalid there, or taken by another field.
 pub fn unique_rust_field(name: &str, is_taken: impl Fn(&str) -> bool) -> RustFieldName {
     let mut base = words(name).join("_");
     base.truncate(50);
@@ -89,7 +89,7 @@ pub fn unique_rust_field(name: &str, is_taken: impl Fn(&str) -> bool) -> RustFie
         .chain(numbered)
         .filter(|name| !is_taken(&rust_ident(name)))
         .filter_map(|name| RustFieldName::parse(&name).ok());
-    // Each number is another name, and only so many are taken.
+    // Each number gives another name, and the number of taken names is finite.
     names.next().expect("there are more numbers than names")
 }
 
@@ -112,7 +112,7 @@ pub fn plural(kind: &str) -> String {
     }
 }
 
-/// One Rust variant for each value of an enum, in the same order. A number is appended where two would be equal.
+/// One Rust variant for each value of an enum, in the same order. A number is appended to duplicates.
 pub fn unique_variants<'a>(values: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut taken = BTreeSet::new();
     let mut variants = Vec::new();

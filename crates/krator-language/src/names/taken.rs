@@ -32,8 +32,8 @@ pub const HANDLER_IMPORTS: &[&str] = &[
     "Vec",
 ];
 
-/// The prelude of Rust, whose names handlers and generated code use without an import. A type of such a name hides the
-/// trait, so that its methods are gone.
+/// The prelude of Rust, whose names handlers and generated code use without an import. A type with the name of a trait
+/// would hide the trait and its methods.
 pub const RUST_PRELUDE: &[&str] = &[
     "AsMut",
     "AsRef",
@@ -80,11 +80,11 @@ pub const RUST_PRELUDE: &[&str] = &[
     "Vec",
 ];
 
-/// The names that the files of a kind import beside [`HANDLER_IMPORTS`].
+/// The names that the files of a kind import besides [`HANDLER_IMPORTS`].
 pub(crate) const KIND_IMPORTS: &[&str] = &["Arc", "Object"];
 
-/// The names that mean something in the handlers or the generated code of each kind, so that the types of other kinds
-/// get others.
+/// The names that have a meaning in the handlers or the generated code of each kind, so that the types of other kinds
+/// get other names.
 pub fn taken_in_handlers() -> impl Iterator<Item = &'static str> {
     let lists = [
         HANDLER_IMPORTS,

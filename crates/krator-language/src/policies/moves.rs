@@ -1,4 +1,5 @@
-//! Which state may be stored after which: the edges of the graph, and hops over states that are entered without being stored.
+//! The allowed changes of the stored state: the edges of the graph, and paths through states that are entered without
+//! being stored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,11 +7,12 @@ use super::{list, quoted};
 use crate::graph::{EdgeKind, StateGraph, Step};
 use crate::model::{Kind, StateId};
 
-/// The states that the operator may store where `from` is stored, or nothing. It may always store `from` again.
+/// The states that the operator may store after the stored state `from`, or after none. It may always store `from`
+/// again.
 ///
-/// An object goes on from a state that is not stored yet: always, where the state has no checkpoint; on the deletion path,
-/// which does not wait for writes that fail; and everywhere by the edges that the runtime takes itself, because deletions,
-/// changes of the spec, times and limits do not wait for a write.
+/// An object leaves an unstored state in three cases: if the state has no checkpoint; on the deletion path, which does
+/// not wait for failed writes; and everywhere by the edges that the runtime takes itself, because deletions, changes of
+/// the spec, times and limits do not wait for a write.
 pub fn may_follow(kind: &Kind, graph: &StateGraph, from: Option<StateId>) -> BTreeSet<StateId> {
     let entered = match from {
         Some(from) => graph.leaving(from).map(|step| step.to).collect(),
@@ -19,7 +21,7 @@ pub fn may_follow(kind: &Kind, graph: &StateGraph, from: Option<StateId>) -> BTr
     passing(kind, graph, entered)
 }
 
-/// These states, and those that an object reaches by passing through them.
+/// These states, and those that an object reaches by passing through them unstored.
 fn passing(kind: &Kind, graph: &StateGraph, mut next: Vec<StateId>) -> BTreeSet<StateId> {
     let mut all: BTreeSet<StateId> = next.iter().copied().collect();
     while let Some(at) = next.pop() {
@@ -36,15 +38,16 @@ fn passing(kind: &Kind, graph: &StateGraph, mut next: Vec<StateId>) -> BTreeSet<
     all
 }
 
-/// By the name of a stored state, the states that may be stored after it. Nothing stored is the name of no characters, and
-/// [`UNKNOWN`] stands for all states that are not among the names.
+/// For the name of each stored state, the states that may be stored after it. An empty name means that no state is
+/// stored, and [`UNKNOWN`] represents all states without an entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Moves(BTreeMap<String, BTreeSet<String>>);
 
 const UNKNOWN: &str = "*";
 
 impl Moves {
-    /// The transitions of a kind. A state that is left has its former names, too: objects are stored with them until they are next written.
+    /// The transitions of a kind. A state is also left by its former names, because objects are stored with them until
+    /// the next write.
     pub fn of(kind: &Kind, graph: &StateGraph) -> Self {
         let named = |ids: BTreeSet<StateId>| -> BTreeSet<String> {
             ids.into_iter()
@@ -61,14 +64,14 @@ impl Moves {
             moves.extend(state.names().map(|from| (from.to_owned(), to.clone())));
         }
         if let Some(deletion) = &kind.machine.deletion {
-            // An object whose state the operator does not know is left alone until it is deleted.
+            // An operator ignores an object in an unknown state until the object is deleted.
             let to = passing(kind, graph, vec![deletion.value]);
             moves.insert(UNKNOWN.to_owned(), named(to));
         }
         Self(moves)
     }
 
-    /// The union of both.
+    /// The union of two sets of moves.
     pub fn or(mut self, other: &Self) -> Self {
         for (from, to) in &other.0 {
             self.0.entry(from.clone()).or_default().extend(to.iter().cloned());
@@ -76,7 +79,7 @@ impl Moves {
         self
     }
 
-    /// Whether this allows all that the other one does.
+    /// Whether these moves include all of the other ones.
     pub fn include(&self, other: &Self) -> bool {
         other
             .0
@@ -84,7 +87,7 @@ impl Moves {
             .all(|(from, to)| self.0.get(from).is_some_and(|there| there.is_superset(to)))
     }
 
-    /// A list in CEL, and in JSON: states that are left, and those that may follow each of them.
+    /// A list in CEL and JSON: stored states, with the states that may follow them.
     pub fn list(&self) -> String {
         let mut alike: BTreeMap<&BTreeSet<String>, Vec<&str>> = BTreeMap::new();
         for (from, to) in &self.0 {
@@ -97,7 +100,7 @@ impl Moves {
         format!("[{}]", moves.join(", "))
     }
 
-    /// Reads what [`list`](Self::list) has written; `None` for anything else.
+    /// Parses the output of [`list`](Self::list); `None` for anything else.
     pub fn read(list: &str) -> Option<Self> {
         let moves: Vec<(Vec<String>, BTreeSet<String>)> = serde_json::from_str(list).ok()?;
         let each = moves
@@ -106,7 +109,8 @@ impl Moves {
         Some(Self(each.collect()))
     }
 
-    /// Whether a list of moves, which is in a variable of the policy, has that from `variables.from` to `variables.to`, in CEL.
+    /// A CEL expression for whether the list of moves in a variable of the policy contains that from `variables.from`
+    /// to `variables.to`.
     pub fn allow(variable: &str) -> String {
         format!(
             "variables.{variable}.exists(move, variables.to in move[1] && (variables.from in move[0] || {} in move[0] && \

@@ -6,10 +6,11 @@ use crate::finding::{Finding, nearest};
 use crate::model::Description;
 use crate::text::shown;
 
-/// The number of names without a rule that are compared with those of all rules, so that a hostile file cannot take long.
+/// The maximum number of unknown names that are compared with those of all rules, so that a hostile file cannot take
+/// long.
 const MOST: usize = 100;
 
-/// A finding for each name of which there is no rule, or only one that cannot be silenced.
+/// A finding for each name without a rule, and for each rule that cannot be silenced.
 pub(super) fn findings(description: &Description) -> Vec<Finding> {
     let mut findings = Vec::new();
     let of_kinds = description.kinds.iter();

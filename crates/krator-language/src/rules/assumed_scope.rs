@@ -1,4 +1,4 @@
-//! Kinds of others of which nothing says whether they live in namespaces.
+//! Other kinds whose scope is unknown.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::{Rule, Severity};
@@ -51,7 +51,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     of_scope(subject.kind, None).into_iter().map(hit).collect()
 }
 
-/// The other kinds of a scope that a kind names, each at the first place that names it.
+/// The other kinds of a scope, each at the first place that names it.
 pub(super) fn of_scope(kind: &Kind, scope: Option<Scope>) -> Vec<&Spanned<ObjectKind>> {
     let mut found: Vec<&Spanned<ObjectKind>> = Vec::new();
     for other in kind.other_kinds().filter(|other| other.scope == scope) {

@@ -1,4 +1,4 @@
-//! Booleans in `.spec` that may want a third value one day.
+//! Booleans in `.spec` that may need a third value later.
 
 use super::{Check, RuleHit, Subject, spec_fields};
 use crate::catalog::{Rule, Severity};

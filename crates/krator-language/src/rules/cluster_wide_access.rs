@@ -1,4 +1,4 @@
-//! Kinds that an operator for some namespaces has rights on in the whole cluster.
+//! Kinds for which an operator of some namespaces has permissions in the whole cluster.
 
 use super::assumed_scope::of_scope;
 use super::{Check, RuleHit, Subject};
@@ -44,7 +44,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let resource = &subject.kind.resource;
     let own = (resource.scope.value == Scope::Cluster).then(|| hit(&resource.kind, resource.scope.span));
     let others = of_scope(subject.kind, Some(Scope::Cluster)).into_iter();
-    // The operator's own kinds have findings of their own.
+    // The operator's own kinds are reported at their own documents.
     let others = others.filter(|other| other.described.is_none());
     own.into_iter()
         .chain(others.map(|other| hit(&other.kind, other.span)))

@@ -1,4 +1,4 @@
-//! Former names that do not belong to one state that is gone.
+//! Former names that do not belong to a single removed state.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                 .kind
                 .state_named(former.as_str())
                 .map(|id| subject.kind.state(id));
-            // A name whose state was itself renamed is reported by another rule.
+            // If the state of the name was itself renamed, another rule reports it.
             if let Some(holder) = holder.filter(|holder| holder.renamed_from.is_empty()) {
                 let message = format!(
                     "`{name}` cannot have been renamed from `{0}`, which is still a state",

@@ -14,7 +14,7 @@ pub(super) const CHECK: Check = Check {
 };
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
-    // The changes of a version lead to the one before it.
+    // The changes of a version lead to the next newer one.
     let versions = subject.kind.versions.iter().zip(subject.schemas());
     let changes = versions.flat_map(|(version, (newer, _))| {
         let changes = version.changes.iter().enumerate();
@@ -47,7 +47,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         .collect()
 }
 
-/// Why a version would refuse a value, if so. A field that is gone after a later change has no schema there.
+/// The reason why a version would refuse a value, if it would. A field that a later change removes has no schema there.
 fn refusal(schema: &Schema, at: &[Step], value: &Json) -> Option<String> {
     let schema = at.iter().try_fold(schema, |schema, step| match step {
         Step::Field(name) => schema.properties.as_ref()?.get(name),

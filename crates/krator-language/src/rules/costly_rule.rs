@@ -38,7 +38,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let (root, path) = subject.schema();
     let costs = cel::costs(root, &path);
     let too_high: Vec<&CostEstimate> = costs.iter().filter(|cost| cost.cost > cost.limit).collect();
-    // The total of all rules is only worth a finding where no single rule explains it.
+    // The total of all rules is only reported if no single rule explains it.
     let is_total = |cost: &CostEstimate| cost.path == path;
     let has_single = too_high.iter().any(|cost| !is_total(cost));
     too_high

@@ -80,7 +80,8 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             found.push(RuleHit::of(step.from, with_path(finding, step.to, found.len())));
         }
     }
-    // The deletion path up to its first shared states: reporting the states behind them would only repeat the mistake.
+    // The deletion path up to its first shared states. Reports about the states behind these would only repeat the
+    // mistake.
     let is_shared = |id: StateId| ordinary_life[id.0] && !entries.contains(&id) && !is_final(id);
     let starts = entries.iter().copied();
     let path = subject

@@ -1,4 +1,4 @@
-//! States of the deletion path that nothing bounds: their handlers may fail or stay forever.
+//! States of the deletion path without a bound: their handlers may fail or stay forever.
 
 use serde_json::Value as Json;
 
@@ -37,7 +37,7 @@ pub(super) const CHECK: Check = Check {
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let mut found = Vec::new();
     for (id, state) in subject.kind.state_ids() {
-        // A schedule that a field holds may never start.
+        // A schedule from a field may never start.
         let timeout = state.timeout.as_ref().filter(|timeout| match &timeout.when {
             When::At(starts, _) => matches!(starts.schedule.value, TextSource::Fixed(_)),
             When::After(_) => true,
@@ -95,7 +95,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     found
 }
 
-/// Whether the time in a field is never unless somebody sets the field. That somebody sets it to 0 is their decision.
+/// Whether the time in a field means "never" unless a user sets the field. Users may set it to 0 on purpose.
 fn may_be_never(subject: &Subject<'_>, field: &MomentField) -> bool {
     let walk = Walk {
         description: subject.description,
@@ -105,7 +105,7 @@ fn may_be_never(subject: &Subject<'_>, field: &MomentField) -> bool {
         PathRoot::Spec => {
             subject.kind.spec.optional || walk.below(&subject.kind.spec, &field.path.segments, None)
         }
-        // Fields that handlers write may be missing, even the whole status.
+        // Fields that handlers write may be missing, as may the whole status.
         PathRoot::Status | PathRoot::Metadata | PathRoot::Label(_) => true,
     }
 }
@@ -116,8 +116,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Whether the value at these steps below a value of the schema may be never. The value is the given default, or one
-    /// that somebody has set.
+    /// Whether the value at these steps below a value of the schema may mean "never". The value is the given default,
+    /// or set by a user.
     fn below(&self, schema: &Schema, segments: &[Segment], default: Option<&Json>) -> bool {
         let [first, rest @ ..] = segments else {
             return default.is_some_and(|value| self.is_never(value));

@@ -1,12 +1,12 @@
-//! Shared by the rules about the deletion path: the edges that form it, the states before it, and how many findings show
-//! a path.
+//! Shared by the rules about the deletion path: its edges, the states before it, and the number of findings with a
+//! path.
 
 use super::Subject;
 use crate::graph::{EdgeKind, Step};
 use crate::model::{Kind, StateKind};
 
-/// The number of findings of a rule that show a path: each path costs a search, and thousands of findings are not
-/// easier to understand with one each.
+/// The maximum number of findings of a rule with a path: each path costs a search, and paths for thousands of findings
+/// do not make them easier to understand.
 pub(super) const MAX_PATHS: usize = 20;
 
 /// Whether an object that is being deleted may take the edge.
@@ -24,7 +24,7 @@ pub(super) fn is_ordinary(kind: &Kind, step: Step) -> bool {
         && kind.state(step.from).kind.value != StateKind::Final
 }
 
-/// For each state whether an object comes there without being deleted.
+/// For each state, whether an object enters it without being deleted.
 pub(super) fn ordinary_life(subject: &Subject<'_>) -> Vec<bool> {
     let kind = subject.kind;
     subject

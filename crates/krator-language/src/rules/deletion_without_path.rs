@@ -1,4 +1,4 @@
-//! Children that are to outlive a deletion path that does not exist.
+//! Children that should outlive a deletion path that does not exist.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::{Rule, Severity};

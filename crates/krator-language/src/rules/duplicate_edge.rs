@@ -1,4 +1,4 @@
-//! States that `next` names twice.
+//! States that are listed twice in `next`.
 
 use std::collections::BTreeMap;
 

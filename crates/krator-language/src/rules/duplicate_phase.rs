@@ -1,4 +1,4 @@
-//! States that users cannot tell apart by their phase.
+//! States that users cannot distinguish by their phase.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     found
 }
 
-/// Where the phase is written; the name, which it then is, if it is not written.
+/// The place of the phase or, if it is not written, of the name, which is then the phase.
 fn place(state: &State) -> Span {
     state.phase.as_ref().map_or(state.name.span, |phase| phase.span)
 }

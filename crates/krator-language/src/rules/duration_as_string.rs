@@ -1,4 +1,4 @@
-//! Strings in `.spec` that sound like durations and may be any text.
+//! Strings in `.spec` whose names suggest durations but that may be any text.
 
 use super::{Check, RuleHit, Subject, spec_fields};
 use crate::catalog::{Rule, Severity};

@@ -1,4 +1,4 @@
-//! Failed states that only deletion leaves.
+//! Failed states that objects leave only by deletion.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::{Rule, Severity};

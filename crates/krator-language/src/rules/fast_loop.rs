@@ -1,4 +1,4 @@
-//! Cycles in which nothing has to take time: an error leads on at once, or a timeout does.
+//! Cycles that need not take time, because an error or a timeout is followed at once by the next state.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ Good:
 
 pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
-/// An object that changes its state more often than this is slowed down by the runtime.
+/// The runtime slows down an object that changes its state more often than this.
 const PACE: Duration = Duration::from_secs(1);
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {

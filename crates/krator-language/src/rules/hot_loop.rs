@@ -1,4 +1,4 @@
-//! Cycles that nothing slows down.
+//! Cycles without a delay.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::{Rule, Severity};
@@ -29,7 +29,7 @@ pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let never_rests = |id: StateId| {
         let state = subject.kind.state(id);
-        // If reading an edge failed, it may have been a timeout.
+        // If an edge could not be read, it may be a timeout.
         (subject.is_passed(id) || !state.may_stay() && state.timeout.is_none()) && !state.lacks_edges
     };
     let cycles = subject

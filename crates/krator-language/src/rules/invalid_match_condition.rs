@@ -1,4 +1,4 @@
-//! Conditions of webhooks that do not compile, that refuse requests instead of choosing them, or that never hold.
+//! Conditions of webhooks that do not compile, that refuse requests instead of selecting them, or that are never true.
 
 use std::sync::Arc;
 
@@ -106,7 +106,7 @@ fn holds(expression: &Expression, operation: &str) -> Option<bool> {
     }
 }
 
-/// Whether an expression has this path, as a word of its own and not in a text.
+/// Whether an expression contains this path, as a whole word and outside of strings.
 fn mentions(expression: &str, path: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let code = expression.split(['\'', '"']).step_by(2);

@@ -1,4 +1,4 @@
-//! Objectives of `slo` that no object can meet, or that are there twice.
+//! Objectives of `slo` that no object can meet, or that are duplicates.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     findings.map(RuleHit::of_document).collect()
 }
 
-/// Why no object can meet an objective.
+/// The reason why no object can meet an objective.
 fn unmet(subject: &Subject<'_>, objective: &Objective) -> Option<Finding> {
     let (from, to) = (objective.from.value, objective.to.value);
     if from == to {

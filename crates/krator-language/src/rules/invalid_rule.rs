@@ -13,7 +13,7 @@ pub(super) const CHECK: Check = Check {
 };
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
-    // The types of the rules follow from the schema. A default that is refused changes none of them.
+    // The types of the rules depend on the schema. A refused default does not affect them.
     if subject
         .problems()
         .iter()

@@ -1,4 +1,4 @@
-//! Problems for which the API server would refuse the CRD of a kind, its CEL rules apart.
+//! Problems for which the API server would refuse the CRD of a kind, except for its CEL rules.
 
 use krator_schema::{Path, Problem, Segment};
 

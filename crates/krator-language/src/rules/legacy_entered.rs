@@ -1,4 +1,4 @@
-//! Edges to states that no object may enter any more.
+//! Edges to `legacy` states, which no object may enter.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::{Rule, Severity};
@@ -38,7 +38,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             found.push(RuleHit::of(to, finding));
         }
     };
-    // If `initial` could not be read, the model has the first state in its place.
+    // If `initial` could not be read, the model has the first state as a placeholder.
     if !subject.kind.lacks_edges {
         report(machine.initial.value, machine.initial.span);
     }

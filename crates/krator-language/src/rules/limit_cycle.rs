@@ -54,7 +54,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         for (held, of) in limits.iter().enumerate() {
             let wanted = limits.iter().enumerate();
             let wanted = wanted.filter(|(_, limit)| limit.is_entered(step.from, step.to));
-            // A place that the object gives back as soon as it goes on holds up others as well as one that it keeps.
+            // A place that the object releases when it leaves the state blocks others as well as a place that it keeps.
             for (wanted, _) in wanted.filter(|_| of.counts(step.from)) {
                 waits.add_edge(NodeIndex::new(held), NodeIndex::new(wanted), step);
             }
@@ -85,7 +85,8 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     found.collect()
 }
 
-/// Whether an object may wait on this edge for as long as others keep their places: no timeout takes it out of its state.
+/// Whether an object may wait on this edge for as long as others keep their places, because no timeout takes it out of
+/// its state.
 fn is_held_up(subject: &Subject<'_>, step: &Step) -> bool {
     let waits = matches!(step.edge.kind, EdgeKind::Next | EdgeKind::Timeout);
     let limits: &[Places] = &subject.kind.limits;

@@ -1,4 +1,4 @@
-//! Edges into the states of a limit on which objects do not wait.
+//! Edges to the states of a limit on which objects do not wait.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Maps of objects in `.spec`, where API conventions want lists.
+//! Maps of objects in `.spec`, for which API conventions prefer lists.
 
 use super::{Check, RuleHit, Subject, spec_fields};
 use crate::catalog::{Rule, Severity};

@@ -1,4 +1,4 @@
-//! `immutable`, `onceSet` and `transition` where the API server cannot keep to them, or must not.
+//! `immutable`, `onceSet` and `transition` at places where the API server cannot enforce them, or must not.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::{Rule, Severity};

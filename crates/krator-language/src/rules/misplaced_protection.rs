@@ -1,4 +1,4 @@
-//! Protected states that an object is in only while it is being deleted, or leaves by being deleted.
+//! Protected states that objects are only in while they are being deleted, or leave because of the deletion.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::{Rule, Severity};

@@ -1,4 +1,4 @@
-//! Conditions of states whose names are almost those of declared conditions.
+//! Conditions of states whose names are similar to those of declared conditions.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::{Rule, Severity};
@@ -26,8 +26,8 @@ Good:
 
 pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
-/// The number of undeclared conditions that are compared with the declared ones, so that a hostile file cannot make
-/// krator compare thousands with thousands.
+/// The maximum number of undeclared conditions that are compared with the declared ones, so that a hostile file cannot
+/// cause thousands times thousands of comparisons.
 const MOST: usize = 100;
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {

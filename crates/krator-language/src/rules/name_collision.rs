@@ -20,7 +20,7 @@ const ADMISSION_IMPORTS: [&str; 4] = ["Mutate", "Review", "Validate", "Verdict"]
 /// The prefixes of traits in the generated machine that are named after a state.
 const STATE_TRAITS: [&str; 2] = ["NextOf", "WaitOf"];
 
-/// A finding about a name that something else has already.
+/// A finding about a name that is taken.
 fn taken(span: Span, message: String, reason: &str) -> Finding {
     Finding::new(&NAME_COLLISION, span, message).label(reason.to_owned())
 }
@@ -110,7 +110,7 @@ fn of_kind(description: &Description, kind: &Kind, findings: &mut Vec<Finding>) 
             let mut prefixes = STATE_TRAITS.iter();
             prefixes.find_map(|prefix| states.get(name.strip_prefix(prefix)?))
         };
-        // Why the state cannot have the name, and what has it.
+        // The reason why the state cannot have the name, and the holder of the name.
         let reason: Option<(&str, Option<(Span, &str)>)> = if let Some(reason) = unusable_module(&module) {
             Some((reason, None))
         } else if HANDLER_IMPORTS.contains(&name) || is_rust_keyword(name) {
@@ -167,7 +167,7 @@ fn endings(kind: &Kind) -> impl Iterator<Item = &'static str> {
     endings.filter(move |ending| *ending != CONDITION_ENDING || has_conditions)
 }
 
-/// The fields of one object whose names become the same in Rust.
+/// Reports the fields of one object whose names are the same in Rust.
 fn siblings(fields: &[Field], findings: &mut Vec<Finding>) {
     let mut rust_names: BTreeMap<String, &Field> = BTreeMap::new();
     for field in fields {
@@ -191,7 +191,7 @@ fn siblings(fields: &[Field], findings: &mut Vec<Finding>) {
     }
 }
 
-/// The fields at and below a schema.
+/// Reports such fields at and below a schema.
 fn below(schema: &Schema, findings: &mut Vec<Finding>) {
     if let Shape::Object(fields) = &schema.shape {
         siblings(fields, findings);

@@ -1,4 +1,4 @@
-//! `working` states without a way out, and `final` states with one.
+//! `working` states that objects cannot leave, and `final` states that objects can leave.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::{Rule, Severity};
@@ -31,7 +31,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     for (id, state) in subject.kind.state_ids() {
         match state.kind.value {
             StateKind::Working if state.next.is_empty() && state.timeout.is_none() => {
-                // A legacy state without a way out is a finding of the rule legacy-dead-end.
+                // A legacy state that objects cannot leave is a finding of the rule legacy-dead-end.
                 if state.lacks_edges || state.legacy.is_some() {
                     continue;
                 }

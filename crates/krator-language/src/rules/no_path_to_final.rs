@@ -51,7 +51,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         .map(|(id, _)| id);
     let reaching = subject.graph.reaching(finals, wanted);
     let is_stuck = |id: StateId| kind.state(id).on_deletion_path && !reaching[id.0];
-    // States that lead into another stuck component are stuck because of it, so only components without edges to others
+    // States that lead to another stuck component are stuck because of it, so only components without edges to others
     // are reported.
     let mut component_of = vec![usize::MAX; kind.states.len()];
     let components = subject.graph.components(is_stuck, wanted);

@@ -27,7 +27,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         if state.kind.value == StateKind::Working
             && state.may_stay()
             && state.timeout.is_none()
-            // There it is a warning of the rule deletion-no-bailout.
+            // On the deletion path it is a warning of the rule deletion-no-bailout.
             && !state.on_deletion_path
             && !state.lacks_edges
         {

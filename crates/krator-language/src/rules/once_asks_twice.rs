@@ -1,4 +1,4 @@
-//! Handlers that run only once and lead to a state that may have to be waited for.
+//! Handlers that run only once and lead to a state for which the object may have to wait.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::{Rule, Severity};

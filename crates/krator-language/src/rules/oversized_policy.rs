@@ -1,4 +1,4 @@
-//! Policies that the API server would not take.
+//! Policies that the API server would refuse as too large.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::{Rule, Severity};

@@ -26,7 +26,7 @@ Good:
 
 pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
-/// Reported once, at the first state that has a phase.
+/// Reports the kind once, at its first state with a phase.
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let first = subject.kind.states.iter().find_map(|state| state.phase.as_ref());
     let hit = |span| {

@@ -1,4 +1,4 @@
-//! `properties` that do not hold for the graph.
+//! `properties` that the graph does not have.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ pub(super) const CHECK: Check = Check {
     ..Check::of_kind(&RULE, find)
 };
 
-/// The edges that paths of a property may lead along, beside those that nobody outside of the operator causes.
+/// The edges that paths of a property may follow, in addition to those that the operator itself causes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Counted {
     deletion: bool,
@@ -68,7 +68,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     }
     let ordinary_life = ordinary_life(subject);
     let needs_deletion = |id: StateId| kind.state(id).on_deletion_path && !ordinary_life[id.0];
-    // Made once for each choice of edges, because there may be a thousand properties.
+    // Created once for each choice of edges, because there may be a thousand properties.
     let mut routes: BTreeMap<Counted, Routes> = BTreeMap::new();
     let properties = kind.properties.iter();
     let found = properties.filter_map(|property| {
@@ -95,7 +95,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     found.map(RuleHit::of_document).collect()
 }
 
-/// Why a property does not hold, and a path that shows it, if one does.
+/// The reason why a property is violated, and a path that shows it, if any.
 fn violation(
     subject: &Subject<'_>,
     routes: &mut Routes,

@@ -62,7 +62,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         .collect()
 }
 
-/// The sample breaks a bound of the schema.
+/// The finding about a sample that breaks a bound of the schema.
 fn invalid(subject: &Subject<'_>, problem: &Problem) -> RuleHit {
     let message = format!(
         "the sample object would be refused: `{}` {}",
@@ -74,7 +74,7 @@ fn invalid(subject: &Subject<'_>, problem: &Problem) -> RuleHit {
     RuleHit::of_document(finding.help("give the type an `example` that is valid"))
 }
 
-/// The sample breaks a rule in CEL.
+/// The finding about a sample that breaks a CEL rule.
 fn broken(subject: &Subject<'_>, outcome: &RuleOutcome) -> Option<RuleHit> {
     let (Outcome::Violated(message) | Outcome::Failed(message)) = &outcome.outcome else {
         return None;
@@ -106,7 +106,7 @@ fn broken(subject: &Subject<'_>, outcome: &RuleOutcome) -> Option<RuleHit> {
     ))
 }
 
-/// The fields of an object that one of its rules names.
+/// The fields of an object that one of its rules refers to.
 fn fields_of_rule<'a>(subject: &Subject<'a>, schema: &'a Schema, outcome: &RuleOutcome) -> Vec<&'a Field> {
     let index = outcome
         .rule

@@ -1,4 +1,4 @@
-//! Handlers that a restart could run twice although they must run once, and states that it could lose.
+//! Handlers that a restart could run twice although they must run once, and states that a restart could lose.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::RESUME_HAZARD;
@@ -85,7 +85,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     found
 }
 
-/// Why a state has to be saved before its handler runs; `None` if `checkpoint: false` would do no harm.
+/// The reason why a state has to be saved before its handler runs; `None` if `checkpoint: false` would be harmless.
 pub fn must_be_saved(kind: &Kind, graph: &StateGraph, id: StateId) -> Option<String> {
     let state = kind.state(id);
     if state.kind.value != StateKind::Working {
@@ -103,7 +103,7 @@ pub fn must_be_saved(kind: &Kind, graph: &StateGraph, id: StateId) -> Option<Str
     if state.limit.is_some() {
         return Some("it has a `limit`, which counts saved entries".to_owned());
     }
-    // The state itself has no such effects.
+    // The state itself has no such effects, so only the states before it matter.
     let once = graph
         .entering(id)
         .find(|step| kind.state(step.from).effects.value == Effects::Once)?;

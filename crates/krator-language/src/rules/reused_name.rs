@@ -1,4 +1,4 @@
-//! Former names that came back as the names of other states, in chains and swaps of names.
+//! Former names that are names of other states again, in chains and swaps of names.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::{Rule, Severity};

@@ -3,7 +3,8 @@
 use crate::model::{Description, Field, Kind, Schema, Shape, TypeId};
 use std::collections::BTreeSet;
 
-/// Every field at and below `.spec`, in the order of the text; those of a named type once, however often it is used.
+/// Every field at and below `.spec`, in the order of the text. Fields of a named type are listed once, regardless of
+/// its uses.
 pub(super) fn fields<'d>(description: &'d Description, kind: &'d Kind) -> Vec<&'d Field> {
     let mut walk = Walk {
         description,

@@ -1,4 +1,4 @@
-//! Conditions that a state sets and that are still there when an object is ready again.
+//! Conditions that a state sets and that remain set when an object is ready again.
 
 use std::collections::BTreeMap;
 
@@ -33,8 +33,8 @@ pub(super) const CHECK: Check = Check {
     ..Check::of_kind(&RULE, find)
 };
 
-/// The number of conditions that are judged, and of findings with a path: each costs a search, and a hostile file may have
-/// thousands.
+/// The maximum number of conditions that are checked, and of findings with a path: each costs a search, and a hostile
+/// file may have thousands.
 const MOST: usize = 100;
 
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
@@ -61,11 +61,12 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     hits.take(MOST).collect()
 }
 
-/// The findings about one status of a condition, which the `setters` set, or another one.
+/// The findings about one status of a condition; `setters` has the status that each state sets.
 ///
-/// A round trip leads from a ready state to a setter and back, and nothing else on it sets the condition. Where an object
-/// can be in the ready state before with another status, what the status says there depends on the past. A condition that
-/// is taken back further on is none of them: `Available` may stay while a state decides whether it still holds.
+/// A round trip leads from a ready state to a setter and back, and no other state on it sets the condition. If an
+/// object can be in the ready state with another status before the trip, the status there depends on the past. A
+/// condition that later states reset is not reported: `Available` may remain while a state checks whether it is still
+/// true.
 fn stale(
     subject: &Subject<'_>,
     states: &[(StateId, &ConditionSetting)],
@@ -79,7 +80,7 @@ fn stale(
     let is_unset = |id: StateId| setters[id.0].is_none();
     let ordinary = |step: Step| !step.edge.kind.is_deletion();
     let others = || kind.state_ids().map(|(id, _)| id).filter(|id| sets_another(*id));
-    // Changes of the spec need not happen, so edges after them do not reset the condition.
+    // Changes of the spec may never happen, so edges after them do not reset the condition.
     let taken_back = graph.reaching(others(), |step| {
         ordinary(step) && step.edge.kind != EdgeKind::SpecChange
     });

@@ -29,13 +29,13 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The CRD of the kind, as the API server reads it.
+    /// The CRD of the kind, in the form that the API server reads.
     pub(super) fn definition(&self) -> &Definition {
         self.definition
             .get_or_init(|| crd::as_read(crd::specification(self.description, self.kind)))
     }
 
-    /// Why the API server would refuse the CRD, its CEL rules apart.
+    /// The reasons why the API server would refuse the CRD, except for its CEL rules.
     pub(super) fn problems(&self) -> &[Problem] {
         let approval = self.kind.resource.api_approved.as_ref();
         let approval = approval.map(|approval| approval.value.as_str());
@@ -75,14 +75,14 @@ impl<'a> Subject<'a> {
         self.kind.state(id).name.span
     }
 
-    /// Whether objects may pass a state without running its handler. Past its limit a state is not entered: the object goes to
-    /// `then` at once, whatever time the state itself takes.
+    /// Whether objects may pass through a state without running its handler. A state whose limit is exceeded is not
+    /// entered: the object goes to `then` at once, regardless of the time that the state would take.
     pub(super) fn is_passed(&self, id: StateId) -> bool {
         self.kind.state(id).limit.is_some()
     }
 
-    /// Whether an object may take an edge as soon as it has entered the state before, unless that state lets it rest. An edge of
-    /// `next` from a state to itself is a finding of the rule self-edge.
+    /// Whether an object may take an edge immediately after it has entered the source state, unless it may rest in that
+    /// state. An edge of `next` from a state to itself is a finding of the rule self-edge.
     pub(super) fn is_taken_at_once(&self, step: Step) -> bool {
         match step.edge.kind {
             EdgeKind::Limit => true,

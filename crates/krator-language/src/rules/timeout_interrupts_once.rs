@@ -33,7 +33,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         else {
             continue;
         };
-        // The state that `resume` names finds out how far the handler got, so it is a safe target.
+        // The state named by `resume` determines how far the handler got, so it is a safe target.
         if state
             .resume
             .is_some_and(|resume| resume.value == timeout.to.value)

@@ -1,4 +1,4 @@
-//! States that every object passes before it is ready.
+//! States that every object passes through before it is ready.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::{Rule, Severity};
@@ -36,9 +36,9 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         .collect()
 }
 
-/// The states between the initial one and a ready one without which no object would be ready. They are on every path to a
-/// ready state, so on the shortest one, and they are those past which no edge leads from what can be reached before. Each
-/// edge is followed once, whereas algorithms for the dominators of all states, such as petgraph's, take longer.
+/// The states between the initial and a ready state without which no object would be ready. They are on every path to a
+/// ready state, so on the shortest one, and no edge from states that are reachable before leads past them. Each edge is
+/// followed once, whereas algorithms for the dominators of all states, such as petgraph's, take longer.
 fn choke_points(subject: &Subject<'_>) -> Vec<StateId> {
     let (kind, graph) = (subject.kind, subject.graph);
     let counts = |step: Step| step.edge.kind != EdgeKind::Resume && !step.edge.kind.is_deletion();
@@ -61,7 +61,7 @@ fn choke_points(subject: &Subject<'_>) -> Vec<StateId> {
         let mut queue = vec![*id];
         while let Some(from) = queue.pop() {
             for step in graph.leaving(from).filter(|step| counts(*step)) {
-                // Objects are as ready in one ready state as in another.
+                // For this rule, all ready states are equivalent.
                 let on_path = if is_ready(step.to) {
                     Some(last)
                 } else {

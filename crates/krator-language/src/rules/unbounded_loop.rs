@@ -1,4 +1,4 @@
-//! Cycles that an object can take forever without a handler deciding it.
+//! Cycles that an object can follow forever without a decision of a handler.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::{Rule, Severity};
@@ -28,7 +28,7 @@ pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let wanted = |step: Step| {
         match step.edge.kind {
-            // A schedule is meant to come back.
+            // A schedule is intended to repeat.
             EdgeKind::Timeout => {
                 let timeout = subject.kind.state(step.from).timeout.as_ref();
                 timeout.is_none_or(|timeout| timeout.after().is_some())

@@ -1,4 +1,4 @@
-//! CEL rules of which it is not known what the API server says.
+//! CEL rules for which the decision of the API server is unknown.
 
 use krator_schema::cel;
 

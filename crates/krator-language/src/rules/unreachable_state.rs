@@ -1,4 +1,4 @@
-//! States that no object can ever be in.
+//! States that no object can enter.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::{Rule, Severity};
@@ -57,8 +57,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             component_of[id.0] = at;
         }
     }
-    // Components that another unreachable one leads to are not reported.
-    // Components that another unreachable one leads to are not reported.
+    // A component with an edge from another unreachable one is not reported.
     let mut follows = vec![false; components.len()];
     for step in subject
         .graph

@@ -1,4 +1,4 @@
-//! Fields whose changes an earlier entry of `onSpecChange` has decided already.
+//! Fields whose changes an earlier entry of `onSpecChange` covers already.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             let frozen = rules
                 .iter()
                 .find(|rule| rule.is_immutable && rule.field.covers(&path.value));
-            // States inherit the list of the machine.
+            // States inherit the list of the machine, so each path is reported once.
             if let Some(frozen) = frozen
                 && seen.insert(path.span.start)
             {

@@ -1,4 +1,4 @@
-//! Webhooks that would hold up deletions while no replica answers.
+//! Webhooks that would block deletions while no replica answers.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::{Rule, Severity};

@@ -1,4 +1,4 @@
-//! States that are not stored and lead to a state that may have to be waited for.
+//! States that are not stored and lead to a state for which the object may have to wait.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::{Rule, Severity};
@@ -26,7 +26,7 @@ Good:
 
 pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 
-/// The edges that handlers take to states for which objects may have to wait, each with what they wait for.
+/// The edges that handlers take to states for which objects may have to wait, each with the place of its gate.
 pub(super) fn asking<'a>(
     subject: &'a Subject<'_>,
 ) -> impl Iterator<Item = (StateId, &'a State, &'a Next, Span)> {

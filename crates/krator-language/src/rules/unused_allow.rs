@@ -29,7 +29,7 @@ fn find(description: &Description, used: &UsedAllows) -> Vec<Finding> {
         let of_states = of_states.filter_map(|allow| unused(allow, used));
         let of_document = kind.allow.iter().filter_map(|allow| {
             let finding = unused(allow, used)?;
-            // Some rules have findings of the document and others of states, which only the state itself may allow.
+            // Some rules have findings both of the document and of states, which only the state itself may allow.
             let states = used.states_with(kind, &allow.rule.value);
             let names: Vec<String> = states
                 .iter()
@@ -46,7 +46,7 @@ fn find(description: &Description, used: &UsedAllows) -> Vec<Finding> {
 }
 
 fn unused(allow: &Allow, used: &UsedAllows) -> Option<Finding> {
-    // Rules about written code are checked elsewhere, so nothing here can tell whether those are used.
+    // Rules about written code are checked elsewhere, so it is unknown here whether their entries are used.
     let is_checked = super::checked().any(|rule| rule.name == allow.rule.value);
     (is_checked && !used.contains(allow)).then(|| {
         let message = format!("there is no finding of `{}` here", allow.rule.value);

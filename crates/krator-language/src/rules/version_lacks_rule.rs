@@ -1,4 +1,4 @@
-//! Rules that an older version lacks, because they are about what has changed.
+//! Rules that an older version lacks, because they are about changed fields.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::{Rule, Severity};

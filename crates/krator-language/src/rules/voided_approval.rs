@@ -1,4 +1,4 @@
-//! Approvals that an autoscaler takes back.
+//! Approvals that an autoscaler invalidates.
 
 use super::{Check, RuleHit, Subject};
 use crate::catalog::{Rule, Severity};

@@ -1,16 +1,17 @@
-//! Values of a schema that differ: together they have the edge cases of each field.
+//! Different values of a schema, which together cover the edge cases of each field.
 
 use krator_schema::{Items, Properties, Schema, validate};
 use serde_json::{Map, Value as Json, json};
 
 use super::value;
 
-/// The most values of a schema.
+/// The maximum number of values of a schema.
 const MOST: usize = 8;
-/// How deep edge cases are looked for. Below, a value is the simplest one: some types of Kubernetes have hundreds of fields.
+/// The maximum depth of edge cases. Deeper values are the simplest ones, because some types of Kubernetes have hundreds
+/// of fields.
 const DEEPEST: usize = 3;
 
-/// Texts that code which takes a text apart may not expect.
+/// Texts that code which parses a text may not expect.
 const TEXTS: [&str; 6] = ["", "a", "a=b,c/d:e", " \u{e9}\"\n", "0", "1h30m"];
 
 /// Values of a schema, the simplest one first.
@@ -49,7 +50,8 @@ fn lists(schema: &Schema, depth: usize) -> Vec<Json> {
     vec![json!([]), first, items.into(), turned.into()]
 }
 
-/// Each of them has another combination of values of the fields. One has all fields, and one those only that are required.
+/// Objects with different combinations of values of the fields. One has all fields, and one has only the required
+/// fields.
 fn objects(schema: &Schema, depth: usize) -> Vec<Json> {
     if let Some(Properties::Schema(values)) = &schema.additional_properties {
         let values = of(values, depth + 1).into_iter().enumerate();
@@ -76,7 +78,7 @@ fn objects(schema: &Schema, depth: usize) -> Vec<Json> {
             .iter()
             .enumerate()
             .filter_map(|(at, (name, is_required, values))| {
-                // The first one has all fields.
+                // The first object has all fields.
                 let place = (turn + at * usize::from(turn > 0)) % (values.len() + usize::from(!is_required));
                 Some(((*name).clone(), values.get(place)?.clone()))
             });

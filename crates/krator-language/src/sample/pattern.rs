@@ -1,13 +1,14 @@
-//! A string that a regular expression matches, made from its syntax tree.
+//! A string that matches a regular expression, generated from its syntax tree.
 
 use krator_schema::Pattern;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// A short string that matches the pattern. It has at least `least` characters if repetitions can make it so long.
+/// A short string that matches the pattern. It has at least `least` characters if repetitions can make it that long.
 ///
 /// Assertions inside the pattern, such as word boundaries, are ignored, so the string may fail them.
 pub(super) fn string_matching(pattern: &str, least: usize) -> String {
-    // A rule has checked that the API server accepts it. A few such patterns are beyond the limits of this parser.
+    // A rule has checked that the API server accepts the pattern. A few accepted patterns exceed the limits of this
+    // parser.
     let rewritten = Pattern::new(pattern).ok();
     let Some(tree) = rewritten.and_then(|pattern| regex_syntax::parse(pattern.rewritten()).ok()) else {
         return String::new();
@@ -25,7 +26,7 @@ pub(super) fn string_matching(pattern: &str, least: usize) -> String {
 }
 
 fn write(tree: &Hir, extra: u32, out: &mut String) {
-    // Nested repetitions would multiply.
+    // Nested repetitions would multiply the length.
     const LONGEST: usize = 4096;
     match tree.kind() {
         HirKind::Empty | HirKind::Look(_) => {}
@@ -52,7 +53,7 @@ fn write(tree: &Hir, extra: u32, out: &mut String) {
     }
 }
 
-/// A character of the class, a readable one if there is any.
+/// A character of the class, a readable one if possible.
 fn member(class: &Class) -> Option<char> {
     let ranges: Vec<(char, char)> = match class {
         Class::Unicode(class) => class

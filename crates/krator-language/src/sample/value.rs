@@ -9,7 +9,7 @@ use super::pattern::string_matching;
 use crate::crd::DURATION_PATTERN;
 use crate::model::kubernetes::QUANTITY_PATTERN;
 
-/// A value of the schema. It may break a validation rule that is not among the simplest, or an assertion in a pattern.
+/// A value of the schema. It may break a complex validation rule, or an assertion in a pattern.
 pub(super) fn of(schema: &Schema) -> Json {
     if let Some(value) = schema.example.as_ref().or(schema.default.as_ref()) {
         return value.clone();
@@ -36,7 +36,7 @@ pub(super) fn of(schema: &Schema) -> Json {
     }
 }
 
-/// 1 if the bounds allow it, or else the nearest number that they allow.
+/// 1 if the bounds allow it, or otherwise the nearest allowed number.
 fn number(schema: &Schema) -> f64 {
     // The distance to an exclusive bound.
     let step = match (
@@ -118,7 +118,7 @@ fn string(schema: &Schema) -> String {
     if example.len() > most {
         return example[..most].to_owned();
     }
-    // A longer string would only fill the file, and real minimum lengths are far below.
+    // A longer string would only enlarge the file, and real minimum lengths are far below this limit.
     format!(
         "{example}{}",
         "x".repeat(least.min(4096).saturating_sub(example.len()))
@@ -148,7 +148,7 @@ fn list(schema: &Schema) -> Json {
         .collect()
 }
 
-/// Makes an item of a set or a map differ from those before it.
+/// Makes an item of a set or a map different from the items before it.
 fn make_distinct(item: &mut Json, keys: &[&str], at: usize) {
     match item {
         Json::String(text) => text.push_str(&at.to_string()),
@@ -202,8 +202,8 @@ fn object(schema: &Schema) -> Json {
             .get_mut("metadata")
             .filter(|_| schema.embedded_resource == Some(true))
         {
-            // The metadata of an object has the fields of Kubernetes, whatever a schema says of others. Where it is not even
-            // metadata, the rule refused-sample says why.
+            // The metadata of an object has the fields of Kubernetes, regardless of other fields in the schema. If it
+            // is not even metadata, the rule refused-sample reports the reason.
             let _ = krator_schema::admit_metadata(metadata);
         }
     } else if let Some(Properties::Schema(values)) = &schema.additional_properties {
@@ -214,8 +214,8 @@ fn object(schema: &Schema) -> Json {
     Json::Object(object)
 }
 
-/// The field that a simple validation rule requires. The rules understood are `has(self.a)`, and several of these joined
-/// by `!=` or `||` of which no field is present yet.
+/// The field that a simple validation rule requires. The supported rules are `has(self.a)`, and several of these joined
+/// by `!=` or `||` if none of their fields is present.
 fn required_by<'a>(rule: &'a Rule, present: &BTreeSet<&str>) -> Option<&'a str> {
     let fields: Option<Vec<&str>> = rule
         .rule

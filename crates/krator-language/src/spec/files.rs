@@ -1,5 +1,5 @@
-//! The files that a description names. They are part of the input: they are read before the description is judged, and
-//! what could not be read is a value like any other.
+//! The files that a description names. They are part of the input: they are read before the description is checked, and
+//! a read error is stored like a text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ pub const LARGEST_SCHEMA: usize = 4 * 1024 * 1024;
 /// The key of a description that names files.
 const KEY: &str = "schemas";
 
-/// The folders of a crate that krator or cargo writes into. No file of a description is in one of them.
+/// The folders of a crate that krator or cargo writes into, in which files of a description are not allowed.
 const OCCUPIED: [&str; 9] = [
     "benches",
     "deploy",
@@ -28,17 +28,18 @@ const OCCUPIED: [&str; 9] = [
 pub const PATH_EXPECTED: &str = "a path such as `crds/certificate.yaml`: in a folder beside the description that \
      krator does not write to, of letters, digits, `-`, `_` and `.`, with the ending `.yaml`, `.yml` or `.json`";
 
-/// The files that a description names, by their paths in its folder: the text of each, or why it cannot be read.
+/// The files that a description names, by their paths in its folder: the text of each, or the reason why it cannot be
+/// read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Files(BTreeMap<String, Result<String, String>>);
 
 impl Files {
-    /// Adds a file: its text, or why it cannot be read.
+    /// Adds a file: its text, or the reason why it cannot be read.
     pub fn add(&mut self, path: impl Into<String>, text: Result<String, String>) {
         self.0.insert(path.into(), text);
     }
 
-    /// The text of a file, or why it cannot be read.
+    /// The text of a file, or the reason why it cannot be read.
     pub(crate) fn get(&self, path: &str) -> Result<&str, &str> {
         match self.0.get(path) {
             Some(Ok(text)) => Ok(text),
@@ -48,7 +49,7 @@ impl Files {
     }
 }
 
-/// Whether a description may name a file by this path, which then becomes the file's path in the crate, too.
+/// Whether a description may name a file by this path, which is also the file's path in the crate.
 pub fn is_schema_path(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     let is_plain = |part: &&str| {
@@ -69,7 +70,7 @@ pub fn is_schema_path(path: &str) -> bool {
 
 /// The paths of the files that a description names, in order. Those that krator refuses are left out.
 pub fn named_files(text: &[u8]) -> Vec<String> {
-    // Most descriptions name none, and a large text takes a while to read.
+    // Most descriptions name no files, so a search for the key avoids parsing a large text.
     if !text.windows(KEY.len()).any(|part| part == KEY.as_bytes()) {
         return Vec::new();
     }

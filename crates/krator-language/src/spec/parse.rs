@@ -15,10 +15,10 @@ pub const LARGEST_FILE: usize = 16 * 1024 * 1024;
 /// The maximum depth of nested values. Real schemas need about 30 levels, and code that recurses over the tree must not
 /// overflow the stack.
 const DEEPEST: usize = 128;
-/// The maximum number of nodes that all aliases together may stand for.
+/// The maximum number of nodes that all aliases together may expand to.
 const ALIASED_NODES: usize = 200_000;
 
-/// The text of a file, with a finding if its bytes are not a text that krator reads.
+/// The text of a file, with a finding if its bytes are not valid input for krator.
 pub fn source_of(name: &str, bytes: &[u8]) -> (Source, Vec<Finding>) {
     let refused = |text: String, span: Span, message: String| {
         let finding = Finding::new(&SYNTAX, span, message);
@@ -92,7 +92,7 @@ impl Offsets {
     }
 }
 
-/// A collection whose end has not been read yet.
+/// A collection whose end has not been reached.
 struct Open {
     start: Span,
     anchor: usize,

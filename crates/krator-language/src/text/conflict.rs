@@ -1,19 +1,19 @@
-//! Conflict markers, which git leaves in a text that two branches have changed at one place.
+//! Conflict markers, which git leaves where two branches have changed the same place of a text.
 
 use std::ops::Range;
 
-/// Which lines of a conflict are being read.
+/// The part of a conflict that is being read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// None: both sides agree.
+    /// Outside a conflict: both sides agree.
     Agreed,
     Ours,
-    /// The common ancestor of both sides, which git writes only if it is asked to.
+    /// The common ancestor of both sides, which git writes only in some styles.
     Ancestor,
     Theirs,
 }
 
-/// A text with conflict markers, taken apart.
+/// A text with conflict markers, separated into its sides.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Conflicts {
     /// The place of each conflict, from its first marker to the end of its last one.
@@ -24,8 +24,8 @@ pub struct Conflicts {
     pub theirs: String,
 }
 
-/// The conflicts of a text; `None` if it has none. Lines that look like a marker and are no part of a complete conflict
-/// are text.
+/// The conflicts of a text; `None` if it has none. Lines that look like a marker but belong to no complete conflict are
+/// text.
 pub fn conflicts(text: &str) -> Option<Conflicts> {
     let mut found = Conflicts::default();
     let (mut part, mut start, mut at) = (Part::Agreed, 0, 0);
@@ -52,7 +52,7 @@ pub fn conflicts(text: &str) -> Option<Conflicts> {
     (part == Part::Agreed && !found.places.is_empty()).then_some(found)
 }
 
-/// Whether a line is seven times this character, with or without a name behind.
+/// Whether a line consists of this character seven times, with or without a name after it.
 fn is_marker(line: &str, of: char) -> bool {
     let rest = line.trim_end().trim_start_matches(of);
     line.trim_end().len() - rest.len() == 7 && (rest.is_empty() || rest.starts_with(' '))

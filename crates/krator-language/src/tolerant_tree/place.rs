@@ -1,36 +1,36 @@
-//! The place in a description at which somebody is writing.
+//! The place of the cursor in a description that is being edited.
 
 use super::{Step, TolerantTree};
 use crate::finding::Span;
 
-/// A character that no description may hold. It stands for the cursor while the text around it is read.
+/// A character that no description may contain. It marks the cursor while the text is read.
 const CURSOR: char = '\u{ffff}';
 
 /// The place of the cursor in a tree.
 #[derive(Debug)]
 pub struct Place {
-    /// The text around it.
+    /// The tree of the text.
     pub tree: TolerantTree,
-    /// The steps to what is being written: to a value, or to the mapping that gets a key.
+    /// The steps to the edited value, or to the mapping that gets a key.
     pub path: Vec<Step>,
-    /// The part that `path` leads to.
+    /// The part at `path`.
     pub part: usize,
     /// The token at the cursor, in the text without the cursor.
     pub token: Span,
     /// The part of the token before the cursor.
     pub before: String,
-    /// Whether it may be a key of the mapping at `path`.
+    /// Whether the token may be a key of the mapping at `path`.
     pub is_key: bool,
-    /// Whether it may be the value at `path`.
+    /// Whether the token may be the value at `path`.
     pub is_value: bool,
-    /// Whether a colon is there already.
+    /// Whether a colon follows already.
     pub has_colon: bool,
-    /// Whether it is inside brackets.
+    /// Whether the cursor is inside brackets.
     pub in_brackets: bool,
 }
 
 impl Place {
-    /// The place of an offset. `None` in comments and in texts of several lines.
+    /// The place of an offset. `None` in comments and in scalars of several lines.
     pub fn at(text: &str, offset: usize) -> Option<Place> {
         let (before, after) = (text.get(..offset)?, text.get(offset..)?);
         let marked = format!("{before}{CURSOR}{after}");
@@ -50,7 +50,7 @@ impl Place {
             .unwrap_or_default();
         let (before, step) = (before.to_owned(), tree.parts[at].step.clone());
         let target = if in_value { at } else { tree.parts[at].within? };
-        // The cursor is no part of the text.
+        // Removes the cursor from all spans.
         for part in &mut tree.parts {
             let spans = [Some(&mut part.name), part.value.as_mut()];
             for end in spans
@@ -72,7 +72,7 @@ impl Place {
             part: target,
             token: Span::new(token.start, unmarked(token.end, offset)),
             before,
-            // An item that is a word so far may become a mapping, but not in brackets.
+            // An item that is a single word may become a mapping, except in brackets.
             is_key: !in_value || step == Step::Item && !in_brackets,
             is_value: in_value || step == Step::Word,
             has_colon: !in_value && matches!(step, Step::Key(_)),
@@ -81,7 +81,7 @@ impl Place {
         })
     }
 
-    /// The keys that are there already, without the one at the cursor.
+    /// The existing keys, without the one at the cursor.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         let entries = self.tree.entries(self.part);
         entries.filter_map(|(at, key)| (self.tree.parts[at].name.start != self.token.start).then_some(key))

@@ -1,4 +1,4 @@
-//! Goes through a text by lines and, in brackets and quotes, by characters.
+//! Scans a text by lines and, in brackets and quotes, by characters.
 
 use super::{Part, Step, TolerantTree};
 use crate::finding::Span;
@@ -16,7 +16,7 @@ pub(super) fn scan(text: &str) -> TolerantTree {
         at = scanner.line(at);
     }
     let mut tree = scanner.tree;
-    // The parts inside another one come after it.
+    // Parts come after the part that contains them.
     for at in (0..tree.parts.len()).rev() {
         let end = tree.parts[at].end;
         if let Some(within) = tree.parts[at].within {
@@ -32,17 +32,17 @@ struct Frame {
     /// The column of its keys or dashes.
     column: usize,
     is_list: bool,
-    /// The part that it is the value of.
+    /// The part whose value it is.
     within: usize,
-    /// Its last entry so far.
+    /// Its last entry until the current line.
     last: usize,
 }
 
-/// A mapping or a list in brackets that is not closed yet.
+/// An open mapping or list in brackets.
 struct Bracket {
     is_list: bool,
     within: usize,
-    /// The key whose value comes next.
+    /// The key whose value follows.
     key: Option<usize>,
 }
 
@@ -89,7 +89,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// The place at which the next line begins.
+    /// The start of the next line.
     fn next_line(&self, at: usize) -> usize {
         self.text[at..]
             .find('\n')
@@ -104,7 +104,7 @@ impl<'t> Scanner<'t> {
         &self.text[at..self.line_end(at)]
     }
 
-    /// Reads what begins on a line, and gives the beginning of the first line after it.
+    /// Reads the content that starts on a line, and returns the start of the first line after it.
     fn line(&mut self, start: usize) -> usize {
         let line = self.rest(start);
         if line == "---" || line.starts_with("--- ") {
@@ -149,9 +149,9 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// The part that an entry at this column is in. Frames further right are over.
+    /// The part that contains an entry at this column. Closes frames further right.
     fn within(&mut self, column: usize, is_list: bool) -> usize {
-        // The items of a list may be as far left as its key.
+        // The items of a list may have the same column as its key.
         let is_over =
             |frame: &Frame| frame.column > column || frame.column == column && frame.is_list && !is_list;
         while self.frames.last().is_some_and(is_over) {
@@ -175,7 +175,7 @@ impl<'t> Scanner<'t> {
         within
     }
 
-    /// Notes that a part is the last entry of the innermost frame.
+    /// Records a part as the last entry of the innermost frame.
     fn entered(&mut self, part: usize) {
         if let Some(frame) = self.frames.last_mut() {
             frame.last = part;
@@ -218,15 +218,15 @@ impl<'t> Scanner<'t> {
         self.text[span.start..span.end].to_owned()
     }
 
-    /// The plain scalar at an offset, to the end of its line.
+    /// The plain scalar from an offset to the end of its line.
     fn plain(&self, at: usize) -> Span {
         let rest = self.rest(at);
         let end = rest.find(" #").unwrap_or(rest.len());
         Span::new(at, at + rest[..end].trim_end().len())
     }
 
-    /// Reads the value of a part, and gives the beginning of the first line after it. A line that begins before the
-    /// column `left` is no longer part of the value.
+    /// Reads the value of a part, and returns the start of the first line after it. A line that starts before the
+    /// column `left` does not belong to the value.
     fn value(&mut self, part: usize, after: usize, left: usize) -> usize {
         let mut at = after + self.spaces(after);
         if self.rest(at).starts_with(['&', '!']) {
@@ -255,7 +255,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Skips the lines of a block scalar, which are further right than its key.
+    /// Skips the lines of a block scalar, which are indented further than its key.
     fn block_scalar(&mut self, part: usize, mut at: usize, left: usize) -> usize {
         while at < self.text.len() {
             let rest = self.rest(at);
@@ -270,8 +270,8 @@ impl<'t> Scanner<'t> {
         at
     }
 
-    /// A quoted scalar: what is between its quotes, and the offset after it. A quote that is never closed ends before the
-    /// next line that is too far left.
+    /// A quoted scalar: the span between its quotes, and the offset after it. An unclosed quote ends before the next
+    /// line with too little indentation.
     fn quoted(&self, at: usize, quote: char, left: usize) -> (Span, usize) {
         let start = at + 1;
         let mut line = start;
@@ -289,8 +289,8 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Reads the brackets at an offset as the value of a part, and gives the beginning of the first line after them. A
-    /// bracket that is never closed ends before the next line that is too far left.
+    /// Reads the brackets at an offset as the value of a part, and returns the start of the first line after them. An
+    /// unclosed bracket ends before the next line with too little indentation.
     fn bracket(&mut self, part: usize, start: usize, left: usize) -> usize {
         let mut open: Vec<Bracket> = Vec::new();
         let mut at = start;
@@ -339,7 +339,7 @@ impl<'t> Scanner<'t> {
         at
     }
 
-    /// The part that brackets inside brackets are the value of.
+    /// The part whose value is in the brackets at an offset.
     fn bracketed(&mut self, open: &mut [Bracket], outermost: usize, at: usize) -> usize {
         match open.last() {
             None => outermost,
@@ -351,7 +351,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Reads a key or a scalar inside brackets, and gives the offset after it.
+    /// Reads a key or a scalar inside brackets, and returns the offset after it.
     fn token(&mut self, open: &mut [Bracket], at: usize, left: usize) -> usize {
         let Some(bracket) = open.last_mut() else {
             return self.line_end(at);

@@ -7,7 +7,7 @@ use crate::names::{ImageName, NamespaceName, PageAddress};
 section! {
     /// The mapping under `deploy`.
     DeployKey in DEPLOY, "`deploy`":
-    // One replica leads and the others stand by: more would only load the API server.
+    // One replica leads and the others are on standby, so a larger number would only load the API server.
     Replicas = optional("replicas", Integer { min: 1, max: 100 },
         "The number of pods. Of several, one works and the others stand by.",
         "deploy: {replicas: 2}")

@@ -139,7 +139,7 @@ section! {
 }
 
 section! {
-    /// The key beside the fields of `spec` that is not a field.
+    /// The only key of `spec` that is not the name of a field.
     SpecKey in SPEC, "`spec`":
     Validations = optional("validations", List { of: &Mapping(&VALIDATION), min: 0, max: None },
         "Rules in CEL for `.spec` as a whole. No field of `.spec` can have this name.",

@@ -1,4 +1,4 @@
-//! Fields that one of two versions lacks, and which of them are the same field at another place.
+//! Fields that only one of two versions has, and the matches between them.
 
 use krator_machine::versions::{Path, Step};
 use serde_json::Value as Json;
@@ -14,7 +14,7 @@ pub(super) struct Lone<'j> {
     pub schema: &'j Json,
     /// Whether every object of the version has the field.
     is_everywhere: bool,
-    /// Whether the object around the field, if it is there, has the field.
+    /// Whether the object around the field, if it exists, has the field.
     pub is_required: bool,
 }
 
@@ -48,7 +48,7 @@ impl<'j> Lone<'j> {
         self.at.split_last().map_or(&[], |(_, parent)| parent)
     }
 
-    /// The fields in it that are no objects with fields.
+    /// The fields in it that are not objects with fields.
     fn leaves(&self) -> Vec<Lone<'j>> {
         let fields = members(self.schema, "properties");
         if fields.is_empty() {
@@ -64,7 +64,7 @@ impl<'j> Lone<'j> {
         below.collect()
     }
 
-    /// Whether values of this field are valid in a field of the other version, and the other way round.
+    /// Whether values of this field are valid in a field of the other version, and vice versa.
     fn fits(&self, other: &Lone<'_>, type_: &Json) -> bool {
         let plain = |schema: &Json| {
             let mut schema = schema.clone();
@@ -78,7 +78,7 @@ impl<'j> Lone<'j> {
 }
 
 impl Scope<'_> {
-    /// Takes out the fields that have another name now.
+    /// Removes the fields that were renamed, and returns them.
     pub fn renamed(&mut self) -> Vec<(Path, Path)> {
         let pairs = pairs(&self.gone, &self.added, &may_be);
         self.gone
@@ -88,14 +88,14 @@ impl Scope<'_> {
         pairs
     }
 
-    /// The fields that are gone and that may be another one now, although it is not clear which.
+    /// The removed fields that may be one of several new fields.
     pub fn unclear(&self) -> impl Iterator<Item = &Path> {
         let gone = self.gone.iter();
         gone.filter(|then| self.added.iter().any(|now| may_be(then, now)))
             .map(|field| &field.at)
     }
 
-    /// Takes out the fields that are in another object now, or the first item of a list.
+    /// Removes the fields that were moved to another object or to the first item of a list, and returns them.
     pub fn moved(&mut self) -> Vec<(Path, Path)> {
         let gone: Vec<Lone<'_>> = self.gone.iter().flat_map(Lone::leaves).collect();
         let added: Vec<Lone<'_>> = self.added.iter().flat_map(Lone::leaves).collect();
@@ -135,13 +135,13 @@ impl Scope<'_> {
     }
 }
 
-/// Whether a field that is gone may have the name of another one now.
+/// Whether a removed field may be a new one under another name.
 fn may_be(then: &Lone<'_>, now: &Lone<'_>) -> bool {
     then.at != now.at && then.parent() == now.parent() && then.fits(now, now.schema)
 }
 
-/// Pairs each field that is gone with the one that it is now: the only one that it could be, or else the one with the most
-/// similar name.
+/// Pairs each removed field with the new field that replaces it: the only possible one, or otherwise the one with the
+/// most similar name.
 fn pairs(
     gone: &[Lone<'_>],
     added: &[Lone<'_>],

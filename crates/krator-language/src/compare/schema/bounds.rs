@@ -67,13 +67,13 @@ impl Values<'_> {
         self.changes.safe(what, self.path, part, message);
     }
 
-    /// Adds a change after which these keywords of the schema refuse values.
+    /// Adds a change because of which these keywords of the schema refuse values.
     fn refused(&mut self, what: ChangeKind, part: Part, message: String, keywords: &[&str]) {
         let affected = violates(self.new, keywords);
         self.changes.refused(what, self.path, part, message, affected);
     }
 
-    /// Adds the change of a bound, by its keyword and one that says more of it.
+    /// Adds the change of a bound, by its keyword and the keywords that qualify it.
     fn bound(&mut self, keywords: &[&'static str], message: String, is_tighter: bool) {
         let part = Part::Key(keywords[0]);
         if is_tighter {
@@ -166,7 +166,8 @@ impl Values<'_> {
                 _ if before == Some(CheckedFormat::Int32) && self.new["type"] == "integer" => {
                     return self.safe(ChangeKind::NumberWidened, Part::Type, "may now have 64 bits");
                 }
-                // The API server has not checked the format before either, but programs that read the schema may have.
+                // The API server did not check the format before either, but programs that read the schema may rely on
+                // it.
                 (Some(before), None) => format!("no longer has the format `{before}`"),
                 (Some(old), Some(_)) if before.is_some() => {
                     format!("no longer has to be of the format `{old}`")
@@ -183,7 +184,7 @@ impl Values<'_> {
             }
             return;
         }
-        // Of an integer each value fits into a float.
+        // Every value of an integer fits into a float.
         if now == CheckedFormat::Float && self.old["type"] == "integer" {
             return;
         }
@@ -196,7 +197,7 @@ impl Values<'_> {
             message,
             affected,
         );
-        // The operator has a Rust type of its own for these.
+        // The operator has its own Rust types for these formats.
         if matches!(now, CheckedFormat::Int32 | CheckedFormat::Text("datetime")) {
             change.unreadable();
         }
@@ -237,7 +238,7 @@ impl Values<'_> {
         let change = self
             .changes
             .refused(ChangeKind::EnumNarrowed, self.path, Part::Enum, message, affected);
-        // The operator has a Rust type of its own for an enum of strings.
+        // The operator has its own Rust type for an enum of strings.
         if self.new["type"] == "string" {
             change.unreadable();
         }

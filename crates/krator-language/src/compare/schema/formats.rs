@@ -1,12 +1,12 @@
-//! The formats that the API server checks, and which of them contains another one.
+//! The formats that the API server checks, and which of them include another one.
 //!
-//! The list is that of `supportedVersionedFormats` in Kubernetes 1.37. Formats belong to types: `int32` of a string means
-//! nothing, and neither does a format that the API server does not know.
+//! The list is that of `supportedVersionedFormats` in Kubernetes 1.37. Formats belong to types: `int32` has no meaning
+//! for a string, and neither has a format that the API server does not support.
 
 use serde_json::Value as Json;
 
-/// The formats of strings that the API server checks, as it compares them: without dashes. `password` is not among them,
-/// because every string has it.
+/// The formats of strings that the API server checks, in the form in which it compares them: without dashes. `password`
+/// is not among them, because every string is valid.
 const OF_STRINGS: [&str; 25] = [
     "bsonobjectid",
     "uri",
@@ -35,7 +35,7 @@ const OF_STRINGS: [&str; 25] = [
     "k8slongname",
 ];
 
-/// Formats with a wider one that has all of their values.
+/// Formats with a wider one that includes all of their values.
 const WIDER: [(&str, &str); 10] = [
     ("uuid3", "uuid"),
     ("uuid4", "uuid"),
@@ -43,7 +43,8 @@ const WIDER: [(&str, &str); 10] = [
     ("isbn10", "isbn"),
     ("isbn13", "isbn"),
     ("k8sshortname", "k8slongname"),
-    // 24 hexadecimal digits are Base64 and a part of a host name, too, and a date is digits with dashes in between.
+    // 24 hexadecimal digits are also Base64 and a part of a host name, and a date consists of digits with dashes in
+    // between.
     ("bsonobjectid", "byte"),
     ("bsonobjectid", "hostname"),
     ("date", "k8sshortname"),
@@ -61,7 +62,7 @@ pub(super) enum CheckedFormat {
     Text(&'static str),
 }
 
-/// The format that the API server checks in values of a schema, if it checks any.
+/// The format that the API server checks in values of a schema, if any.
 pub(super) fn checked(schema: &Json) -> Option<CheckedFormat> {
     let format = schema["format"].as_str()?;
     match (schema["type"].as_str(), format) {
@@ -76,12 +77,12 @@ pub(super) fn checked(schema: &Json) -> Option<CheckedFormat> {
     }
 }
 
-/// Whether each value that has the old format has the new one as well.
+/// Whether each value of the old format is also valid in the new one.
 pub(super) fn contains(new: CheckedFormat, old: Option<CheckedFormat>) -> bool {
     match (old, new) {
         (Some(old), new) if old == new => true,
         (Some(CheckedFormat::Text(old)), CheckedFormat::Text(new)) => WIDER.contains(&(old, new)),
-        // An integer of 32 bits is a number that a float can hold, only less exactly.
+        // A float can represent an integer of 32 bits, only less exactly.
         (Some(CheckedFormat::Int32), CheckedFormat::Float) => true,
         _ => false,
     }
@@ -92,7 +93,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Texts such that each format has some that others lack.
+    /// Texts such that each format accepts some that others do not.
     const TEXTS: [&str; 56] = [
         "123 45 6789",
         "080442957X",
@@ -152,7 +153,7 @@ mod tests {
         "03-217-5104-3",
     ];
 
-    /// The formats that krator-schema leaves to the API server, so that nothing here knows their texts.
+    /// The formats that krator-schema leaves to the API server, so that their texts are unknown here.
     const UNCHECKED: [&str; 9] = [
         "bsonobjectid",
         "email",

@@ -1,4 +1,4 @@
-//! Lists: their items, and what makes an item a duplicate of another one.
+//! Lists: their items, and the criteria for duplicates.
 
 use std::collections::BTreeSet;
 
@@ -84,7 +84,7 @@ impl SchemaWalk {
         }
     }
 
-    /// No two items may be the same any more, or no two have the same keys.
+    /// Reports that duplicate items, or items with the same keys, are now refused.
     fn unique(&mut self, new: &Json, path: &SchemaPath, part: Part, message: String) {
         let affected = violates(new, &["x-kubernetes-list-type", "x-kubernetes-list-map-keys"]);
         self.changes

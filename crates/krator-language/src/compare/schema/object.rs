@@ -112,7 +112,7 @@ impl SchemaWalk {
             .gone();
     }
 
-    /// Fields that were not required before and are now.
+    /// Fields that are required now and were not before.
     fn needed(&mut self, old: &Json, new: &Json, holder: &SchemaPath) {
         let (before, now) = (required(old), required(new));
         for name in now.difference(&before) {
@@ -174,7 +174,7 @@ impl SchemaWalk {
                 self.changes
                     .safe(ChangeKind::DefaultAdded, path, Part::Default, message);
             }
-            // A field that is required now is reported as such.
+            // A field that is now required is reported as such.
             (Some(then), None) if !required(holder).contains(name) => {
                 let message = format!("no longer defaults to {}", value(then));
                 let change = ChangeKind::DefaultRemoved;

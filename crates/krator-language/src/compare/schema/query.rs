@@ -1,4 +1,4 @@
-//! Questions about a value that its OpenAPI schema answers.
+//! Queries about a value that its OpenAPI schema can answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ pub(super) fn is_true(schema: &Json, key: &str) -> bool {
     schema[key] == true
 }
 
-/// Whether fields that the schema does not name are kept.
+/// Whether the API server keeps fields that the schema does not contain.
 pub(super) fn is_open(schema: &Json) -> bool {
     is_true(schema, "x-kubernetes-preserve-unknown-fields")
 }
@@ -45,9 +45,9 @@ pub(super) fn takes_null(schema: &Json) -> bool {
     schema["nullable"] == true || is_any
 }
 
-/// Whether the API server sees that a value is unchanged, so that it accepts a value that breaks the new schema. It
-/// correlates old and new values field by field: a field that the schema does not name counts as changed, and a list is
-/// compared as a whole unless its items have keys.
+/// Whether the API server can tell that a value is unchanged, so that it accepts a value that breaks the new schema. It
+/// correlates old and new values field by field: a field that the schema does not contain counts as changed, and a list
+/// is compared as a whole unless its items have keys.
 pub(super) fn is_comparable(schema: &Json) -> bool {
     let members = schema["properties"].as_object().into_iter().flatten();
     let mut below = members
@@ -61,7 +61,7 @@ pub(super) fn is_comparable(schema: &Json) -> bool {
     !is_open(schema) && below.all(is_comparable)
 }
 
-/// The type as messages name it.
+/// The type for messages.
 pub(super) fn type_name(schema: &Json) -> &'static str {
     match schema["type"].as_str() {
         _ if is_true(schema, "x-kubernetes-int-or-string") => "an integer or a string",

@@ -1,10 +1,10 @@
-//! The limits of a type: those that the language has, and those that only `allOf` can say.
+//! The limits of a type: those that the language has, and those that only `allOf` can express.
 
 use serde_json::{Map, Number, Value as Json, json};
 
 use super::Reader;
 
-/// The sorts of types that limits distinguish.
+/// The categories of types that limits apply to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sort {
     Text,
@@ -17,7 +17,7 @@ pub(super) enum Sort {
 }
 
 impl Reader<'_, '_> {
-    /// The values that are allowed, if the language can list them.
+    /// The allowed values, if the language can list them.
     pub(super) fn enumeration(&mut self, sort: Sort) {
         let Some(listed) = self
             .rest
@@ -27,7 +27,7 @@ impl Reader<'_, '_> {
         else {
             return;
         };
-        // The API server refuses null where there is an `enum`, even where the `enum` lists it.
+        // The API server refuses null for a type with an `enum`, even if the `enum` contains null.
         if self.rest.is_true("nullable") {
             self.findings.add(
                 &self.path.field("nullable"),
@@ -66,7 +66,8 @@ impl Reader<'_, '_> {
         self.put("enum", json!(distinct));
     }
 
-    /// Limits of the type; those of another type, which the API server ignores, stay where nobody objects.
+    /// Reads the limits of the type. Limits of other types, which the API server ignores, go under `allOf`, where they
+    /// are harmless.
     pub(super) fn limits(&mut self, sort: Sort) {
         for (key, of) in LIMITS {
             let Some(value) = self.rest.take(key) else {
@@ -86,12 +87,12 @@ impl Reader<'_, '_> {
                 self.beside.push(json!({ *key: value }));
             }
         }
-        // It would have to be false.
+        // The API server only accepts false here.
         self.rest.take("uniqueItems");
     }
 }
 
-/// The limits, and the sort of types that each belongs to.
+/// The limits, with the category of types for each.
 const LIMITS: &[(&str, Sort)] = &[
     ("format", Sort::Any),
     ("minimum", Sort::Number),
@@ -108,7 +109,7 @@ const LIMITS: &[(&str, Sort)] = &[
     ("maxProperties", Sort::Object),
 ];
 
-/// Whether the language takes the value of a limit as it is.
+/// Whether the language accepts the value of a limit unchanged.
 fn is_written(key: &str, value: &Json) -> bool {
     match key {
         "format" => value.as_str().is_some_and(|text| {

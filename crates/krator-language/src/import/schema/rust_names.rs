@@ -1,4 +1,4 @@
-//! The names in Rust of fields whose own names are none there, or those of fields beside them.
+//! The Rust names of fields whose own names are invalid in Rust, or taken by fields of the same object.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use serde_json::{Map, Value as Json};
 use super::ordered;
 use crate::names::{FieldName, NotAName, RustFieldName, rust_ident, unique_rust_field};
 
-/// The names in Rust of the fields of one object.
+/// The Rust names of the fields of one object.
 pub(in crate::import) struct RustNames<'j> {
-    /// The names that are taken, each by the field whose own name it is, if one has it.
+    /// The taken names, each with the field for which it is derived, if any.
     taken: BTreeMap<String, Option<&'j str>>,
 }
 
 impl<'j> RustNames<'j> {
-    /// A name that follows from that in JSON goes to the first field that it follows for, so that few fields need another one.
+    /// Reserves each derived name for the first field that has it, so that few fields need another one.
     pub fn of(properties: &'j Json) -> Self {
         let mut taken = BTreeMap::new();
         for name in properties.as_object().into_iter().flatten().map(|(name, _)| name) {
@@ -25,7 +25,7 @@ impl<'j> RustNames<'j> {
         Self { taken }
     }
 
-    /// Keeps a name from the fields.
+    /// Excludes a name from the names of fields.
     pub fn reserve(&mut self, rust_name: &str) {
         self.taken.insert(rust_name.to_owned(), None);
     }
@@ -42,7 +42,7 @@ impl<'j> RustNames<'j> {
     }
 }
 
-/// The type of a field with the name that the field has in Rust.
+/// The type of a field, with the Rust name of the field.
 pub(in crate::import) fn called(field: Json, rust_name: Option<RustFieldName>) -> Json {
     let Some(rust_name) = rust_name else { return field };
     let mut keys = match field {

@@ -26,8 +26,8 @@ fn described(kinds: &[(&str, &[&str])]) -> Description {
     description.expect("a description that can be read")
 }
 
-/// The fate of each former state: `A-B` is one under another name, `A>B` one that was merged, `A!` one that is gone;
-/// `A-B?C` is one whose stored objects go on in a wrong state.
+/// The result for each former state: `A-B` if it became `B`, `A>B` if it was merged into `B`, `A!` if it was removed;
+/// and `A-B?C` if its stored objects continue in the wrong state `C`.
 fn became(old: &[&str], new: &[&str]) -> String {
     let (old, new) = (described(&[("Thing", old)]), described(&[("Thing", new)]));
     let lineage = Lineage::between(&old, &new);
@@ -81,7 +81,7 @@ fn names_change_one_by_one_in_chains_and_in_circles() {
 #[test]
 fn a_name_that_is_still_there_cannot_be_claimed() {
     assert_eq!(became(&["A", "B"], &["A", "B", "D: {renamedFrom: B}"]), "A-A B-B");
-    // A chain whose first link does not hold.
+    // A chain whose first link is refuted.
     assert_eq!(
         became(&["A", "B"], &["A", "B: {renamedFrom: A}", "D: {renamedFrom: B}"]),
         "A-A B-B"
@@ -106,7 +106,7 @@ fn former_names_of_before_the_edit_are_history() {
         became(&then, &["A", "C: {renamedFrom: B}", "D: {renamedFrom: B}"]),
         "A-A B-C D-D"
     );
-    // The swap could not be without what `B` said before.
+    // The swap is only possible with the former claim of `B`.
     assert_eq!(
         became(
             &["A", "B: {renamedFrom: A}"],
@@ -123,7 +123,7 @@ fn a_name_that_went_is_given_to_the_state_that_agrees_with_its_definition() {
     assert_eq!(became(&old, &renamed), "A-B B!?B C-C");
     let merged = ["B: {renamedFrom: A, next: [C]}", "C"];
     assert_eq!(became(&old, &merged), "A>B B-B C-C");
-    // Nothing tells them apart, so the key means what it says.
+    // No property distinguishes them, so the key is taken literally.
     assert_eq!(
         became(&["C", "A", "B"], &["C", "B: {renamedFrom: A}"]),
         "C-C A-B B!?B"
@@ -157,7 +157,7 @@ fn a_rename_goes_on_from_the_first_name_or_is_taken_back() {
     assert_eq!(became(&once, &["A", "D: {renamedFrom: B}"]), "A-A C-D");
     assert_eq!(became(&once, &["A", "D: {renamedFrom: [B, C]}"]), "A-A C-D");
     assert_eq!(became(&once, &["A", "B"]), "A-A C-B");
-    // The state of the later name is still there.
+    // The state of the later name still exists.
     assert_eq!(became(&once, &["A", "C", "D: {renamedFrom: B}"]), "A-A C-C");
     assert_eq!(became(&once, &["A", "B", "C: {renamedFrom: B}"]), "A-A C-C");
     let circle = ["A: {renamedFrom: B}", "B: {renamedFrom: A}"];

@@ -1,4 +1,4 @@
-//! Whether the limits of a type fit it.
+//! Checks whether the limits of a type fit it.
 
 use krator_schema::{CompiledSchema, Pattern};
 use serde_json::{Map, Number, Value as Json};
@@ -9,7 +9,7 @@ use crate::catalog::{INEXACT_BOUND, INVALID_SCHEMA};
 use crate::finding::{Finding, Span};
 use crate::model::{Constraints, Schema, Shape};
 
-/// The types that limits of a schema distinguish.
+/// The types that limits of a schema apply to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum LimitedType {
     Number,
@@ -18,7 +18,7 @@ pub(super) enum LimitedType {
     StringOrNumber,
     List,
     Object,
-    /// The schema does not say, so any limit may apply.
+    /// The schema does not define the type, so any limit may apply.
     Unknown,
     Boolean,
 }
@@ -65,7 +65,7 @@ pub(super) const LIMITS: [(TypeKey, LimitedType); 13] = [
     (TypeKey::MaxProperties, LimitedType::Object),
 ];
 
-/// Checks the limits that `written` sets on the type that it means.
+/// Checks the limits of `written` on the type that it resolves to.
 pub(super) fn check(meant: &Schema, written: &Schema, sink: &Sink<'_>) {
     let value_type = LimitedType::of(&meant.shape);
     let limits = &written.constraints.limits;
@@ -119,8 +119,8 @@ pub(super) fn check(meant: &Schema, written: &Schema, sink: &Sink<'_>) {
     }
 }
 
-/// Whether a number that is written in decimal is another one than the double that it is read as. A fraction such as 0.1 has
-/// no exact double, but one that is written back as 0.1.
+/// Whether a decimal number differs from the double that it is parsed to. A fraction such as 0.1 has no exact double,
+/// but its double is formatted as 0.1 again.
 fn is_rounded(written: &str, held: f64) -> bool {
     match written.parse::<i64>() {
         Ok(written) => held as i128 != i128::from(written),
@@ -132,7 +132,7 @@ fn is_rounded(written: &str, held: f64) -> bool {
     }
 }
 
-/// Whether a number that is written in decimal, and not rounded, is a fraction of a power of two.
+/// Whether a decimal number, which is not rounded, is an integer divided by a power of two.
 fn is_exact(written: &str) -> bool {
     let Some((digits, power)) = significant(written) else {
         return true;
@@ -146,7 +146,7 @@ fn is_exact(written: &str) -> bool {
     }
 }
 
-/// The digits of a number in decimal without zeros at either end, and the power of ten of the last one.
+/// The digits of a decimal number without zeros at either end, and the power of ten of the last digit.
 fn significant(text: &str) -> Option<(String, i64)> {
     let text = text.trim_start_matches(['+', '-']);
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
@@ -169,8 +169,8 @@ fn significant(text: &str) -> Option<(String, i64)> {
     }
 }
 
-/// Checks that the values of an `enum` are of the type, and that the limits beside it allow each of them: a value that is
-/// listed and never accepted is a mistake in one of the two.
+/// Checks that the values of an `enum` are of the type, and that its limits allow each of them: if a listed value is
+/// never accepted, either the list or the limit is wrong.
 fn check_enum(meant: &Schema, written: &Schema, sink: &Sink<'_>) {
     let numbers = written
         .constraints
@@ -215,7 +215,7 @@ fn check_enum(meant: &Schema, written: &Schema, sink: &Sink<'_>) {
     }
 }
 
-/// The schema that has only this limit; none if the limit itself is a mistake, which is reported elsewhere.
+/// The schema that has only this limit; `None` if the limit itself is a mistake, which is reported elsewhere.
 fn alone(name: &str, constraints: &Constraints) -> Option<CompiledSchema> {
     let exclusive = match name {
         "minimum" => "exclusiveMinimum",
@@ -242,10 +242,10 @@ fn alone(name: &str, constraints: &Constraints) -> Option<CompiledSchema> {
 
 /// The type that a number of an `enum` should have, if it does not.
 fn not_of_type(number: &Number, shape: &Shape) -> Option<&'static str> {
-    // To the API server 3.0 is an integer.
+    // The API server treats 3.0 as an integer.
     let integer = number.as_i64().or_else(|| {
         let float = number.as_f64().filter(|float| float.fract() == 0.0)?;
-        // A cast to an integer saturates, so what does not come back was too large.
+        // The cast to an integer saturates, so values outside its range are excluded.
         (float.abs() < i64::MAX as f64).then_some(float as i64)
     });
     match shape {

@@ -15,7 +15,7 @@ use crate::model::{Constraints, Shape, Validation};
 use crate::names::FormatName;
 use crate::text::shown;
 
-/// Whether the extension repeats what the shape already means in the CRD.
+/// Whether the shape already implies the extension in the CRD.
 pub(super) fn is_implied_by_shape(extension: &str, shape: &Shape) -> bool {
     match extension {
         "x-kubernetes-preserve-unknown-fields" => matches!(shape, Shape::FreeForm | Shape::Any),
@@ -24,7 +24,7 @@ pub(super) fn is_implied_by_shape(extension: &str, shape: &Shape) -> bool {
     }
 }
 
-/// The extensions of Kubernetes and the schemas that a CRD carries as they are, in the order of the text.
+/// The extensions of Kubernetes and the schemas that are copied to the CRD, in the order of the text.
 pub(super) fn extensions(keys: &mut Keys<'_, TypeKey>, sink: &Sink<'_>) -> Vec<(Spanned<String>, Json)> {
     const EXTENSIONS: [TypeKey; 10] = [
         TypeKey::PreserveUnknownFields,
@@ -62,7 +62,7 @@ pub(super) fn extensions(keys: &mut Keys<'_, TypeKey>, sink: &Sink<'_>) -> Vec<(
     extensions
 }
 
-/// `validations`, here or beside the fields of `spec`.
+/// Reads `validations`, of a type or of `spec`.
 pub(super) fn validation_list(node: Input<'_>) -> Vec<Validation> {
     Keys::list(node, "a list of rules", |keys| {
         let rule = keys.read(ValidationKey::Rule, text);
@@ -90,7 +90,7 @@ pub(super) fn validation_list(node: Input<'_>) -> Vec<Validation> {
     })
 }
 
-/// The API server takes only messages of one line.
+/// Reports a message that is not a single line, which the API server rejects.
 pub(super) fn refuse_lines(message: Option<&Spanned<String>>, sink: &Sink<'_>) {
     let is_no_line = |text: &&Spanned<String>| text.contains('\n') || text.trim().is_empty();
     if let Some(message) = message.filter(is_no_line) {
@@ -98,7 +98,7 @@ pub(super) fn refuse_lines(message: Option<&Spanned<String>>, sink: &Sink<'_>) {
     }
 }
 
-/// A key that is only written to say yes.
+/// Reads a key whose only value is `true`.
 pub(super) fn only_true(node: Input<'_>) -> Option<()> {
     match node.scalar().and_then(|scalar| scalar.boolean()) {
         Some(true) => Some(()),
@@ -106,7 +106,7 @@ pub(super) fn only_true(node: Input<'_>) -> Option<()> {
     }
 }
 
-/// Whether a value is a schema of OpenAPI. Whether it may be there is for the API server's rules to say.
+/// Whether a value is a schema of OpenAPI. The API server's rules decide whether it is allowed at this place.
 fn is_schema(value: &Json) -> bool {
     value.is_object() && krator_schema::Schema::deserialize(value).is_ok()
 }

@@ -124,8 +124,8 @@ pub(super) fn deploy(node: Input<'_>) -> Deploy {
     deploy
 }
 
-/// A part of a Pod, as it is written. Only what the types of Kubernetes know is accepted: the API server would say it only when
-/// the operator is deployed.
+/// A part of a Pod, as it is written. Only fields of the Kubernetes types are accepted, because the API server would
+/// report unknown ones only when the operator is deployed.
 fn of_pod<T: DeserializeOwned + Serialize>(node: Input<'_>) -> Option<Json> {
     let written = json_of(node.node);
     let known = serde_json::from_value::<T>(written.clone()).and_then(serde_json::to_value);
@@ -140,7 +140,7 @@ fn of_pod<T: DeserializeOwned + Serialize>(node: Input<'_>) -> Option<Json> {
     is_known.then_some(written)
 }
 
-/// Reports what a value of Kubernetes does not keep of what is written.
+/// Reports the written fields that a Kubernetes type does not have.
 fn refuse_unknown(node: Input<'_>, known: &Json) -> bool {
     if matches!(node.kind, NodeKind::Sequence(_)) {
         let known = known.as_array().into_iter().flatten();
@@ -159,7 +159,7 @@ fn refuse_unknown(node: Input<'_>, known: &Json) -> bool {
                 false
             }
         });
-    // All that is unknown is reported, not the first only.
+    // Collected, so that all unknown fields are reported and not only the first.
     kept.collect::<Vec<_>>().into_iter().all(|kept| kept)
 }
 
@@ -180,7 +180,7 @@ fn quantities(node: Input<'_>) -> Vec<(LabelKey, Spanned<String>)> {
         .collect()
 }
 
-/// Reads `allow`, of a document or a state. Only `crate::rules` can check the names, except for former ones.
+/// Reads `allow`, of a document or a state. It replaces former names; `crate::rules` checks the others.
 pub(super) fn allow(node: Input<'_>) -> Vec<Allow> {
     let mut allowed = Vec::new();
     for entry in entries(node, "reasons by rule") {

@@ -1,7 +1,7 @@
-//! Reads `schemas`: CustomResourceDefinitions of other kinds, from files beside the description.
+//! Reads `schemas`: CustomResourceDefinitions of other kinds, from files in the folder of the description.
 //!
-//! A definition is taken as it is: the API server has accepted it, and krator makes only Rust types of it. Where those
-//! cannot say what the schema says, they are JSON.
+//! A definition is not checked: an API server has accepted it, and krator only generates Rust types from it. Values
+//! whose schema Rust types cannot express become JSON.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -67,7 +67,7 @@ impl Foreign {
         }
     }
 
-    /// Reports the kinds that the description has no use for.
+    /// Reports the kinds that the description does not use.
     pub fn refuse_unused(&self, kinds: &[Kind], sink: &Sink<'_>) {
         for (foreign, span) in self.kinds.iter().zip(&self.spans) {
             let mut others = kinds.iter().flat_map(Kind::other_kinds);
@@ -80,7 +80,7 @@ impl Foreign {
     }
 }
 
-/// The kind that a key of `schemas` names.
+/// The kind in a key of `schemas`.
 fn reference(
     entry: InputEntry<'_>,
     resources: &[Resource],

@@ -1,4 +1,4 @@
-//! Reads what objects wait for before they enter states: `gate`, a timeout's `at`, and `limits`.
+//! Reads the conditions for entering states: `gate`, a timeout's `at`, and `limits`.
 
 use krator_machine::Schedule;
 
@@ -48,12 +48,12 @@ pub(super) fn slots(node: Input<'_>, context: &BuildContext<'_, '_>) -> Option<W
     })
 }
 
-/// The most limits of a kind: each is a time series of every operator.
+/// The maximum number of limits of a kind: each is a time series of every operator.
 const MOST_LIMITS: usize = 16;
 
 /// Reads `limits`.
 pub(super) fn limits(node: Input<'_>, table: &mut Table<'_>, fields: &Fields<'_, '_>) -> Vec<Places> {
-    // A limit with an unknown state does not mean that an edge is missing.
+    // An unknown state in a limit does not mean that an edge is missing.
     let lacks_edges = table.lacks_edges;
     if is_empty_list(node) {
         node.error(&WRONG_TYPE, "`limits` needs at least one limit");
@@ -108,7 +108,7 @@ fn limit(
     })
 }
 
-/// A string field that does not change while an object goes on: of the spec, or its namespace.
+/// A string field of the spec, or the namespace: its value does not change because of transitions.
 fn counted_apart(node: Input<'_>, fields: &Fields<'_, '_>) -> Option<Spanned<FieldPath>> {
     let path = fields.path(node, &[Leaf::String])?;
     let is_namespace = |segment: &Segment| matches!(segment, Segment::Field(name) if name == "namespace");
@@ -150,7 +150,7 @@ fn time_zone(node: Input<'_>, context: &BuildContext<'_, '_>) -> Option<Spanned<
     text_source(node, context, |zone| Schedule::parse("* * * * *", zone))
 }
 
-/// A length of time that is not zero.
+/// A duration that is not zero.
 fn length(node: Input<'_>, context: &BuildContext<'_, '_>, if_zero: &str) -> Option<Spanned<Period>> {
     let length = context.fields.period(node)?;
     let message = match &length.value {
@@ -161,7 +161,7 @@ fn length(node: Input<'_>, context: &BuildContext<'_, '_>, if_zero: &str) -> Opt
     node.refuse(Finding::new(&INVALID_DURATION, node.span, message))
 }
 
-/// A text that can be read so, or the path of a field that holds one.
+/// A text that `read` accepts, or the path of a field that holds one.
 fn text_source(
     node: Input<'_>,
     context: &BuildContext<'_, '_>,

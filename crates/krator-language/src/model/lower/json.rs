@@ -1,4 +1,4 @@
-//! Values of a description as JSON, whatever their type is.
+//! Values of a description as JSON, regardless of their type.
 
 use serde_json::{Number, Value as Json};
 
@@ -28,8 +28,8 @@ pub(super) fn json_of(node: &Node) -> Json {
     }
 }
 
-/// A number as kubectl sends it to the API server: it writes one without a fraction as an integer, so that 1 and 1.0 are
-/// the same item of a set.
+/// A number as kubectl sends it to the API server: without a fraction it is an integer, so that 1 and 1.0 are the same
+/// item of a set.
 pub(super) fn number_of(number: f64) -> Json {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     if number.fract() == 0.0 && (-LIMIT..LIMIT).contains(&number) {

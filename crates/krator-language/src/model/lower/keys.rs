@@ -1,4 +1,4 @@
-//! Reading a mapping key by key, so that what is unknown, missing or of the wrong type becomes a finding.
+//! Reads a mapping key by key, and reports keys that are unknown, missing or of the wrong type.
 
 use std::marker::PhantomData;
 
@@ -18,7 +18,7 @@ pub(super) struct Keys<'a, K> {
 }
 
 impl<'a, K: SectionKey> Keys<'a, K> {
-    /// The keys of a node, or a finding that it is not a mapping.
+    /// The keys of a node. Reports a node that is not a mapping.
     pub fn of(node: Input<'a>) -> Option<Self> {
         let NodeKind::Mapping(mapping) = &node.node.kind else {
             return node.mismatch(&format!("{} as a mapping", K::section().called));
@@ -53,7 +53,7 @@ impl<'a, K: SectionKey> Keys<'a, K> {
         })
     }
 
-    /// The entry of a key, whatever its value. A missing one is not a finding.
+    /// The entry of a key, with any value. A missing entry is not a finding.
     pub fn entry(&mut self, key: K) -> Option<InputEntry<'a>> {
         let at = self.position(key)?;
         let entry = &self.mapping.entries[at];
@@ -65,7 +65,7 @@ impl<'a, K: SectionKey> Keys<'a, K> {
         Some(self.input.entry(entry))
     }
 
-    /// The value of a key. It is a finding that the key has no value, and that a required key is missing.
+    /// The value of a key. Reports a key without a value, and a required key that is missing.
     pub fn get(&mut self, key: K) -> Option<Input<'a>> {
         if key.key().absent == Absent::Required {
             return self.need(key);
@@ -73,7 +73,7 @@ impl<'a, K: SectionKey> Keys<'a, K> {
         self.value(key)
     }
 
-    /// The value of a key that is required here, whether or not it is required everywhere.
+    /// The value of a key that is required at this place, whether or not the table requires it.
     pub fn need(&mut self, key: K) -> Option<Input<'a>> {
         if !self.has(key) {
             let message = format!("{} has no `{}`", K::section().called, key.key().name);
@@ -116,7 +116,7 @@ impl<'a, K: SectionKey> Keys<'a, K> {
         parse(node)
     }
 
-    /// Parses the value of a key; an empty list where the key is missing.
+    /// Parses the value of a key; an empty list if the key is missing.
     pub fn read_all<T>(&mut self, key: K, parse: impl FnOnce(Input<'a>) -> Vec<T>) -> Vec<T> {
         self.get(key).map(parse).unwrap_or_default()
     }
@@ -131,12 +131,12 @@ impl<'a, K: SectionKey> Keys<'a, K> {
         self.read(key, |node| number(node, key))
     }
 
-    /// The word of a key; `words` are those of the table with what they mean.
+    /// The word of a key; `words` are those of the table with their meanings.
     pub fn word<T: Copy>(&mut self, key: K, words: &[(&'static str, T)]) -> Option<Spanned<T>> {
         self.read(key, |node| word(node, key, words))
     }
 
-    /// A short span that stands for the whole mapping: that of its first key.
+    /// A short span that represents the whole mapping: that of its first key.
     pub fn head(&self) -> Span {
         self.mapping
             .entries
@@ -144,7 +144,7 @@ impl<'a, K: SectionKey> Keys<'a, K> {
             .map_or(self.input.span, |entry| entry.key_span)
     }
 
-    /// Takes the remaining keys of the section as read, so that only unknown keys are left to report.
+    /// Marks the remaining keys of the section as read, so that only unknown keys are reported.
     pub(crate) fn skip_known(&mut self) {
         for (entry, used) in self.mapping.entries.iter().zip(&mut self.used) {
             *used |= K::section().keys.iter().any(|key| key.name == entry.key);
@@ -194,13 +194,13 @@ impl<'a, K: SectionKey> Keys<'a, K> {
     }
 }
 
-/// A finding for a former name of the language, which is replaced by the present one.
+/// A finding for a former name of the language, with a fix to the present name.
 pub(super) fn former_name(span: Span, former: &str, now: &str) -> Finding {
     let message = format!("`{former}` is a former name of `{now}`");
     Finding::new(&FORMER_NAME, span, message).fix(span, now, "use the present name")
 }
 
-/// The shortest key that begins with what was written, as `minimum` does with `min`.
+/// The shortest key that begins with the written text, such as `minimum` for `min`.
 fn abbreviated(written: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     let is_long_enough = written.len() >= 3;
     known

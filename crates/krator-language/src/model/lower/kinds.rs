@@ -1,4 +1,4 @@
-//! Other kinds, as `owns`, `watches`, `access` and `wait` name them.
+//! References to other kinds in `owns`, `watches`, `access` and `wait`.
 
 use std::collections::BTreeMap;
 
@@ -19,14 +19,15 @@ use crate::names::{
 };
 use crate::text::shown;
 
-/// Resolves references to kinds: a kind of this file first, then those of `schemas` and of Kubernetes, then unknown ones.
+/// Resolves references to kinds: first to a kind of this file, then to one of `schemas` or of Kubernetes, and otherwise
+/// to an unknown kind.
 pub(super) struct Kinds<'m> {
     pub described: &'m [Resource],
     pub foreign: &'m [ForeignKind],
 }
 
 impl Kinds<'_> {
-    /// Reads `group/version.Kind`, with the `plural` and the `scope` that are written beside it, if any.
+    /// Reads `group/version.Kind`, with its `plural` and `scope`, if any.
     fn reference(
         &self,
         node: Input<'_>,
@@ -46,7 +47,7 @@ impl Kinds<'_> {
         Some(kind)
     }
 
-    /// Reads `group/version.Kind`, with the scope that Kubernetes or the description says.
+    /// Reads `group/version.Kind`, with the scope from Kubernetes or the description.
     fn known(&self, node: Input<'_>, plural_node: Option<Input<'_>>) -> Option<Spanned<ObjectKind>> {
         let written = text(node)?;
         if refuse_wildcard(&written, "name each kind, verb and resource", node.sink) {
@@ -116,7 +117,7 @@ impl Kinds<'_> {
         }))
     }
 
-    /// Reads a kind that is written as a reference only.
+    /// Reads a kind without a `plural` or `scope`.
     pub fn kind(&self, node: Input<'_>) -> Option<Spanned<ObjectKind>> {
         self.reference(node, None, None)
     }
@@ -225,7 +226,7 @@ impl Kinds<'_> {
     }
 }
 
-/// Gives each kind the scope that is known of it at any place which names it, in whichever version.
+/// Gives each kind the scope that any of its references defines, regardless of the version.
 pub(super) fn share_scopes(kinds: &mut [Kind], sink: &Sink<'_>) {
     let mut scopes: BTreeMap<(String, KindName), Spanned<Scope>> = BTreeMap::new();
     let key = |other: &ObjectKind| (other.group.clone(), other.kind.clone());
@@ -249,7 +250,7 @@ pub(super) fn share_scopes(kinds: &mut [Kind], sink: &Sink<'_>) {
     }
 }
 
-/// Reads `group/version.Kind` without looking for the kind.
+/// Reads `group/version.Kind` without resolving the kind.
 pub(super) fn reference_of(
     written: &str,
     span: Span,
@@ -269,7 +270,7 @@ pub(super) fn reference_of(
     Some((reference, kind.value))
 }
 
-/// Reports `*` where each right has to be named.
+/// Reports `*` where each permission has to be named.
 fn refuse_wildcard(written: &Spanned<String>, help: &str, sink: &Sink<'_>) -> bool {
     let is_wildcard = written.contains('*');
     if is_wildcard {
@@ -296,7 +297,7 @@ fn verb(node: Input<'_>) -> Option<Spanned<Verb>> {
         return None;
     }
     let verb = named(&written, node.span, "verb", Verb::parse, node.sink)?;
-    // Other verbs exist (`sign`, `attest`), but not one that is nearly one of these.
+    // Other verbs exist (`sign`, `attest`), but none that is similar to one of these.
     let known = VERBS.into_iter().chain(SPECIAL);
     if !known.clone().any(|known| known == verb.as_str())
         && let Some(suggestion) = node.sink.suggest(verb.as_str(), known)

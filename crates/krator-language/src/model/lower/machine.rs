@@ -1,4 +1,4 @@
-//! The machine: what states inherit from it, and which of them are on the deletion path.
+//! The machine: the settings that states inherit from it, and the states on the deletion path.
 
 use std::collections::BTreeSet;
 
@@ -26,11 +26,11 @@ pub(super) struct WrittenMachine {
     retry: Option<WrittenRetry>,
     on_spec_change: Option<WrittenSpecChange>,
     on_delete: Option<Spanned<WrittenOnDelete>>,
-    /// `deletion` is there, whether or not it names a state.
+    /// Whether `deletion` is written, even if it does not name a state.
     has_deletion: bool,
 }
 
-/// Reads `machine`. Where it or a correct `initial` is missing, the first state is a stand-in for `initial`.
+/// Reads `machine`. If it is missing or has no correct `initial`, the first state is the placeholder for `initial`.
 pub(super) fn machine(
     node: Option<Input<'_>>,
     fallback: Span,
@@ -62,7 +62,7 @@ pub(super) fn machine(
     written.machine.deletion = keys.read(MachineKey::Deletion, |node| table.state(node));
     written.retry = keys.read(MachineKey::Retry, |node| {
         let retry = retry(node, table)?;
-        // A `then` of the machine may wait for a `limit` of a state, so that only the limit is judged here.
+        // The `then` of the machine may be for a `limit` of a state, so only the limit is checked here.
         if matches!(retry.limit.map(|limit| limit.value), Some(RetryLimit::Times(_))) {
             judge_retry(&retry, RetryLimit::Times(0), retry.has_then, node.sink);
         }
@@ -76,7 +76,7 @@ pub(super) fn machine(
     written
 }
 
-/// The states with all defaults and everything that they inherit.
+/// The states with all defaults and inherited settings.
 pub(super) fn resolve(
     machine: &mut WrittenMachine,
     written: Vec<WrittenState>,
@@ -91,7 +91,7 @@ pub(super) fn resolve(
         .collect()
 }
 
-/// The entries of the deletion path: `deletion`, and the states that `onDelete` names.
+/// The entries of the deletion path: `deletion`, and the states named by `onDelete`.
 fn deletion_entries(machine: &WrittenMachine, states: &[WrittenState]) -> BTreeSet<StateId> {
     let named = states.iter().filter_map(|state| match state.on_delete?.value {
         WrittenOnDelete::To(to) => Some(to),
@@ -106,7 +106,7 @@ fn deletion_entries(machine: &WrittenMachine, states: &[WrittenState]) -> BTreeS
         .collect()
 }
 
-/// Which states are on the deletion path: those that the entries lead to by edges of the states themselves. Edges that
+/// Whether each state is on the deletion path: reachable from the entries by edges of the states themselves. Edges that
 /// the machine declares for all states do not apply on this path.
 fn deletion_path(entries: &BTreeSet<StateId>, states: &[WrittenState]) -> Vec<bool> {
     let mut on_path = vec![false; states.len()];
@@ -158,7 +158,7 @@ fn resolve_state(
                 .related(kind.span, "final here")
                 .help("do what may happen only once in a state before it"),
         );
-        // Otherwise the rules of `once` would ask for a `resume`, which a final state cannot have either.
+        // Otherwise the rules of `once` would require a `resume`, which a final state cannot have either.
         state.effects.value = Effects::Idempotent;
     }
     let runs_once = state.effects.value == Effects::Once;
@@ -218,7 +218,7 @@ fn resolve_state(
         WrittenOnDelete::To(state) => Some(state),
         _ => machine.machine.deletion.map(|deletion| deletion.value),
     };
-    // A state that names another one overrides the machine's `wait`: its handler is interrupted.
+    // A state that names another one overrides `wait` of the machine: its handler is interrupted.
     let waits = matches!(on_delete.value, WrittenOnDelete::Wait);
     state.on_delete = Spanned::new(OnDelete { waits, to }, on_delete.span);
     if matches!(kind.value, StateKind::Ready | StateKind::Failed) && !runs_once {
@@ -237,7 +237,7 @@ fn inherits_edges(state: &State) -> bool {
     state.kind.value != StateKind::Final && !state.on_deletion_path
 }
 
-/// Each key comes from the state or else from the machine. `then` of the machine does not apply where edges are not
+/// Each key comes from the state or otherwise from the machine. `then` of the machine does not apply if edges are not
 /// inherited, nor to the state that it names.
 fn resolve_retry(
     id: StateId,
@@ -289,7 +289,7 @@ fn resolve_retry(
 
 /// Reads `properties`.
 pub(super) fn properties(node: Input<'_>, table: &mut Table<'_>) -> Vec<Property> {
-    // A property with an unknown state does not mean that an edge is missing.
+    // An unknown state in a property does not mean that an edge is missing.
     let lacks_edges = table.lacks_edges;
     let items = limited_list(node, DocumentKey::Properties, "a list of properties").into_iter();
     let properties = items.filter_map(|item| Keys::mapping(item, |keys| property(item, keys, table)));
@@ -339,7 +339,8 @@ fn property(node: Input<'_>, keys: &mut Keys<'_, PropertyKey>, table: &mut Table
             return None;
         }
     };
-    // A change of the spec is a way to get somewhere, but nobody has to make it, and whoever makes it wants what follows.
+    // A change of the spec makes other states reachable, but it may never happen, and its author intends the
+    // consequences.
     let by_default = matches!(kind, PropertyKind::CanReach { .. });
     let spec_changes = keys.read(PropertyKey::SpecChanges, boolean);
     Some(Property {

@@ -1,4 +1,4 @@
-//! Reading one value: lists, entries, names and scalars, so that what is of the wrong type becomes a finding.
+//! Reads single values: lists, entries, names and scalars. Values of the wrong type become findings.
 
 use std::ops::Deref;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::names::{NotAName, capitalized};
 use crate::spec::{Entry, Node, NodeKind};
 use crate::text::shown;
 
-/// A value of the text, and where findings about it go.
+/// A value of the text, with the sink for findings about it.
 #[derive(Clone, Copy)]
 pub(super) struct Input<'a> {
     pub node: &'a Node,
@@ -27,7 +27,7 @@ impl Deref for Input<'_> {
     }
 }
 
-/// An entry of a mapping, and where findings about it go.
+/// An entry of a mapping, with the sink for findings about it.
 #[derive(Clone, Copy)]
 pub(super) struct InputEntry<'a> {
     pub key: &'a str,
@@ -36,7 +36,7 @@ pub(super) struct InputEntry<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Another value of the text.
+    /// Another value, with the same sink.
     fn with(self, node: &'a Node) -> Self {
         Input { node, ..self }
     }
@@ -62,23 +62,23 @@ impl<'a> Input<'a> {
         self.sink.wrong_type(&self, expected);
     }
 
-    /// Reports a finding because of which there is no value.
+    /// Reports a finding that prevents a value, and returns `None`.
     pub fn refuse<T>(self, finding: Finding) -> Option<T> {
         self.sink.refuse(finding)
     }
 
-    /// Reports that a value of another type was expected, so that there is no value.
+    /// Reports that a value of another type was expected, and returns `None`.
     pub fn mismatch<T>(self, expected: &str) -> Option<T> {
         self.wrong_type(expected);
         None
     }
 
-    /// Whether it is the path of a field where something else may be written as well.
+    /// Whether it is the path of a field, for keys that also take other values.
     pub fn is_path(self) -> bool {
         self.scalar().is_some_and(|scalar| scalar.text.starts_with('.'))
     }
 
-    /// The entries of a mapping; none of another value.
+    /// The entries of a mapping; empty for other values.
     pub fn entries(self) -> Vec<InputEntry<'a>> {
         match &self.node.kind {
             NodeKind::Mapping(mapping) => mapping.entries.iter().map(|entry| self.entry(entry)).collect(),
@@ -109,7 +109,7 @@ pub(super) fn list<'a>(node: Input<'a>, expected: &str) -> Vec<Input<'a>> {
     Vec::new()
 }
 
-/// The items of a list, or a scalar that stands for the list with this one item.
+/// The items of a list, or a scalar as the only item.
 pub(super) fn one_or_list<'a>(node: Input<'a>, expected: &str) -> Vec<Input<'a>> {
     match node.scalar() {
         Some(_) => vec![node],
@@ -117,12 +117,12 @@ pub(super) fn one_or_list<'a>(node: Input<'a>, expected: &str) -> Vec<Input<'a>>
     }
 }
 
-/// Whether a list is written that has no items, for keys that need at least one.
+/// Whether it is a list without items, for keys that need at least one.
 pub(super) fn is_empty_list(node: Input<'_>) -> bool {
     matches!(&node.kind, NodeKind::Sequence(items) if items.is_empty())
 }
 
-/// The items of a list, as many as the table allows for the key.
+/// The items of a list, limited to the number that the table allows for the key.
 pub(super) fn limited_list<'a>(node: Input<'a>, key: impl SectionKey, expected: &str) -> Vec<Input<'a>> {
     let mut items = list(node, expected);
     if let Type::List { max: Some(max), .. } = key.key().value
@@ -143,7 +143,7 @@ pub(super) fn entries<'a>(node: Input<'a>, expected: &str) -> Vec<InputEntry<'a>
     node.entries()
 }
 
-/// A string: any scalar but null.
+/// A string: any scalar except null.
 pub(super) fn text(node: Input<'_>) -> Option<Spanned<String>> {
     match node.scalar() {
         Some(scalar) if !scalar.is_null() => Some(Spanned::new(scalar.text.clone(), node.span)),
@@ -258,7 +258,7 @@ pub(super) fn names<T>(
         .collect()
 }
 
-/// A name that is the text of a key.
+/// Parses a name from the text of a key or value.
 pub(super) fn named<T>(
     written: &str,
     span: Span,
@@ -288,7 +288,7 @@ pub(super) fn duration(node: Input<'_>) -> Option<Spanned<Duration>> {
             let message = format!("`{}` is not a duration", shown(&written.value));
             let mut finding = Finding::new(&INVALID_DURATION, written.span, message);
             finding = match written.value.parse::<u64>() {
-                // They may be minutes just as well.
+                // The number may also be in minutes.
                 Ok(seconds) => finding.did_you_mean(Some(&format!("{seconds}s"))).perhaps(),
                 Err(_) => finding.help("durations are written as in Go: `1h30m`, `10s`, `750ms`"),
             };

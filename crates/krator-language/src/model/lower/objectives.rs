@@ -9,12 +9,12 @@ use crate::finding::Spanned;
 use crate::model::{Objective, State, StateId};
 use crate::spec::NodeKind;
 
-/// The most objectives of a kind: each is a time series or more of every operator.
+/// The maximum number of objectives of a kind: each is at least one time series of every operator.
 const MOST: usize = 8;
 
 /// Reads `slo`: an objective, or a list of them.
 pub(super) fn objectives(node: Input<'_>, states: &[State], table: &mut Table<'_>) -> Vec<Objective> {
-    // An objective with an unknown state does not mean that an edge is missing.
+    // An unknown state in an objective does not mean that an edge is missing.
     let lacks_edges = table.lacks_edges;
     let mut items = match node.kind {
         NodeKind::Mapping(_) => vec![node],

@@ -1,6 +1,8 @@
-//! Schemas of OpenAPI as the model has them: those of other kinds, of Kubernetes' own types, and of the machine's status.
+//! Converts schemas of OpenAPI to the model: those of other kinds, of built-in types of Kubernetes, and of the
+//! machine's status.
 //!
-//! Rust types and paths follow from them, so bounds and rules are left out. What the model cannot say is of any type.
+//! Rust types and paths are derived from them, so bounds and rules are left out. Values whose schema the model cannot
+//! express may have any type.
 
 use std::collections::BTreeSet;
 
@@ -14,18 +16,18 @@ use crate::names::FieldName;
 /// Values that are nested deeper than this are JSON in Rust. The deepest schemas of well-known kinds have 20 levels.
 const DEEPEST: usize = 40;
 
-/// The model of a schema that is written as JSON here.
+/// The model of a schema in JSON.
 pub(super) fn schema_of_json(json: &Json) -> Schema {
     let read: OpenApi = serde_json::from_value(json.clone()).unwrap_or_default();
     schema(&read, Span::default())
 }
 
-/// The model of a schema. Everything in it has this place.
+/// The model of a schema, with the same place for all parts.
 pub(super) fn schema(read: &OpenApi, span: Span) -> Schema {
     below(read, span, 0)
 }
 
-/// The fields of an object; none if Rust has no names for them.
+/// The fields of an object; empty if a field has no name in Rust.
 pub(super) fn fields_of(read: &OpenApi, span: Span) -> Vec<Field> {
     fields(read, span, 0).unwrap_or_default()
 }
@@ -61,7 +63,7 @@ fn shape(read: &OpenApi, span: Span, depth: usize) -> Shape {
     }
 }
 
-/// A string, or one of some.
+/// A string, or an `enum` of strings.
 fn words(read: &OpenApi, span: Span) -> Shape {
     let values = read.enum_.iter().flatten();
     let values: Option<Vec<_>> = values
@@ -84,8 +86,8 @@ fn object(read: &OpenApi, span: Span, depth: usize) -> Shape {
     }
 }
 
-/// The fields of an object; `None` if there are none, or if Rust has no names for them. A field with a default may be left
-/// out, because the API server fills it in.
+/// The fields of an object; `None` if it has no `properties`, or if a field has no name in Rust. A field with a default
+/// is optional, because the API server sets it.
 fn fields(read: &OpenApi, span: Span, depth: usize) -> Option<Vec<Field>> {
     let mut rust_names = BTreeSet::new();
     let mut fields = Vec::new();

@@ -1,4 +1,4 @@
-//! Follows the path of a field through the schema.
+//! Resolves the path of a field in the schema.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::model::{
 };
 use crate::text::shown;
 
-/// The fields that paths of one kind can lead to.
+/// The fields that paths of one kind can refer to.
 pub(super) struct Fields<'m, 'a> {
     pub types: &'m Types<'a>,
     pub spec: &'m Schema,
@@ -20,7 +20,7 @@ pub(super) struct Fields<'m, 'a> {
     pub status: &'m Schema,
 }
 
-/// The type of value that a path ends at.
+/// The type of the value at the end of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Leaf {
     String,
@@ -32,7 +32,7 @@ pub(super) enum Leaf {
     IntOrString,
     List,
     Object,
-    /// The schema does not say.
+    /// The schema does not define the type.
     Open,
 }
 
@@ -53,15 +53,15 @@ impl Leaf {
     }
 }
 
-/// Why a path leads nowhere.
+/// The reason why a path is invalid.
 enum PathError {
     /// The schema has no field for a step.
     UnknownField(UnknownField),
-    /// A filter that no item of the list can pass, in words, and what the text could be instead.
+    /// A filter that no item of the list can match: a message, and the texts that it could have instead.
     NoItem { message: String, texts: Vec<String> },
 }
 
-/// A step for which the schema has no field, with the fields that it has.
+/// A step without a field in the schema, with the fields that the schema has.
 struct UnknownField {
     step: String,
     known: Vec<String>,
@@ -74,12 +74,12 @@ impl From<UnknownField> for PathError {
 }
 
 impl Fields<'_, '_> {
-    /// Reads a path that leads to one of these types, or reports a finding.
+    /// Reads a path to a value of one of these types, or reports a finding.
     pub fn path(&self, node: Input<'_>, wanted: &[Leaf]) -> Option<Spanned<FieldPath>> {
         self.path_and_leaf(node, wanted).map(|(path, _)| path)
     }
 
-    /// The same, with the type that the path leads to.
+    /// Like `path`, with the type of the value.
     pub(crate) fn path_and_leaf(
         &self,
         node: Input<'_>,
@@ -119,7 +119,7 @@ impl Fields<'_, '_> {
         }
     }
 
-    /// The type that a path leads to, or a finding that the schema lacks a step of it.
+    /// The type of the value at a path. Reports a step that the schema lacks.
     pub(crate) fn check(&self, node: Input<'_>, path: &FieldPath) -> Option<Leaf> {
         let written = text(node)?;
         match self.follow(path) {
@@ -201,7 +201,7 @@ impl Fields<'_, '_> {
         Ok(leaf_of(&self.meant(&end).shape))
     }
 
-    /// The schema with its name and its reference to a type of Kubernetes resolved.
+    /// The schema with its name and its reference to a Kubernetes type resolved.
     fn meant<'s>(&'s self, schema: &'s Schema) -> Cow<'s, Schema> {
         let schema = self.types.resolve(schema);
         match &schema.shape {
@@ -213,7 +213,7 @@ impl Fields<'_, '_> {
         }
     }
 
-    /// Follows one step. The field that a filter compares has to exist, and it has to be able to have the text.
+    /// Follows one step. The field that a filter compares has to exist, and its type has to allow the text.
     fn step<'s>(&'s self, at: Cow<'s, Schema>, segment: &Segment) -> Result<Cow<'s, Schema>, PathError> {
         let below = match at {
             Cow::Borrowed(at) => self.below(at, segment)?,
@@ -252,7 +252,7 @@ impl Fields<'_, '_> {
     }
 }
 
-/// The schema below another one; below a value of any type is a value of any type.
+/// The schema below another one. Any value may be below a value of any type.
 fn child<'s>(at: &'s Schema, segment: &Segment) -> Result<&'s Schema, UnknownField> {
     let known = match (&at.shape, segment) {
         (Shape::Map(values), Segment::Field(_)) => return Ok(values),

@@ -18,7 +18,7 @@ use crate::names::{
 /// The largest number of characters in the name of an object.
 const LONGEST_CRD_NAME: usize = 253;
 
-/// Reads `resource`, but for its paths, which need the schema.
+/// Reads `resource`, except its paths, which need the schema.
 pub(super) fn resource(node: Input<'_>) -> Option<Resource> {
     let mut keys = Keys::of(node)?;
     let group = keys.read(ResourceKey::Group, name_of("group", GroupName::parse));
@@ -46,7 +46,7 @@ pub(super) fn resource(node: Input<'_>) -> Option<Resource> {
     });
     let scope = keys.word(ResourceKey::Scope, &Scope::ALL);
     let name = keys.read(ResourceKey::Name, name_rule);
-    // Read later, with the schema at hand.
+    // These keys are read later, because they need the schema.
     keys.entry(ResourceKey::Scale);
     keys.entry(ResourceKey::SelectableFields);
     let span = keys.span();
@@ -64,7 +64,7 @@ pub(super) fn resource(node: Input<'_>) -> Option<Resource> {
         Spanned::new(own, kind.span)
     });
     let default = |text: String| {
-        // The plural of a long kind is too long for a name.
+        // The plural of a long kind may be too long for a name.
         ResourceName::parse(&text)
             .ok()
             .map(|name| Spanned::new(name, kind.span))
@@ -116,7 +116,7 @@ fn name_rule(node: Input<'_>) -> Option<NameRule> {
     })
 }
 
-/// Whether the API server asks for an approval of definitions in the group.
+/// Whether the API server requires an approval for definitions in the group.
 fn is_protected(group: &str) -> bool {
     ["k8s.io", "kubernetes.io"].iter().any(|domain| {
         group
@@ -125,7 +125,7 @@ fn is_protected(group: &str) -> bool {
     })
 }
 
-/// A value of the annotation `api-approved.kubernetes.io` that the API server takes.
+/// A value of the annotation `api-approved.kubernetes.io` that the API server accepts.
 fn approval(text: &str) -> Result<String, NotAName> {
     match krator_schema::is_approval(text) {
         true => Ok(text.to_owned()),
@@ -202,7 +202,7 @@ pub(super) fn columns(node: Input<'_>, fields: &Fields<'_, '_>) -> Vec<Column> {
     })
 }
 
-/// Reads the path of a column, and the type that it leads to.
+/// Reads the path of a column, with the type of its value.
 fn column_path(node: Input<'_>, fields: &Fields<'_, '_>) -> Option<(Spanned<ColumnPath>, Leaf)> {
     let other = node
         .scalar()

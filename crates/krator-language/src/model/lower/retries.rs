@@ -57,7 +57,7 @@ pub(super) fn retry(node: Input<'_>, table: &mut Table<'_>) -> Option<WrittenRet
     })
 }
 
-/// Reports a limit without a `then`, and a `then` that is never used because there is no limit.
+/// Reports a limit without a `then`, and a `then` without effect because there is no limit.
 pub(super) fn judge_retry(
     written: &WrittenRetry,
     resolved_limit: RetryLimit,

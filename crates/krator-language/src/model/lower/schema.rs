@@ -23,15 +23,15 @@ use crate::names::{FieldName, TypeName, is_rust_keyword, unique_rust_field};
 use crate::spec::NodeKind;
 use crate::text::shown;
 
-/// The longest chain of named types that build upon each other.
+/// The maximum length of a chain of named types that refer to each other.
 const DEEPEST_TYPES: usize = 32;
-/// The deepest nesting of lists, maps and objects in a schema with all names expanded. Deeper ones would exhaust the
-/// stack of what reads and writes them.
+/// The maximum nesting of lists, maps and objects in a schema with all names expanded. Code that reads and writes
+/// deeper schemas could overflow the stack.
 const DEEPEST_SCHEMA: usize = 64;
-/// The largest number of values of a schema with all names expanded: far more than an API server stores.
+/// The maximum number of values of a schema with all names expanded: far more than an API server stores.
 const LARGEST_SCHEMA: usize = 50_000;
 
-/// The named types, each read when it is first asked for.
+/// The named types, each of which is read on first use.
 pub(super) struct Types<'a> {
     slots: Vec<Slot<'a>>,
     by_name: BTreeMap<&'a str, TypeId>,
@@ -91,7 +91,7 @@ impl<'a> Types<'a> {
         types
     }
 
-    /// All types, once everything has been read.
+    /// All types, after everything has been read.
     pub fn finish(mut self, sink: &Sink<'_>) -> Vec<NamedType> {
         for at in 0..self.slots.len() {
             self.read(TypeId(at), self.slots[at].name.span, sink);
@@ -111,7 +111,7 @@ impl<'a> Types<'a> {
             .collect()
     }
 
-    /// The schema that a named type means; other schemas mean themselves.
+    /// The schema that a reference to a named type resolves to; other schemas resolve to themselves.
     pub(crate) fn resolve<'s>(&'s self, schema: &'s Schema) -> &'s Schema {
         let mut schema = schema;
         while let Shape::Named(id) = &schema.shape {
@@ -123,7 +123,7 @@ impl<'a> Types<'a> {
         schema
     }
 
-    /// Writes a named type out, as far as its outermost level, with what is said beside its name.
+    /// Replaces a reference by the outermost level of the named type, with the keys of both.
     pub fn inline(&self, schema: &mut Schema) {
         while let Shape::Named(id) = schema.shape {
             let SlotState::Read { schema: inner, .. } = &self.slots[id.0].state else {
@@ -154,14 +154,14 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// A schema with its name written out.
+    /// A copy of a schema with its reference replaced.
     pub fn inlined(&self, schema: &Schema) -> Schema {
         let mut schema = schema.clone();
         self.inline(&mut schema);
         schema
     }
 
-    /// Reads a named type; false when it cannot be used from here.
+    /// Reads a named type; false if it cannot be used here.
     fn read(&mut self, id: TypeId, used_at: Span, sink: &Sink<'_>) -> bool {
         let slot = &mut self.slots[id.0];
         match slot.state {
@@ -211,7 +211,7 @@ impl<'a> Types<'a> {
     fn extent(&self, schema: &Schema) -> Extent {
         let below = match &schema.shape {
             Shape::Named(id) => match &self.slots[id.0].state {
-                // A name is no level of its own.
+                // A name is not a level of its own.
                 SlotState::Read { extent, .. } => {
                     return Extent {
                         values: extent.values.saturating_add(1),
@@ -234,7 +234,7 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// Reports a schema that no API server would store.
+    /// Reports a schema that is too large for an API server.
     pub(crate) fn refuse_giants(&self, schema: &Schema, sink: &Sink<'_>) {
         let extent = self.extent(schema);
         if extent.values > LARGEST_SCHEMA {
@@ -250,7 +250,7 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// A type: a phrase or a mapping. What is wrong becomes a finding and [`Shape::Any`] takes its place.
+    /// A type: a phrase or a mapping. A mistake becomes a finding, with [`Shape::Any`] as the placeholder.
     pub fn schema(&mut self, node: Input<'a>) -> Schema {
         match &node.kind {
             NodeKind::Scalar(scalar) if !scalar.is_null() => self.phrase(&scalar.text, node.span, node.sink),

@@ -15,13 +15,13 @@ pub(super) struct Sink<'a> {
     suggestions_left: Cell<usize>,
     /// The number of errors about parts that no schema depends on.
     beside_schema: Cell<usize>,
-    /// Whether the last suggestion is one of several that are equally near. It belongs to the finding that is reported next.
+    /// Whether the last suggestion is one of several that are equally similar. It belongs to the next reported finding.
     has_rival: Cell<bool>,
 }
 
 impl<'a> Sink<'a> {
     pub fn new(source: &'a Source) -> Self {
-        // A suggestion compares every candidate, so a hostile file could make it compare millions of times.
+        // A suggestion compares all candidates, so a hostile file could cause millions of comparisons.
         Sink {
             source,
             findings: RefCell::default(),
@@ -45,7 +45,7 @@ impl<'a> Sink<'a> {
         self.findings.into_inner()
     }
 
-    /// The number of errors so far. What a warning is about has a value.
+    /// The number of errors so far. Warnings are not counted, because their values could be read.
     pub fn count(&self) -> usize {
         self.errors.get()
     }
@@ -70,7 +70,7 @@ impl<'a> Sink<'a> {
         self.findings.borrow_mut().push(finding);
     }
 
-    /// Reports a finding because of which there is no value.
+    /// Reports a finding that prevents a value, and returns `None`.
     pub fn refuse<T>(&self, finding: Finding) -> Option<T> {
         self.report(finding);
         None
@@ -80,7 +80,7 @@ impl<'a> Sink<'a> {
         self.push(Finding::new(rule, span, message));
     }
 
-    /// Whether there will be more suggestions.
+    /// Whether more suggestions are possible.
     pub(crate) fn has_suggestions(&self) -> bool {
         self.suggestions_left.get() > 0
     }
@@ -107,7 +107,7 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// A replacement keeps the quotes of the scalar, because it may need them.
+/// Quotes a replacement like the scalar, because it may need the quotes.
 fn quoted_like(written: &str, replacement: String) -> String {
     match written.chars().next() {
         Some('"') => serde_json::Value::from(replacement).to_string(),

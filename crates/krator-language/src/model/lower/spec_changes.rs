@@ -10,7 +10,7 @@ use crate::finding::{Finding, Span, Spanned};
 use crate::model::{FieldPath, OnSpecChange, PathRoot, SpecChange};
 use crate::spec::NodeKind;
 
-/// `onSpecChange` as written: a list, or what is a list of one entry without `of`.
+/// `onSpecChange` as written: a list, or a single reaction, which counts as a list of one entry without `of`.
 #[derive(Clone)]
 pub(super) struct WrittenSpecChange {
     pub span: Span,
@@ -82,7 +82,7 @@ fn change(node: Input<'_>, table: &mut Table<'_>, fields: &Fields<'_, '_>) -> Op
         let does = keys.read(SpecChangeKey::To, |node| reaction(node, table));
         (!of.is_empty()).then_some(SpecChange { of, does: does? })
     });
-    // An entry that is not read may have led somewhere.
+    // An unreadable entry may have had a target.
     table.lacks_edges |= node.sink.count() > before;
     change
 }

@@ -1,4 +1,4 @@
-//! Reads the states as they are written, before anything is inherited.
+//! Reads the states as they are written, without inherited settings.
 
 use super::deploy::allow;
 use super::gates::{gate, slots};
@@ -28,9 +28,9 @@ pub(super) enum WrittenOnDelete {
     To(StateId),
 }
 
-/// A state as written, with the keys that may be inherited from the machine or depend on it.
+/// A state as written, with the keys that it may inherit from the machine or that depend on the machine.
 pub(super) struct WrittenState {
-    /// The state as far as it does not depend on the machine.
+    /// The parts of the state that do not depend on the machine.
     pub state: State,
     pub retry: Option<WrittenRetry>,
     pub on_spec_change: Option<WrittenSpecChange>,
@@ -49,8 +49,8 @@ pub(super) fn states(
         .collect()
 }
 
-/// The name of a state whose own is not valid, for the findings of its rules: the nearest name that is valid and free.
-/// Edges still find the state by the name as written.
+/// A name for a state whose own name is invalid, for the findings about it: the most similar valid name that is free.
+/// Edges still find the state by its written name.
 fn stand_in(written: &str, at: usize, table: &Table<'_>) -> StateName {
     let nearest = StateName::parse(&capitalized(written)).ok();
     nearest
@@ -127,7 +127,7 @@ fn state(
     state.phase = keys.read(StateKey::Phase, text);
     state.message = keys.read(StateKey::Message, text);
     let kind = keys.word(StateKey::Kind, &kinds);
-    // A state whose kind cannot be read may be one without edges.
+    // A state whose kind cannot be read may be of a kind without edges.
     table.lacks_edges |= keys.has(StateKey::Kind) && kind.is_none();
     state.kind = kind.unwrap_or(state.kind);
     state.standard_conditions = StandardConditions::of(state.kind.value);
@@ -142,7 +142,7 @@ fn state(
     state.limit = keys.read(StateKey::Limit, |node| limit(node, table, context));
     state.gate = keys.read(StateKey::Gate, |node| gate(node, context));
     state.wait = keys.read(StateKey::Wait, |node| wait(node, context));
-    // A `timeout` whose `after` is wrong is a missing edge too.
+    // A `timeout` whose `after` is wrong is a missing edge as well.
     table.lacks_edges |= sink.count() > before;
     written.on_spec_change = keys.read(StateKey::OnSpecChange, |node| {
         on_spec_change(node, table, &context.fields)
@@ -161,10 +161,10 @@ fn state(
     state.legacy = legacy.filter(|legacy| legacy.value).map(|legacy| legacy.span);
     state.group = keys.read(StateKey::Group, text);
     state.allow = keys.read_all(StateKey::Allow, allow);
-    // A misspelled `next` means missing edges.
+    // A misspelled `next` is reported here, and means that edges are missing.
     keys.finish();
     if is_final {
-        // They are refused above; as edges they would only lead to more findings.
+        // These keys are refused above; as edges they would only cause more findings.
         (state.wait, state.limit, state.resume) = (None, None, None);
     }
     state.lacks_edges = table.lacks_edges || sink.count() > before && state.next.is_empty();
@@ -172,8 +172,8 @@ fn state(
     written
 }
 
-/// Reports the keys that say how an object stays in a state, comes back to it, or leaves it. After a final state the
-/// machine is over. Edges that handlers and timeouts take are findings of the rule `no-exit`.
+/// Reports the keys about staying in a state, returning to it, or leaving it: the machine ends after a final state.
+/// Edges that handlers and timeouts take are findings of the rule `no-exit`.
 fn refuse_in_final(keys: &Keys<'_, StateKey>, state: &State, sink: &Sink<'_>) {
     const REASONS: [(StateKey, &str, &str); 3] = [
         (
@@ -272,7 +272,7 @@ fn limit(node: Input<'_>, table: &mut Table<'_>, context: &BuildContext<'_, '_>)
     })
 }
 
-/// Reads `onDelete`; only a state may name another one.
+/// Reads `onDelete`; only that of a state may name a state.
 pub(super) fn on_delete(node: Input<'_>, table: Option<&mut Table<'_>>) -> Option<Spanned<WrittenOnDelete>> {
     let words = [
         ("interrupt", WrittenOnDelete::Interrupt),

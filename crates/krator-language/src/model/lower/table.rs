@@ -11,10 +11,10 @@ use crate::finding::{Finding, Span, Spanned};
 use crate::model::{ObjectKind, StateId};
 use crate::text::shown;
 
-/// The names of the states, by which edges find their targets.
+/// The names of the states, for resolving the targets of edges.
 pub(super) struct Table<'a> {
     by_name: HashMap<&'a str, StateId>,
-    /// Some edge has no target, so that rules must not conclude anything from missing edges.
+    /// Whether an edge lacks a target, so that rules must not conclude anything from missing edges.
     pub lacks_edges: bool,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Table<'a> {
         self.by_name.contains_key(name)
     }
 
-    /// The state that a value names.
+    /// The state with the name that a value has.
     pub fn state(&mut self, node: Input<'_>) -> Option<Spanned<StateId>> {
         let written = text(node);
         if written.is_none() {
@@ -45,13 +45,14 @@ impl<'a> Table<'a> {
         self.named(&written?.value, node.span, node.sink)
     }
 
-    /// The state of a name.
+    /// The state with this name.
     pub fn named(&mut self, name: &str, span: Span, sink: &Sink<'_>) -> Option<Spanned<StateId>> {
         if let Some(id) = self.by_name.get(name) {
             return Some(Spanned::new(*id, span));
         }
         self.lacks_edges = true;
-        // The names are sorted only for a suggestion: doing so for thousands of mistakes would take minutes.
+        // The names are sorted only for a suggestion, because sorting them for thousands of mistakes would take
+        // minutes.
         let mut names: Vec<&str> = if sink.has_suggestions() {
             self.by_name.keys().copied().collect()
         } else {
@@ -79,7 +80,7 @@ impl<'a> Table<'a> {
 pub(super) struct BuildContext<'m, 'a> {
     pub fields: Fields<'m, 'a>,
     pub kinds: Kinds<'m>,
-    /// Kinds that a `watch` may name, and whether there are any owned and watched ones.
+    /// The kinds that a `watch` may name, and whether there are owned and watched ones.
     pub in_view: BTreeMap<String, ObjectKind>,
     pub has_owned: bool,
     pub has_watched: bool,

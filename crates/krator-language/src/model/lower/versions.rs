@@ -1,4 +1,4 @@
-//! Reads `versions`, and makes of the newest version how each older one looks.
+//! Reads `versions`, and derives each older version from the newest one.
 
 mod bounds;
 mod change;
@@ -20,10 +20,10 @@ use crate::model::{
 use crate::names::VersionName;
 use change::Written;
 
-/// How a version looks.
+/// The schema of a version, and its settings that refer to fields.
 #[derive(Clone)]
 struct VersionView {
-    /// An object with `spec` and `status`, so that paths begin at one place.
+    /// An object with `spec` and `status`, so that all paths begin at the same place.
     root: Schema,
     columns: Vec<Column>,
     scale: Option<Scale>,
@@ -36,12 +36,12 @@ pub(super) struct Newest<'m> {
     pub spec: &'m Schema,
     /// The fields of the description.
     pub status: &'m [Field],
-    /// The fields that the machine keeps, too.
+    /// The fields of the description and those that the machine keeps.
     pub all_status: &'m Schema,
     pub columns: &'m [Column],
 }
 
-/// Reads `versions`: the newest of the older ones first.
+/// Reads `versions`, from the newest of the older ones to the oldest.
 pub(super) fn versions<'a>(node: Input<'a>, newest: &Newest<'_>, types: &mut Types<'a>) -> Vec<Version> {
     let mut view = VersionView {
         root: root_of(newest),
@@ -143,7 +143,7 @@ fn version<'a>(
 
 fn root_of(newest: &Newest<'_>) -> Schema {
     let field = |name: &str, schema: Schema| Field {
-        // Both are names of fields.
+        // Both are valid names of fields.
         name: Spanned::new(crate::names::FieldName::parse(name).expect("a name"), schema.span),
         schema,
     };
@@ -175,11 +175,12 @@ impl VersionView {
         (fields[0].schema.clone(), status)
     }
 
-    /// Lets the paths of columns and others follow a change back. Those that lead to what the older version lacks are gone.
+    /// Converts the paths of columns and other settings to the older version. Removes those whose field the older
+    /// version lacks.
     fn follow(&mut self, change: &Change) {
         self.columns.retain_mut(|column| match &mut column.path.value {
             ColumnPath::Field(path) => follow(path, change),
-            // A path that a change concerns cannot be written in another way.
+            // Such a path cannot be rewritten, so it is removed if the change affects it.
             ColumnPath::Other(path) => path.fields().is_none_or(|fields| {
                 let mut followed = fields.clone();
                 follow(&mut followed, change) && followed == *fields
@@ -195,14 +196,14 @@ impl VersionView {
     }
 }
 
-/// Lets a path of the newer version follow a change back; false if the older version lacks what it leads to.
+/// Converts a path of the newer version to the older one; false if the older version lacks the field.
 fn follow(path: &mut FieldPath, change: &Change) -> bool {
     let root = match path.root {
         PathRoot::Spec => "spec",
         PathRoot::Status => "status",
         PathRoot::Metadata | PathRoot::Label(_) => return true,
     };
-    // The steps of a change begin with the root.
+    // The steps of a change start at the root.
     let leads = |steps: &[Step]| {
         let (first, rest) = steps.split_first()?;
         let is_same = |(step, segment): (&Step, &Segment)| match (step, segment) {

@@ -70,7 +70,7 @@ fn watch_source(node: Input<'_>, context: &BuildContext<'_, '_>) -> Option<Spann
     if let Some(kind) = context.in_view.get(&written.value) {
         return Some(written.map(|_| WatchSource::Kind(kind.clone())));
     }
-    // A malformed reference is reported by `kind`.
+    // `kind` reports a malformed reference.
     let kind = context.kinds.kind(node)?;
     let message = format!("`{}` is neither owned nor watched", kind.reference());
     let suggestion = node

@@ -84,7 +84,7 @@ fn match_condition(node: Input<'_>) -> Option<MatchCondition> {
     })
 }
 
-/// The conditions, each name once. Those of krator begin with `krator-`.
+/// The conditions with unique names. Names that begin with `krator-` are reserved for krator.
 fn without_repeated(mut conditions: Vec<MatchCondition>, node: Input<'_>) -> Vec<MatchCondition> {
     let mut seen = BTreeSet::new();
     conditions.retain(|condition| {

@@ -11,7 +11,7 @@ use crate::model::lower::sink::Sink;
 use crate::model::{FieldChange, Schema, Shape};
 use crate::text::shown;
 
-/// Reports what only a field can say, at a type that is not that of a field.
+/// Reports keys for fields at a type that is not that of a field.
 pub(super) fn refuse_change(schema: &Schema, what: &str, sink: &Sink<'_>) {
     if let Some(change) = &schema.change {
         let message = format!("{what} has no changes of its own");
@@ -26,7 +26,7 @@ pub(super) fn refuse_change(schema: &Schema, what: &str, sink: &Sink<'_>) {
 }
 
 impl<'a> Types<'a> {
-    /// Reads the keys about changes. They exclude each other.
+    /// Reads the keys about changes, which exclude each other.
     pub(super) fn change(
         &self,
         keys: &mut Keys<'a, TypeKey>,

@@ -24,7 +24,7 @@ use crate::text::shown;
 
 const INT_OR_STRING: &str = "x-kubernetes-int-or-string";
 
-/// Reports `properties`, `items` or `additionalProperties` beside a type that has none, with the form that is meant.
+/// Reports `properties`, `items` or `additionalProperties` for a type that does not take them, with the intended form.
 fn refuse_beside_phrase(key: &str, type_node: Input<'_>, sink: &Sink<'_>) {
     let phrase = type_node
         .scalar()
@@ -50,7 +50,7 @@ fn refuse_beside_phrase(key: &str, type_node: Input<'_>, sink: &Sink<'_>) {
     sink.report(Finding::new(&INVALID_SCHEMA, type_node.span, message).help(help));
 }
 
-/// Reports `optional` where no field is that could be left out. An alias may repeat a type that is optional elsewhere.
+/// Reports `optional` at a type that is not that of a field. An alias may repeat a type that is optional elsewhere.
 pub(super) fn refuse_optional(schema: &Schema, what: &str, sink: &Sink<'_>) {
     let is_alias = sink.source.at(schema.span).starts_with('*');
     if schema.optional && !is_alias {
@@ -174,8 +174,8 @@ impl<'a> Types<'a> {
         schema
     }
 
-    /// `x-kubernetes-int-or-string` is stronger than `type` to the API server, which then takes values that the Rust type has no
-    /// room for.
+    /// For the API server, `x-kubernetes-int-or-string` overrides `type`, so it would accept values that the Rust type
+    /// cannot represent.
     fn refuse_two_types(&self, schema: &Schema, extension: Span, sink: &Sink<'_>) {
         let meant = self.resolve(schema);
         if !matches!(meant.shape, Shape::IntOrString | Shape::Quantity | Shape::Any) {
@@ -188,7 +188,7 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// The API server refuses null where there is an `enum`, even where the `enum` lists it.
+    /// The API server refuses null for a type with an `enum`, even if the `enum` contains null.
     fn refuse_null_in_enum(&self, schema: &Schema, span: Span, sink: &Sink<'_>) {
         let meant = self.resolve(schema);
         let has_enum = matches!(meant.shape, Shape::Enum(_))
@@ -203,7 +203,7 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// `type: integer` with `format: int32` is `int32`, and so on.
+    /// Converts types with a format, such as `type: integer` with `format: int32`, to their shapes, such as `int32`.
     fn narrow(&self, schema: &mut Schema, sink: &Sink<'_>) {
         let limits = &schema.constraints.limits;
         let Some(Spanned { value, span }) = limits.get("format") else {
@@ -228,7 +228,7 @@ impl<'a> Types<'a> {
         schema.constraints.limits.remove("format");
     }
 
-    /// Strings of an `enum` become a shape of their own; numbers constrain the shape that is there.
+    /// Strings of an `enum` become a shape of their own; numbers constrain the existing shape.
     fn one_of(&self, schema: &mut Schema, values: Vec<Input<'_>>, node: Input<'_>) {
         let sink = node.sink;
         if values.is_empty() {
@@ -253,7 +253,7 @@ impl<'a> Types<'a> {
                 text_of_enum(value)
             };
             let Some(read) = read else { continue };
-            // To the API server 1 and 1.0 are the same.
+            // The API server treats 1 and 1.0 as the same value.
             let same = read
                 .as_f64()
                 .map_or_else(|| read.to_string(), |number| number.to_string());
@@ -285,7 +285,7 @@ fn number_of_enum(value: Input<'_>) -> Option<Json> {
     Some(number)
 }
 
-/// Values of an `enum` are data: an unquoted `true` or `1` is a string too.
+/// Values of an `enum` are data: an unquoted `true` or `1` is a string as well.
 fn text_of_enum(value: Input<'_>) -> Option<Json> {
     let scalar = value.scalar();
     if let Some(text) = scalar.filter(|scalar| !scalar.is_null()) {

@@ -7,7 +7,7 @@ use crate::model::lower::sink::Sink;
 use crate::model::{KubernetesType, Schema, Shape, kubernetes};
 use crate::text::shown;
 
-/// The types of the language that are one word.
+/// The types of the language that consist of one word.
 const WORDS: [(&str, Shape); 11] = [
     ("string", Shape::String),
     ("boolean", Shape::Boolean),
@@ -22,10 +22,10 @@ const WORDS: [(&str, Shape); 11] = [
     ("any", Shape::Any),
 ];
 
-/// The deepest nesting of lists and maps in a phrase.
+/// The maximum nesting of lists and maps in a phrase.
 pub(crate) const DEEPEST_PHRASE: usize = 16;
 
-/// The types of the language that are one word, by their names.
+/// The types of the language that consist of one word, by their names.
 pub(crate) fn type_words() -> impl Iterator<Item = &'static str> {
     WORDS.iter().map(|(name, _)| *name)
 }
@@ -124,7 +124,7 @@ impl Types<'_> {
         Shape::Any
     }
 
-    /// The fix replaces the one word, not the whole phrase.
+    /// Adds a fix that replaces one word of the phrase.
     fn suggest_in_phrase(
         &self,
         finding: Finding,
@@ -141,7 +141,7 @@ impl Types<'_> {
     }
 }
 
-/// `group/version.Name`, whether or not there is such a type.
+/// Parses `group/version.Name`, whether or not such a type exists.
 pub(in crate::model::lower) fn kubernetes_reference(word: &str) -> Option<KubernetesType> {
     let (group, rest) = word.split_once('/')?;
     let (version, name) = rest.split_once('.')?;

@@ -11,15 +11,15 @@ use crate::model::{Field, Schema, Shape, parse_duration};
 use crate::spec::{NodeKind, Scalar};
 use crate::text::shown;
 
-/// Converts a default or an example, as `role` says, by the schema of its type: a string stays a string even where it
-/// looks like a number.
+/// Converts a default or an example (`role`) by the schema of its type: a string remains a string even if it looks like
+/// a number.
 pub(in crate::model::lower) fn typed_json(
     role: &str,
     node: Input<'_>,
     schema: &Schema,
     types: &Types<'_>,
 ) -> Option<Json> {
-    // `nullable` may be said where a named type is used.
+    // `nullable` may be written at the use of a named type.
     let meant = types.resolve(schema);
     if node.is_null() && (schema.nullable || meant.nullable) {
         return Some(Json::Null);
@@ -109,7 +109,7 @@ fn scalar_json(shape: &Shape, scalar: &Scalar) -> Option<Json> {
     let text = || Json::from(scalar.text.clone());
     match shape {
         Shape::String | Shape::DateTime => Some(text()),
-        // The API server knows the form of a duration, but not how long one may be.
+        // The API server checks the form of a duration, but not its maximum.
         Shape::Duration => parse_duration(&scalar.text).map(|_| text()),
         Shape::Boolean => scalar.boolean().map(Json::from),
         Shape::Integer => scalar.integer().map(Json::from),

@@ -1,8 +1,8 @@
-//! Constraints of a version that an older one cannot have.
+//! Constraints of a newer version that an older one cannot have.
 //!
-//! Each object of one version has to be a valid object of the other. A change that cannot promise that is refused where the
-//! reason is a bound of the field itself. A rule of an object around it, which may be broken by objects of the older version
-//! that know nothing of it, is left out there, and a finding says so.
+//! Each object of one version has to be a valid object of the other. A change that cannot guarantee this is refused if
+//! the reason is a bound of the field itself. A rule of an object around the field may be broken by objects of the
+//! older version, whose clients are not aware of it; it is left out of the older version, and a finding reports this.
 
 use krator_machine::versions::{Change, Path, Step, path_text};
 use krator_schema::cel;
@@ -12,10 +12,10 @@ use crate::finding::Spanned;
 use crate::model::lower::schema::Types;
 use crate::model::{Schema, Shape};
 
-/// Rules that an older version lacks, as the newer one has them.
+/// Rules of the newer version that an older one lacks.
 pub(super) type Lost = Vec<Spanned<String>>;
 
-/// The place of a change in the newer version, and how many steps of it the older version has, too.
+/// The place of a change in the newer version, and the number of its steps that the older version also has.
 fn newer(change: &Change) -> (&Path, usize) {
     match change {
         Change::Moved { to, to_kept, .. } => (to, *to_kept),
@@ -24,7 +24,7 @@ fn newer(change: &Change) -> (&Path, usize) {
     }
 }
 
-/// Whether one of the versions can hold something of the value that the other cannot, so that it rides in an annotation.
+/// Whether one of the versions cannot represent the whole value, so that the rest is kept in an annotation.
 fn rides(change: &Change) -> bool {
     let has_index = |path: &Path| path.iter().any(|step| matches!(step, Step::Index(_)));
     match change {
@@ -42,7 +42,8 @@ fn rides(change: &Change) -> bool {
     }
 }
 
-/// Refuses a change whose value would ride in an annotation and must not. `before` is the newer version.
+/// Refuses a change whose value would be kept in an annotation although this is not allowed. `before` is the newer
+/// version.
 pub(super) fn may_ride(types: &Types<'_>, before: &Schema, change: &Change) -> Result<(), Unfit> {
     let (place, kept) = newer(change);
     let is_elsewhere = |from: &Path| from[..from.len() - 1] != place[..place.len() - 1];
@@ -83,7 +84,7 @@ pub(super) fn may_ride(types: &Types<'_>, before: &Schema, change: &Change) -> R
     Ok(())
 }
 
-/// Refuses a list that could not hold one item and others that ride.
+/// Refuses a list that could not contain both the one item and the items from the annotation.
 fn list_takes_any(list: &Schema) -> Result<(), Unfit> {
     let kind = list
         .extension("x-kubernetes-list-type")
@@ -106,7 +107,7 @@ fn list_takes_any(list: &Schema) -> Result<(), Unfit> {
     }
 }
 
-/// Whether the items of a list are told apart by what the steps lead to.
+/// Whether the value at the steps identifies the items of a list.
 fn is_told_apart(list: &Schema, steps: &[Step]) -> bool {
     let kind = list
         .extension("x-kubernetes-list-type")
@@ -133,7 +134,7 @@ fn has_bound_field(types: &Types<'_>, schema: &Schema) -> bool {
     }
 }
 
-/// Leaves out what the older version cannot keep of the rules around a change. `before` is the newer version.
+/// Removes the rules around a change that the older version cannot keep. `before` is the newer version.
 pub(super) fn leave_out(
     types: &Types<'_>,
     before: &Schema,
@@ -142,7 +143,7 @@ pub(super) fn leave_out(
     lost: &mut Lost,
 ) {
     let (place, kept) = newer(change);
-    // A rule of the list or map itself may be about each item and name none.
+    // A rule of the list or map itself may apply to each item without naming it.
     let named = (0..kept.min(place.len() - 1) + 1)
         .rev()
         .find(|at| matches!(place[*at], Step::Field(_)));
@@ -181,7 +182,8 @@ pub(super) fn leave_out(
     }
 }
 
-/// Takes those rules off a schema that are about something, and the number of fields if it `counts`.
+/// Removes the rules for which `about` is true from a schema, and if `counts` is set also the limits on the number of
+/// fields.
 fn take_rules(schema: &mut Schema, about: &dyn Fn(&str) -> bool, counts: bool, lost: &mut Lost) {
     schema.validations.retain(|validation| {
         let texts = [
@@ -212,7 +214,7 @@ fn take_rules(schema: &mut Schema, about: &dyn Fn(&str) -> bool, counts: bool, l
     }
 }
 
-/// Whether a rule names a field. One that names something else like it is taken for one that does.
+/// Whether a rule contains the name of a field. A match may be another item of that name.
 fn mentions(text: &str, name: &str) -> bool {
     let escaped = cel::escape(name);
     let names = [Some(name), escaped.as_deref()];

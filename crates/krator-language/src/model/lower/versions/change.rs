@@ -1,4 +1,4 @@
-//! One change from a version to the next newer one: read as it is written, and undone in the schema of the newer version.
+//! One change from a version to the next newer one: its parsing, and its reversal in the schema of the newer version.
 
 use krator_machine::versions::{Change, Direction, Path, Step, nested, nested_value, path_text};
 use serde_json::{Value as Json, json};
@@ -86,8 +86,8 @@ impl<'a> Written<'a> {
         })
     }
 
-    /// Makes of the schema of the newer version that of the older one. Returns what makes an object of the newer version of one
-    /// of the older, in this order: mostly one change.
+    /// Converts the schema of the newer version to that of the older one. Returns the changes that convert an object of
+    /// the older version to the newer one, in this order: usually a single change.
     pub fn undo(
         self,
         root: &mut Schema,
@@ -190,7 +190,7 @@ impl<'a> Written<'a> {
                     unit: unit.to_owned(),
                 };
                 schema.shape = Shape::Integer;
-                // More of them would be longer than a duration can be.
+                // A larger number would exceed the maximum of a duration.
                 let most = i64::MAX / nanoseconds(unit);
                 limits.insert("minimum", Spanned::new(json!(0), span));
                 limits.insert("maximum", Spanned::new(json!(most), span));
@@ -240,7 +240,7 @@ fn moved(
         let why = "both paths have to be in the spec or in the status, and the same up to the last `[*]`";
         return Err(why.to_owned());
     }
-    // The objects and lists around both places are there or not for both of them.
+    // The objects and lists around both places exist for both fields or for neither.
     let both = from[..from.len() - 1].iter().zip(&to[..to.len() - 1]);
     let shared = both.take_while(|(from, to)| from == to).count().max(shared);
     let parent = shapes::at(types, root, &to[..shared])?;
@@ -249,7 +249,7 @@ fn moved(
         kept,
         required,
     } = shapes::take(types, parent, &to[shared..])?;
-    // The API server fills no null in.
+    // The API server ignores a default of null.
     let default = types.inlined(&schema).default;
     let is_optional = schema.optional || default.is_some_and(|default| default.value.is_null());
     let from_kept = shared + shapes::put(types, parent, &from[shared..], schema, span)?;
@@ -273,7 +273,7 @@ fn moved(
     Ok(made)
 }
 
-/// The keys of a list by which its items are told apart, where one of them has another name.
+/// Updates the keys that identify the items of a list, if the change renames one of them.
 fn renamed_keys(types: &Types<'_>, root: &mut Schema, (from, to): (&[Step], &[Step])) {
     let ([list @ .., Step::Each, Step::Field(old)], [.., Step::Field(new)]) = (from, to) else {
         return;
@@ -351,7 +351,7 @@ fn values(
     Ok(vec![Change::Values { at, map: pairs }])
 }
 
-/// Reads `map`: for each older value the newer one, or several, of which the first is meant.
+/// Reads `map`: for each older value the newer one, or several, the first of which is the result of a conversion.
 fn map(node: Input<'_>) -> Vec<(Json, Vec<String>)> {
     let entries = entries(node, "values by the older value").into_iter();
     entries
@@ -408,15 +408,16 @@ fn path(node: Input<'_>) -> Option<Path> {
     Some(path)
 }
 
-/// Lets the defaults and examples around a place follow a change back.
+/// Converts the defaults and examples around a place to the older version.
 fn defaults(root: &mut Schema, change: &Change) {
     let mut done: Vec<&[Step]> = Vec::new();
-    // A field that a function converts has the type, the default and the example that are written for the older version.
+    // A field with a custom conversion has the type, the default and the example that are written for the older
+    // version.
     let own = usize::from(!matches!(change, Change::Custom { .. }));
     for place in change.places() {
         for length in 1..place.len() + own {
             let steps = &place[..length];
-            // Fields that were moved here are already converted.
+            // Fields that were moved here are converted already.
             if done.contains(&steps) {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Fields that are taken out of schemas and put into them, as the changes between versions say.
+//! Takes fields out of schemas and puts fields into them, for the changes between versions.
 
 use krator_machine::versions::Step;
 
@@ -7,10 +7,10 @@ use crate::model::lower::schema::Types;
 use crate::model::{Field, Schema, Shape};
 use crate::names::FieldName;
 
-/// Why a change cannot be made, in words.
+/// The reason why a change is impossible.
 pub(super) type Unfit = String;
 
-/// The schema at a path. Named types on the way are written out, so that what is changed in one place stays in others.
+/// The schema at a path. Named types on the path are expanded, so that a change at one place does not affect others.
 pub(super) fn at<'s>(
     types: &Types<'_>,
     mut schema: &'s mut Schema,
@@ -24,7 +24,7 @@ pub(super) fn at<'s>(
     Ok(schema)
 }
 
-/// The schema at a path, if it is there and no name is on the way.
+/// The schema at a path, if it exists and the path has no reference to a named type.
 pub(super) fn find<'s>(schema: &'s mut Schema, steps: &[Step]) -> Option<&'s mut Schema> {
     steps.iter().try_fold(schema, below)
 }
@@ -53,13 +53,15 @@ fn shown(step: &Step) -> String {
 /// A schema that was taken from its place.
 pub(super) struct Taken {
     pub schema: Schema,
-    /// How many steps of the path are still there.
+    /// The number of steps of the path that remain.
     pub kept: usize,
-    /// The required objects and lists on the way that are gone with it: how many steps lead to each, and whether it is a list.
+    /// The required objects and lists on the path that are removed with it: the number of steps to each, and whether it
+    /// is a list.
     pub required: Vec<(usize, bool)>,
 }
 
-/// Takes what is at a path, with the objects on the way that have no other field and the list of which it was the first item.
+/// Takes the schema at a path, with the objects on the path that have no other field, and with the list whose first
+/// item it was.
 pub(super) fn take(types: &Types<'_>, schema: &mut Schema, path: &[Step]) -> Result<Taken, Unfit> {
     types.inline(schema);
     let Some((step, rest)) = path.split_first() else {
@@ -80,7 +82,7 @@ pub(super) fn take(types: &Types<'_>, schema: &mut Schema, path: &[Step]) -> Res
                 return Err("there is no list there".to_owned());
             };
             let mut item = (**items).clone();
-            // The API server keeps null in a list, and takes it out of a field that says nothing of it.
+            // The API server keeps null in a list, but removes it from a field that is not `nullable`.
             item.nullable |= matches!(types.inlined(&item).shape, Shape::Any);
             item.optional = inner.optional || may_be_empty(inner);
             Taken {
@@ -117,7 +119,8 @@ fn is_required(types: &Types<'_>, schema: &Schema) -> bool {
     !schema.optional && types.inlined(schema).default.is_none()
 }
 
-/// Refuses an object that may be absent in one version, while a value that is elsewhere makes it one without required fields.
+/// Refuses an object with required fields that may be absent in one version: in the other one, a value at another place
+/// would create it without these fields.
 fn may_be_made(types: &Types<'_>, schema: &Schema, step: &Step) -> Result<(), Unfit> {
     let Shape::Object(fields) = &schema.shape else {
         return Ok(());
@@ -133,14 +136,15 @@ fn may_be_made(types: &Types<'_>, schema: &Schema, step: &Step) -> Result<(), Un
     }
 }
 
-/// Whether a value may be a list without a first item.
+/// Whether a value may be an empty list.
 fn may_be_empty(schema: &Schema) -> bool {
     let least = schema.constraints.limits.get("minItems");
     let least = least.and_then(|least| least.value.as_u64()).unwrap_or(0);
     matches!(schema.shape, Shape::List(_)) && least == 0
 }
 
-/// Puts a schema at a path, with the objects and lists that lead there. Returns how many steps of the path were there before.
+/// Puts a schema at a path, and creates the objects and lists on the path. Returns the number of steps that existed
+/// before.
 pub(super) fn put(
     types: &Types<'_>,
     schema: &mut Schema,
@@ -173,7 +177,7 @@ pub(super) fn put(
     Ok(0)
 }
 
-/// A field of this name, which has to have one in Rust, too.
+/// A field of this name, which also has to be a valid name in Rust.
 fn field(name: &str, schema: Schema, span: Span) -> Result<Field, Unfit> {
     let parsed = FieldName::parse(name).map_err(|error| format!("a field is {}", error.expected))?;
     if schema.rust_name.is_none() && parsed.rust_field().is_none() {
@@ -187,7 +191,7 @@ fn field(name: &str, schema: Schema, span: Span) -> Result<Field, Unfit> {
     })
 }
 
-/// A schema with the objects and lists around it that a path asks for.
+/// A schema within the objects and lists of a path.
 fn around(path: &[Step], schema: Schema, span: Span) -> Result<Schema, Unfit> {
     let Some((step, rest)) = path.split_first() else {
         return Ok(schema);
