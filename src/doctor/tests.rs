@@ -299,7 +299,7 @@ const FAULTS: &[(Plant, &[&str], &str, &str)] = &[
     (
         |case| case.facts.cargo = Some("No such file or directory".to_owned()),
         &["cargo"],
-        "cargo does not run",
+        "cannot run cargo",
         "https://rustup.rs",
     ),
     (

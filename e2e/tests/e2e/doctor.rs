@@ -350,7 +350,7 @@ fn nothing_is_reported_while_all_is_well_and_each_planted_fault_is_named() {
         &["the cluster does not answer", "kubectl cluster-info"],
     );
     let without = grocery.doctor(&[], &[("PATH", Path::new("/nowhere"))]);
-    named(&without, "cargo", &["cargo does not run", "https://rustup.rs"]);
+    named(&without, "cargo", &["cannot run cargo", "https://rustup.rs"]);
 
     // The pod of a process that lacks a namespace.
     let (waits, log) = (free_port(&grocery.address), cluster.dir().join("waiting.log"));

@@ -258,7 +258,10 @@ fn dev_follows_edits_and_keeps_objects() {
         "// An edit that changes nothing.\nuse super::",
     );
     dev.wait_for("ready after");
-    let unreadable = dev.seen.iter().find(|line| line.contains("cannot decode an object"));
+    let unreadable = dev
+        .seen
+        .iter()
+        .find(|line| line.contains("cannot decode an object"));
     assert_eq!(unreadable, None);
 
     // While no operator serves the page, somebody else takes its address.
