@@ -459,7 +459,7 @@ fn handlers_that_are_wrong_in_ten_ways_are_red_and_right_ones_green() {
             secret_anew,
             secret_once,
             false,
-            "`.data.password` of Secret `secret` is made anew",
+            "`.data.password` of Secret `secret` is generated again",
         ),
         (exists_is_an_error, exists_is_fine, false, "the scenario panics"),
         (gone_is_an_error, gone_is_fine, true, "the scenario panics"),

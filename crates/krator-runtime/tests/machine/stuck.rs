@@ -73,7 +73,7 @@ async fn an_object_that_waits_for_nothing_that_comes_is_reported() {
     assert_eq!(
         rests,
         "the object rests in `Wait`, nothing is due, and it never reached `Live`. It would run if the test changed one \
-         of [Owned], through `handle()`.\n\
+         of [Owned] through `handle()`.\n\
          Its status says: no child is ready\n\
          It entered:\n    Begin after 0ns\n    Wait after 0ns"
     );
