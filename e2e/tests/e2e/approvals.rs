@@ -209,7 +209,7 @@ fn approvals_are_of_those_who_may() {
     let annotation = ledger.object()["metadata"]["annotations"]["approvals.example.com/approve"].clone();
     assert_eq!(annotation, format!("{first} by jane: it was tried in staging"));
     let nothing = ledger.krator("jane", &["approve"]);
-    ledger.is_refused(nothing, "waits for no approval");
+    ledger.is_refused(nothing, "does not wait for an approval");
 
     // The approval that is left over is none for the next ask, and one for a spec is none for the next.
     ledger.apply("18");
