@@ -98,7 +98,7 @@ async fn a_deployment_without_an_owner_is_not_adopted() {
     object.handle().put(&foreign).expect("it is JSON");
     object.run_until_idle().await;
     assert_eq!(object.state(), Some(MemcachedMachine::Reconciling));
-    assert!(message(&object).is_some_and(|message| message.contains("is left alone")));
+    assert!(message(&object).is_some_and(|message| message.contains("is not changed")));
     assert_eq!(child(&object).1, None);
 
     // Its maker hands it over.
