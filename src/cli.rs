@@ -95,7 +95,7 @@ struct AlreadyReported;
 /// The file name under which kubectl finds the command as a plugin, and what it is called then.
 const PLUGIN: (&str, &str) = ("kubectl-krator", "kubectl krator");
 
-/// Parses the arguments. Help and usage call the command as whoever runs it does.
+/// Parses the arguments. Help and usage show the command by the name by which it was run.
 fn parse() -> Cli {
     let called = std::env::args_os().next().map(PathBuf::from);
     let is_plugin = called.is_some_and(|path| path.file_stem().is_some_and(|name| name == PLUGIN.0));
@@ -175,7 +175,7 @@ fn folder_of(description: &Path) -> &Path {
 /// Why a verb fails that builds operators.
 const NO_CARGO: &str = "cannot run cargo, which builds operators; install Rust from https://rustup.rs";
 
-/// The description that an argument means: a folder stands for the `krator.yaml` in it.
+/// The description that an argument names: for a folder, the `krator.yaml` in it.
 fn named_path(path: &Path) -> anyhow::Result<PathBuf> {
     if path == Path::new(STDIN) || !path.is_dir() {
         return Ok(path.to_owned());
@@ -187,7 +187,7 @@ fn named_path(path: &Path) -> anyhow::Result<PathBuf> {
             printable(&path.display().to_string())
         );
     }
-    // Messages call it as somebody does who is in that folder.
+    // Messages name it relative to that folder.
     Ok(match path == Path::new(".") {
         true => PathBuf::from(DESCRIPTION),
         false => inside,
@@ -212,7 +212,7 @@ fn is_there(path: &Path) -> bool {
     !matches!(path.symlink_metadata(), Err(error) if error.kind() == std::io::ErrorKind::NotFound)
 }
 
-/// The argument that stands for standard input.
+/// The argument for standard input.
 const STDIN: &str = "-";
 
 /// Reads and judges a description.
@@ -241,7 +241,7 @@ fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     bytes.with_context(|| format!("cannot read `{}`", printable(&path.display().to_string())))
 }
 
-/// Replaces the text of a file by one rename, so that nobody ever reads half of it.
+/// Replaces the text of a file by one rename, so that no reader sees half of it.
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     // A symbolic link stays one.
     let path = path.canonicalize()?;
@@ -283,7 +283,7 @@ fn sound(checked: &Checked) -> anyhow::Result<&Description> {
     Err(AlreadyReported.into())
 }
 
-/// Prints a line for people. It is no error if nobody reads it, as after `krator gen 2>&1 | head`.
+/// Prints a line for people. A closed pipe is not an error, as after `krator gen 2>&1 | head`.
 fn say(line: impl Display) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
@@ -308,7 +308,7 @@ impl<W: Write> Write for Output<W> {
     }
 }
 
-/// The standard output, for what a verb is asked for.
+/// The standard output, for the result of a verb.
 fn stdout() -> Output<std::io::StdoutLock<'static>> {
     Output(std::io::stdout().lock())
 }

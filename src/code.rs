@@ -124,7 +124,7 @@ pub fn findings(code: &Code<'_>) -> Vec<InFile> {
     judge::judge(code)
 }
 
-/// The state whose handler a file has, as far as its text says so.
+/// The state whose handler a file has, if its text shows that.
 pub(crate) fn handled(text: &str) -> Option<String> {
     let file = syn::parse_file(text).ok()?;
     file.items.iter().find_map(|item| {
@@ -138,7 +138,7 @@ pub(crate) fn handled(text: &str) -> Option<String> {
     })
 }
 
-/// The files of the handlers that nobody has written, sorted.
+/// The files of the handlers that are not written, sorted.
 pub fn not_written(code: &Code<'_>) -> BTreeSet<String> {
     let files = tree::parse(code);
     let tree = code.tree(&files);

@@ -1,4 +1,4 @@
-//! Whether an operator can work in its cluster, and if not, why and what to do. Pure: it judges facts that somebody else has
+//! Whether an operator can work in its cluster, and if not, why and what to do. Pure: it judges facts that its caller has
 //! gathered, and knows no cluster and no clock.
 
 mod certificates;
@@ -39,7 +39,7 @@ pub(crate) enum Outcome {
     Ok,
     /// The faults; never empty.
     Failed(Vec<Fault>),
-    /// Why nobody can tell.
+    /// Why the result is unknown.
     Skipped(String),
 }
 

@@ -19,7 +19,7 @@ pub(crate) enum Lookup {
     Absent,
     /// The object, or the array of the objects.
     There(Json),
-    /// It could not be read, for this reason: whoever looks has no right to, for example.
+    /// It could not be read, for this reason, such as a missing right.
     Unknown(String),
 }
 

@@ -1,4 +1,4 @@
-//! How many objects are in each state, and which of them has been there longest. Pure: somebody else reads the objects.
+//! How many objects are in each state, and which of them has been there longest. Pure: the caller reads the objects.
 
 use std::collections::BTreeMap;
 

@@ -60,7 +60,7 @@ pub(crate) struct GenerationRecord {
     pub promised: Option<Promise>,
     /// Whether the record is that of two branches, merged by git, so that generated files may be merged, too.
     pub is_merged: bool,
-    /// What the crate has although nobody has asked for it: up to layout 4, every crate had that.
+    /// Parts that the crate has without a key for them: up to layout 4, every crate had them.
     pub unasked: BTreeSet<Extra>,
 }
 

@@ -100,7 +100,7 @@ pub struct Regen {
     pub broken: Broken,
     /// The files in [`PRUNED`] that the description needs again.
     pub restorable: BTreeSet<String>,
-    /// The files of the handlers that nobody has written.
+    /// The files of the handlers that are not written.
     pub not_written: BTreeSet<String>,
 }
 

@@ -1,5 +1,5 @@
 //! Why one object is in its state, what it waits for, and when that is due. Pure: it judges an object, its children and its events
-//! as somebody else has read them, at a time by the API server's clock.
+//! as the caller has read them, at a time by the API server's clock.
 
 mod json;
 mod report;
@@ -98,7 +98,7 @@ pub(crate) struct Event {
     pub is_warning: bool,
 }
 
-/// How many events are told.
+/// The number of events in a report.
 const MOST_EVENTS: usize = 10;
 
 /// The kind of an object, by any of the names that kubectl takes.
@@ -158,7 +158,7 @@ pub(crate) fn explain(description: &Description, kind: &Kind, facts: &Facts) -> 
 /// The reason of the event of an object whose handler has failed too often.
 const EXHAUSTED: &str = "RetriesExhausted";
 
-/// The children of an object: those that name it as their controller, or by the label that stands for that.
+/// The children of an object: those that name it as their controller, or by the label in its place.
 fn children(kind: &Kind, facts: &Facts) -> Vec<Child> {
     let uid = &facts.object["metadata"]["uid"];
     let label = crate::machine::finalizer(kind);

@@ -1,5 +1,5 @@
 //! The files of a folder as a run found them. A file is absent, text, or unreadable, and these are distinct by type: code
-//! that looks at a file has to decide about all three, so that no file is written anew because it could not be read.
+//! that looks at a file has to decide about all three, so that no file is overwritten because it could not be read.
 
 use std::collections::BTreeMap;
 use std::fmt;

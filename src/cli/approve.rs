@@ -15,7 +15,7 @@ use crate::observed::{approval, text};
 use crate::policies::approval_annotation;
 use crate::text::printable;
 
-/// How often an approval is written anew because something else of the object has changed meanwhile.
+/// The number of retries of an approval when the object has changed meanwhile.
 const TRIES: usize = 5;
 
 /// Shows what an object waits to have approved, and approves it with --id
@@ -97,7 +97,7 @@ fn shown(named: &Named<'_>) -> anyhow::Result<String> {
     Ok(says)
 }
 
-/// Writes the annotation. Beside the id it has the name of whoever writes it, which the policy compares.
+/// Writes the annotation. Beside the id it has the name of the user, which the policy compares.
 fn approve(named: &Named<'_>, id: &str, message: Option<&str>) -> anyhow::Result<String> {
     let user = user(&named.cluster)?;
     let reason = message.map_or(String::new(), |message| format!(": {message}"));
@@ -134,7 +134,7 @@ fn approve(named: &Named<'_>, id: &str, message: Option<&str>) -> anyhow::Result
     bail!("{} was changed by others several times; try again", called(named))
 }
 
-/// The name of whoever asks, as the API server knows it.
+/// The name of the user, as the API server knows it.
 fn user(cluster: &Cluster) -> anyhow::Result<String> {
     const API_VERSION: &str = "authentication.k8s.io/v1";
     let review = Request {

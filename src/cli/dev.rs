@@ -180,7 +180,7 @@ struct Program {
 }
 
 impl Session {
-    /// Follows edits until somebody ends the session.
+    /// Follows edits until the session is stopped.
     async fn run(&mut self, inputs: &mut Inputs) -> anyhow::Result<()> {
         let mut interrupted = std::pin::pin!(live::interrupted());
         let mut edited = vec![Input::Description, Input::Manifest, Input::Code];

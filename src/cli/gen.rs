@@ -172,7 +172,7 @@ pub(super) struct Request<'a> {
     pub adds: BTreeSet<Extra>,
     /// Whether an edit may break what has no stored objects.
     pub spares_only_stored: bool,
-    /// The command that makes a breaking change all the same.
+    /// The command that accepts a breaking change.
     pub allowing: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Operators that run while somebody watches: what `krator demo` and `krator dev` share.
+//! Operators that run in the foreground: the common parts of `krator demo` and `krator dev`.
 
 pub mod cargo;
 pub mod cluster;
@@ -23,7 +23,7 @@ const PAGE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 /// serve the same page.
 const FREE: Range<u16> = 20_000..30_000;
 
-/// How long an address may take to refuse a connection. Only one where something listens, but answers nobody, takes any time.
+/// How long an address may take to refuse a connection. Only an address with a listener that does not respond takes any time.
 const REFUSAL: Duration = Duration::from_secs(1);
 
 /// Runs a verb that waits for several things at once.
@@ -60,7 +60,7 @@ pub fn is_free(address: SocketAddr) -> bool {
     connected.is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
 }
 
-/// Waits until somebody ends the verb, with Ctrl-C or SIGTERM.
+/// Waits for Ctrl-C or SIGTERM.
 pub async fn interrupted() {
     #[cfg(unix)]
     {

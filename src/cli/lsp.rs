@@ -43,7 +43,7 @@ pub fn run(_: &Args) -> anyhow::Result<ExitCode> {
         can_rename_files: can_rename_files(&params),
     };
     let ended = server.serve();
-    // The threads end once nothing can be sent any more.
+    // The threads end when the channel is closed.
     drop(connection);
     threads.join().context("cannot talk to the editor")?;
     ended
@@ -89,7 +89,7 @@ impl Server<'_> {
                 Message::Notification(notification) => self.note(notification),
                 Message::Response(_) => {}
             }
-            // While somebody types faster than findings are found, only the last text matters.
+            // If edits arrive faster than findings are computed, only the last text matters.
             if self.connection.receiver.is_empty() {
                 for params in self.documents.findings() {
                     let method = "textDocument/publishDiagnostics".to_owned();
@@ -159,7 +159,7 @@ fn read<P: DeserializeOwned, T>(params: Value, with: impl FnOnce(P) -> T) -> ser
     serde_json::from_value(params).map(with)
 }
 
-/// A result of the protocol as a value; `null` stands for none.
+/// A result of the protocol as a value; `null` without a result.
 fn result(value: impl Serialize) -> Value {
     serde_json::to_value(value).unwrap_or_default()
 }

@@ -13,7 +13,7 @@ use crate::text::printable;
 ///
 /// It builds the operator of the crate that contains the current folder, and runs it with `migrate` in the cluster that kubectl
 /// is configured for. Every object is written once, as it is, and the CRD says then that no other version is stored. If it is
-/// interrupted, the next run goes on from there.
+/// interrupted, the next run continues from there.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The kubeconfig of the cluster [default: $KUBECONFIG, or ~/.kube/config]

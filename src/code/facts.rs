@@ -27,7 +27,7 @@ pub(super) struct Facts<'a> {
     /// Whether the same holds for all states.
     pub hides_all_exits: bool,
     pub handlers: Vec<(StateOf, Location)>,
-    /// States whose handlers say that nobody has written them.
+    /// States whose handlers have the mark that they are not written.
     pub not_written: BTreeSet<StateOf>,
     /// States whose handlers wait for nothing.
     pub only_decide: BTreeSet<StateOf>,

@@ -66,7 +66,7 @@ impl<'a> CodeCheck<'_, 'a> {
         files
     }
 
-    /// The handlers that somebody has written, in states that do not silence a rule.
+    /// The handlers that are written, in states that do not silence a rule.
     fn written(&self, rule: &'static Rule) -> impl Iterator<Item = &(StateOf, Location)> {
         self.facts.handlers.iter().filter(|(of, at)| {
             let kind = self.code.description.kind(of.0);
@@ -78,7 +78,7 @@ impl<'a> CodeCheck<'_, 'a> {
     /// Finds edges that no handler takes.
     fn edges(&self) -> Vec<Located> {
         let mut found = Vec::new();
-        // A handler that nobody has written takes no edge, and that of an example takes only the first one.
+        // A handler that is not written takes no edge, and that of an example takes only the first one.
         for (from, at) in self.written(&EDGE_NEVER_TAKEN) {
             if self.facts.hides_all_exits || self.facts.hidden_exits.contains(from) {
                 continue;

@@ -210,7 +210,7 @@ impl Folder {
         Ok(found)
     }
 
-    /// Whether a symbolic link stands for a file of the crate, even if that cannot be read. Links to folders and out of
+    /// Whether a symbolic link leads to a file of the crate, even if that cannot be read. Links to folders and out of
     /// the crate are left alone, and so are hidden ones, by which editors lock files.
     fn is_link_to_file(&self, path: &str) -> bool {
         match self.resolve(path) {

@@ -19,7 +19,7 @@ pub(super) fn judge(site: &Site, facts: &Facts) -> Outcome {
     let Some(now) = facts.server_time() else {
         return Outcome::skipped("the server sent no valid `Date` header");
     };
-    // The leader makes the Secret anew, and cert-manager does it, too.
+    // The leader or cert-manager creates the Secret again.
     let renew = || format!("kubectl delete secret/{name} -n {}", site.namespace);
     let secret = match &facts.secret {
         Lookup::There(secret) => secret,

@@ -87,7 +87,7 @@ pub(super) fn stored_versions(name: &str, stored: &Json) -> Outcome {
     Outcome::of(faults.collect())
 }
 
-/// Whether somebody converts the objects.
+/// Whether the conversion webhook of the objects works.
 pub(super) fn conversion(site: &Site, stored: &Json, facts: &Facts) -> Outcome {
     let config = &stored["spec"]["conversion"]["webhook"]["clientConfig"];
     let who = "the API server converts objects with a webhook, and requests in another version fail:";

@@ -1,4 +1,4 @@
-//! The webhooks: whether the API server calls somebody who answers.
+//! The webhooks: whether the API server reaches a pod that responds.
 
 use serde_json::Value as Json;
 
@@ -34,11 +34,11 @@ pub(super) fn judge(site: &Site, facts: &Facts) -> Outcome {
     Outcome::of(faults)
 }
 
-/// Why nobody answers the API server at the place that a `clientConfig` names.
+/// Why the API server gets no response from the target of a `clientConfig`.
 pub(super) fn unanswered(site: &Site, config: &Json, facts: &Facts) -> Vec<Fault> {
     let mut faults = Vec::new();
     let Some(service) = config.get("service") else {
-        // A URL is somebody's own; nothing is known of it.
+        // Nothing is known about an external URL.
         return faults;
     };
     let key = (

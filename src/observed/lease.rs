@@ -1,5 +1,5 @@
 //! Finds the leader by a Lease. Its times are those of its holder's clock, so they are compared with the API server's first, and where
-//! they do not fit, a second look says whether somebody renews it.
+//! they do not fit, a second read shows whether it is renewed.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(crate) enum Leader {
     Gone(String, Duration),
 }
 
-/// Whether the times of a Lease alone do not say that somebody renews it.
+/// Whether the times of a Lease alone do not show that it is renewed.
 pub(crate) fn is_doubtful(lease: &Json, now: Timestamp) -> bool {
     let Some(renewed) = time(lease, "/spec/renewTime") else {
         return true;

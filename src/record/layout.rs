@@ -1,4 +1,4 @@
-//! Rust code without its layout: a generated file that somebody has formatted is told from one that somebody has edited.
+//! Rust code without its layout: this distinguishes a generated file that was formatted from one that was edited.
 //!
 //! The layout is what rustfmt may change: white space, trailing commas, the braces around the only expression of a match arm
 //! or of a closure, and the order within `use` trees and within runs of `use` and `mod` items. All other tokens count, and so do comments.

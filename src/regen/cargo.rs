@@ -14,7 +14,7 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value};
 /// Fails if `ours` is not the manifest of a package.
 pub(super) fn merge(base: Option<&str>, ours: &str, new: &str) -> Result<String, UnusableManifest> {
     let mut ours: DocumentMut = ours.parse()?;
-    // Where almost everything is missing, nobody has removed it on purpose.
+    // If almost everything is missing, it was not removed on purpose.
     if !ours.contains_key("package") {
         return Err(UnusableManifest::NoPackage);
     }

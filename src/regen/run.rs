@@ -193,7 +193,7 @@ impl<'a> Run<'a> {
             ownership: file.ownership,
             ..former.clone()
         };
-        // A file that nobody has touched follows a rename as a whole.
+        // A file without edits follows a rename as a whole.
         let is_untouched = former.wrote(path, text);
         match (self.options.merge, file.ownership) {
             (Merge::Offer, Ownership::Seeded) if self.has_renames && is_untouched => {
@@ -379,7 +379,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The findings in the user's code as it will be after this run, and the files of the handlers that nobody has written.
+    /// The findings in the user's code as it will be after this run, and the files of the handlers that are not written.
     ///
     /// # Errors
     ///

@@ -188,7 +188,7 @@ pub fn vendor(plan: &mut Plan) {
     }
 }
 
-/// The runtime's manifest, written anew from its contents. `cargo package` rewrites manifests, and what a crate vendors
+/// The runtime's manifest, generated from its contents. `cargo package` rewrites manifests, and what a crate vendors
 /// must not depend on how krator was installed.
 fn vendored_manifest() -> String {
     let runtime = manifest();

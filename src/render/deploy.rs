@@ -14,7 +14,7 @@ use crate::yaml::comment;
 /// The version of a new crate in its Cargo.toml, and the tag of its image.
 pub(super) const FIRST_VERSION: &str = "0.1.0";
 
-/// The port of the metrics, unless somebody says otherwise.
+/// The default port of the metrics.
 pub(super) const METRICS_PORT: u16 = 8443;
 
 /// The values that can be set at installation. Each is a value of the description, or its placeholder in a chart.
@@ -239,7 +239,7 @@ fn put(object: &mut Map<String, Json>, key: &str, value: &Json) {
     }
 }
 
-/// Whether somebody mounts the certificates of the webhooks.
+/// Whether the certificates of the webhooks are mounted.
 fn is_mounted(description: &Description) -> bool {
     description.has_webhooks() && description.deploy.certificates == Certificates::Mounted
 }

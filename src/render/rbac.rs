@@ -34,7 +34,7 @@ pub fn rbac(description: &Description) -> Vec<Json> {
     }
     documents.extend(of_users(description));
     documents.extend(approver(description));
-    // The role to bind to whoever scrapes the metrics, such as Prometheus.
+    // The role for the subject that scrapes the metrics, such as Prometheus.
     documents.push(reader(&format!("{operator}-metrics-reader"), &["/metrics"]));
     // The role to bind to people who look at the objects: `/state` is what the page at `/` shows.
     documents.push(reader(&format!("{operator}-state-reader"), &["/state", "/"]));
@@ -95,7 +95,7 @@ fn approver(description: &Description) -> Option<Json> {
     })
 }
 
-/// A role for those who read paths of the operator's own server. It is bound to nobody.
+/// A role for readers of paths of the operator's own server. It has no binding.
 fn reader(name: &str, paths: &[&str]) -> Json {
     json!({
         "apiVersion": API_VERSION,

@@ -71,7 +71,7 @@ fn registered(description: &Description, kind: &Kind, name: &str, webhook: &Webh
         resource.kind.as_str().to_lowercase()
     );
     let mut resources = vec![plural.to_owned()];
-    // A change of the scaled field that comes through `/scale` is asked about, too.
+    // Changes of the scaled field through `/scale` are covered, too.
     let updates = webhook
         .operations
         .iter()

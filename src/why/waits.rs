@@ -72,7 +72,7 @@ impl Waits<'_> {
         self.kind.state(state).name.as_str()
     }
 
-    /// Whether somebody acts at all.
+    /// Whether any process is active.
     fn leader(&mut self, description: &Description) {
         let operator = description.operator.as_str();
         let why = match &self.facts.lease {

@@ -85,9 +85,9 @@ impl<K: Reviewed> Review<'_, K> {
 /// The webhooks of a kind. Generated code constructs it.
 ///
 /// ```ignore
-/// impl Linked for MooseMachine {
+/// impl Linked for WebsiteMachine {
 ///     fn webhooks() -> Webhooks<Self> {
-///         Webhooks::none().validate::<Moose>().mutate::<Moose>()
+///         Webhooks::none().validate::<Website>().mutate::<Website>()
 ///     }
 /// }
 /// ```

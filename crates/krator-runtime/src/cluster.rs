@@ -41,11 +41,11 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 /// Runs the operators of one process. [`main`] makes one from the command line and passes it to your `main.rs`.
 ///
 /// ```no_run
-#[doc = include_str!("doc/moose.txt")]
-#[doc = include_str!("doc/eat.txt")]
-/// # async fn doc<O: Operator<Machine: Linked>>(moose: O) -> Result<()> where ManifestOf<O::Machine>: KubeObject {
-/// OperatorRuntime::new("moose-operator")
-///     .operator(moose)
+#[doc = include_str!("doc/website.txt")]
+#[doc = include_str!("doc/publish.txt")]
+/// # async fn doc<O: Operator<Machine: Linked>>(website: O) -> Result<()> where ManifestOf<O::Machine>: KubeObject {
+/// OperatorRuntime::new("website-operator")
+///     .operator(website)
 ///     .namespaces(["tundra"])
 ///     .labels("park=glacier")
 ///     .start()
@@ -160,7 +160,7 @@ impl OperatorRuntime {
         self.namespaces.dedup();
         self
     }
-    /// Restricts the operators to objects that a label selector matches, for example `park=glacier,tagged`.
+    /// Restricts the operators to objects that a label selector matches, for example `park=glacier,reachable`.
     #[must_use]
     pub fn labels(mut self, selector: impl Into<String>) -> Self {
         self.selector = Some(selector.into());

@@ -19,20 +19,20 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// ```
 /// use krator_runtime::{Class, Error, Fallible as _, Result};
 ///
-/// fn parse_weight(text: &str) -> Result<u32> {
+/// fn parse_replicas(text: &str) -> Result<u32> {
 ///     // Reading the same text again cannot help, so this is not retried.
-///     let weight = text.parse::<u32>().context("the weight").permanent()?;
-///     if weight == 0 {
+///     let replicas = text.parse::<u32>().context("the replicas").permanent()?;
+///     if replicas == 0 {
 ///         // A string converts, too.
 ///         return Err("the scales are not connected".into());
 ///     }
-///     Ok(weight)
+///     Ok(replicas)
 /// }
 ///
-/// let error = parse_weight("heavy").unwrap_err();
+/// let error = parse_replicas("many").unwrap_err();
 /// assert_eq!(error.class(), Class::Permanent);
-/// assert_eq!(error.to_string(), "the weight: invalid digit found in string");
-/// assert_eq!(parse_weight("0").unwrap_err().class(), Class::Transient);
+/// assert_eq!(error.to_string(), "the replicas: invalid digit found in string");
+/// assert_eq!(parse_replicas("0").unwrap_err().class(), Class::Transient);
 /// ```
 pub struct Error {
     /// The context of the error, with a colon after each part.
@@ -57,7 +57,7 @@ impl Error {
     /// ```
     /// use krator_runtime::{Class, Error};
     ///
-    /// let error = Error::permanent("`spec.weight` is too large for any scales");
+    /// let error = Error::permanent("`spec.replicas` is too large");
     /// assert_eq!(error.class(), Class::Permanent);
     /// ```
     pub fn permanent(error: impl Into<Boxed>) -> Self {
@@ -213,14 +213,14 @@ fn class_of_answer(error: &(dyn StdError + 'static)) -> Option<Class> {
 /// ```
 /// use krator_runtime::{Class, Fallible as _, Result};
 ///
-/// fn herd_of(moose: Option<&str>) -> Result<String> {
-///     let herd = moose.context("the moose has no herd")?;
-///     let text = std::fs::read_to_string(format!("/nowhere/{herd}")).context("reading the herd")?;
+/// fn page_of(website: Option<&str>) -> Result<String> {
+///     let page = website.context("the website has no page")?;
+///     let text = std::fs::read_to_string(format!("/nowhere/{page}")).context("reading the page")?;
 ///     Ok(text)
 /// }
 ///
-/// assert_eq!(herd_of(None).unwrap_err().to_string(), "the moose has no herd");
-/// assert!(herd_of(Some("north")).unwrap_err().to_string().starts_with("reading the herd: "));
+/// assert_eq!(page_of(None).unwrap_err().to_string(), "the website has no page");
+/// assert!(page_of(Some("index")).unwrap_err().to_string().starts_with("reading the page: "));
 /// ```
 pub trait Fallible<T> {
     /// Marks the error as one that is not retried.

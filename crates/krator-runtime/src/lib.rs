@@ -7,20 +7,20 @@
 //! handler: an `impl` of [`State`] in the state's file. It is given a [`Context`] and returns a [`Transition`].
 //!
 //! ```
-#![doc = include_str!("doc/moose.txt")]
-//! impl State for Eat {
+#![doc = include_str!("doc/website.txt")]
+//! impl State for Publish {
 //!     async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
-//!         let moose = cx.manifest();
-//!         if moose.spec.weight == 0 {
+//!         let website = cx.manifest();
+//!         if website.spec.replicas == 0 {
 //!             // Retrying is useless before somebody changes the spec.
-//!             return Err(Error::permanent("a moose has a weight"));
+//!             return Err(Error::permanent("a website has at least one replica"));
 //!         }
 //!         if cx.first_run() {
 //!             return Ok(Transition::stay()); // The handler runs again when the state's `wait` is over.
 //!         }
-//!         cx.object.meals += 1;
-//!         cx.status_mut().tag = Some(format!("fed {} times", cx.object.meals));
-//!         Ok(Transition::to(Sleep)) // It compiles because `Sleep` is a `next` of `Eat` in krator.yaml.
+//!         cx.object.updates += 1;
+//!         cx.status_mut().url = Some(format!("updated {} times", cx.object.updates));
+//!         Ok(Transition::to(Live)) // It compiles because `Live` is a `next` of `Publish` in krator.yaml.
 //!     }
 //! }
 //! ```

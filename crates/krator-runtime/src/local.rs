@@ -57,20 +57,20 @@ const LISTED: usize = 20;
 /// On tokio's paused clock (`#[tokio::test(start_paused = true)]`) no test waits for a poll, a backoff or a timeout.
 ///
 /// ```
-#[doc = include_str!("doc/moose.txt")]
-#[doc = include_str!("doc/eat.txt")]
+#[doc = include_str!("doc/website.txt")]
+#[doc = include_str!("doc/publish.txt")]
 /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap().block_on(async {
-/// let mut moose = Local::<MooseMachine>::new(Moose::default(), MooseMemory::default(), Arc::default());
+/// let mut website = Local::<WebsiteMachine>::new(Website::default(), WebsiteMemory::default(), Arc::default());
 ///
-/// moose.run_until(|state| state == MooseMachine::Sleep).await;
-/// moose.run_until_idle().await;
-/// let states: Vec<_> = moose.trace().iter().map(|(at, state)| (at.as_secs(), *state)).collect();
-/// assert_eq!(states, [(0, MooseMachine::Eat), (5, MooseMachine::Sleep)]);
-/// assert_eq!(moose.object_mut().unwrap().meals, 1);
+/// website.run_until(|state| state == WebsiteMachine::Live).await;
+/// website.run_until_idle().await;
+/// let states: Vec<_> = website.trace().iter().map(|(at, state)| (at.as_secs(), *state)).collect();
+/// assert_eq!(states, [(0, WebsiteMachine::Publish), (5, WebsiteMachine::Live)]);
+/// assert_eq!(website.object_mut().unwrap().updates, 1);
 ///
-/// moose.handle().delete();
-/// moose.run().await;
-/// assert!(moose.is_over());
+/// website.handle().delete();
+/// website.run().await;
+/// assert!(website.is_over());
 /// # });
 /// ```
 ///

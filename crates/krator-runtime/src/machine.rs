@@ -42,14 +42,14 @@ pub trait StatePolicy: Node {
 /// done before it does something. A state with `effects: once` is the exception: its handler runs at most once.
 ///
 /// ```
-#[doc = include_str!("doc/moose.txt")]
-/// impl State for Eat {
+#[doc = include_str!("doc/website.txt")]
+/// impl State for Publish {
 ///     async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
 ///         if cx.first_run() {
-///             cx.object.meals += 1;
-///             return Ok(Transition::stay()); // The `wait` of `Eat` says when this handler runs again.
+///             cx.object.updates += 1;
+///             return Ok(Transition::stay()); // The `wait` of `Publish` says when this handler runs again.
 ///         }
-///         Ok(Transition::to(Sleep))
+///         Ok(Transition::to(Live))
 ///     }
 /// }
 /// ```

@@ -8,25 +8,25 @@ use std::{future::Future, sync::Arc};
 /// The operator of one kind. It makes the memory that its objects begin with. You write it, in `object.rs`.
 ///
 /// ```
-#[doc = include_str!("doc/moose.txt")]
-#[doc = include_str!("doc/eat.txt")]
+#[doc = include_str!("doc/website.txt")]
+#[doc = include_str!("doc/publish.txt")]
 /// #[derive(Default)]
-/// struct MooseOperator {
-///     herd: Arc<Herd>,
+/// struct WebsiteOperator {
+///     sites: Arc<Sites>,
 /// }
 ///
-/// impl Operator for MooseOperator {
-///     type Machine = MooseMachine;
+/// impl Operator for WebsiteOperator {
+///     type Machine = WebsiteMachine;
 ///
-///     async fn initialize_object_state(&self, moose: &Moose) -> Result<MooseMemory> {
-///         if moose.spec.weight == 0 {
-///             return Err(Error::permanent("a moose has a weight"));
+///     async fn initialize_object_state(&self, website: &Website) -> Result<WebsiteMemory> {
+///         if website.spec.replicas == 0 {
+///             return Err(Error::permanent("a website has at least one replica"));
 ///         }
-///         Ok(MooseMemory::default())
+///         Ok(WebsiteMemory::default())
 ///     }
 ///
-///     async fn shared_state(&self) -> Arc<Herd> {
-///         Arc::clone(&self.herd)
+///     async fn shared_state(&self) -> Arc<Sites> {
+///         Arc::clone(&self.sites)
 ///     }
 /// }
 /// ```

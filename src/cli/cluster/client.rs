@@ -130,7 +130,7 @@ impl Cluster {
                 },
             };
             (config.connect_timeout, config.read_timeout) = (Some(CONNECT), Some(ANSWER));
-            // kube would ask a minute long again, but that nobody answers is an answer here.
+            // kube would retry for a minute, but here an unreachable server is a result.
             config.default_retry = false;
             Ok::<_, anyhow::Error>(Client::try_from(config)?)
         })?;

@@ -16,7 +16,7 @@ use crate::render::webhooks::configurations;
 /// The path of the reviews that say who may do what.
 const REVIEWS: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
-/// The port of the probes, and where they are asked.
+/// The port of the probes, and their path.
 const PROBES: u64 = 8081;
 
 /// The facts of a cluster about the operator of a description.

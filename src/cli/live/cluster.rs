@@ -316,7 +316,7 @@ impl Embedded {
     }
 }
 
-/// Writes a file that only its owner may read, at once: whoever reads it sees the former one or this one.
+/// Writes a file that only its owner may read, atomically: readers see the former one or this one.
 fn write_private(path: &Path, contents: &[u8]) -> anyhow::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let write = || {

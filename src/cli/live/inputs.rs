@@ -51,7 +51,7 @@ impl Inputs {
     /// If the operating system cannot watch it.
     pub fn watch(folder: &Path) -> anyhow::Result<Self> {
         let (sender, events) = mpsc::unbounded_channel();
-        // Events may be lost; any event makes all files be read again, and whoever no longer listens has ended.
+        // Events may be lost; after any event all files are read again, and a closed channel means that the receiver has ended.
         let watcher = notify::recommended_watcher(move |_| {
             let _ = sender.send(());
         });

@@ -44,7 +44,7 @@ const GUARD: &str = r#"read -r _; kill -9 "$1""#;
 pub struct Operator {
     process: Child,
     probes: SocketAddr,
-    /// Ends with the operator, and ends the operator where nothing here can do that any more.
+    /// Ends with the operator, and stops the operator when this process can no longer do that.
     #[cfg(unix)]
     _guard: Child,
 }

@@ -129,7 +129,7 @@ impl Documents {
         }
     }
 
-    /// After a file was saved, or the crate generated anew, other files may say something else.
+    /// After a file was saved, or the crate generated again, other files may have other findings.
     pub fn saved(&mut self, uri: &Uri) {
         if let Some(document) = self.open.get_mut(uri.as_ref()) {
             document.read_promised();

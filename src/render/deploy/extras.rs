@@ -56,7 +56,7 @@ pub(in crate::render) fn network_policy(description: &Description) -> Json {
     })
 }
 
-/// What cert-manager makes the certificates of webhooks from, where somebody mounts them: an authority of its own.
+/// The objects for cert-manager, if the certificates of webhooks are mounted: a separate authority.
 pub(in crate::render) fn certificates(description: &Description) -> Vec<Json> {
     if !is_mounted(description) {
         return Vec::new();

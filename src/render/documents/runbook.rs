@@ -1,4 +1,4 @@
-//! `docs/runbook.md`: for each state, what it means, who leaves it, and what somebody does who is called because of it.
+//! `docs/runbook.md`: for each state, its meaning, its ways out, and advice for the person on call.
 
 use serde_json::{Value as Json, json};
 

@@ -19,7 +19,7 @@ pub(in crate::render) struct Alert {
     pub severity: &'static str,
     /// In PromQL.
     pub expression: String,
-    /// How long it holds before anybody is told.
+    /// How long the condition has to hold before the alert fires.
     pub hold: &'static str,
 }
 

@@ -159,7 +159,7 @@ fn of_kind(kind: &Kind) -> Vec<Alert> {
     alerts
 }
 
-/// Objects that have failed keep their places where a limit counts their state, so a rollout that stops says so only here.
+/// Objects that have failed keep their places where a limit counts their state, so only this alert reports a rollout that has stopped.
 fn of_limit(kind: &Kind, limit: &Places) -> Alert {
     let (name, limit_name) = (kind.resource.kind.as_str(), limit.name.value.as_str());
     let mut states: Vec<&str> = limit
@@ -215,7 +215,7 @@ fn of_state(kind: &Kind, id: StateId, state: &State) -> Vec<Alert> {
         alerts.push(alert(
             "Stuck",
             "5m",
-            // 0 stands for a state without objects.
+            // 0 means a state without objects.
             format!("time() - max(krator_state_oldest_entry_timestamp_seconds{{{labels}}} > 0) > {seconds}"),
             format!(
                 "an object of the kind {name} is still in {at}, which it should have left after {}",

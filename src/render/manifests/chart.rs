@@ -1,4 +1,4 @@
-//! The Helm chart: the same manifests, with what whoever installs them may set in `values.yaml`.
+//! The Helm chart: the same manifests, with `values.yaml` for settings at installation.
 //!
 //! Where a manifest has such a value, it is made with a mark instead, and the mark becomes an expression of Helm when the
 //! manifest is a text. `{{` in any other text is text.

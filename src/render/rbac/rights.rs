@@ -163,7 +163,7 @@ impl Permissions {
         self.add(description, place, events, &["create", "patch"]);
     }
 
-    /// The rights of the process itself, whatever its kinds are.
+    /// The rights of the process itself, independent of its kinds.
     fn add_process(&mut self, description: &Description) {
         if description.deploy.leader_election.value {
             let operator = description.operator.as_str();
@@ -205,7 +205,7 @@ impl Permissions {
         }
     }
 
-    /// The certificates of the webhooks, and who is told to trust them.
+    /// The certificates of the webhooks, and the configurations with their caBundle.
     fn add_certificates(&mut self, description: &Description) {
         let operator = description.operator.as_str();
         let secret = RuleTarget::one("", "secrets", &crate::crd::webhook_service(operator));

@@ -87,7 +87,7 @@ impl<'a> Policies<'a> {
     }
 
     fn policy(&self, state: &State, policy: &Policy<'_>, shared_retry: Option<&TokenStream>) -> TokenStream {
-        // This names every field of a policy, so that a new one does not compile until somebody has decided how it is written.
+        // This names every field of a policy, so that a new one does not compile until it is written here.
         let Policy {
             name,
             renamed_from,

@@ -155,7 +155,7 @@ pub(super) struct Writer<'a> {
     taken: BTreeSet<String>,
     /// Whether an item derives traits of serde. Aliases of types do not.
     derives: bool,
-    /// A schema whose type is asked for, and the type.
+    /// A schema whose type is requested, and the type.
     wanted: Option<(&'a Schema, Option<TokenStream>)>,
 }
 

@@ -75,7 +75,7 @@ impl Waits<'_> {
             .collect()
     }
 
-    /// The objects that a limit counts beside this one, as far as people are told.
+    /// The objects that a limit counts beside this one, as far as they are listed.
     fn holders(&self, limit: &Limit<'_>) -> Vec<String> {
         let per = |values: &[Option<FieldValue>]| values.get(usize::from(limit.per?)).cloned();
         let of_this = per(&self.field_values);

@@ -23,8 +23,8 @@ Good:
     Eat: {renamedFrom: [Graze], next: [Roam]}";
 
     Error BREAKING_SCHEMA "breaking-schema": "a change of the schema or the resource breaks stored objects or clients",
-"An API server keeps stored objects that do not match its new schema, as long as the parts do not change that do not
-match. It rejects such objects when they are created again, for example from a backup or from manifests that are applied
+"An API server keeps stored objects that do not match its new schema, as long as the parts that do not match stay unchanged.
+It rejects such objects when they are created again, for example from a backup or from manifests that are applied
 to another cluster. Fields that the new schema does not have are dropped when an object is next read, and the new
 operator may not be able to deserialize what is stored.
 

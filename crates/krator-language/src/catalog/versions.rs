@@ -4,10 +4,10 @@ use super::rules;
 
 rules! {
     Error CONVERSION_INVALID "conversion-invalid": "an invalid change between versions",
-"The `changes` of a version lead from it to the next newer one, in their order. krator makes of the newest schema how each older
-version looked, change by change, so a change has to fit the newer version: the field that it ends at is there, the values that
-it ends at are in the `enum`, and objects that are written in one version are valid in the other. So a required field that the
-older version lacks needs a `default`, and so does one that the newer version lacks.
+"The `changes` of a version lead from it to the next newer one, in their order. krator derives the schema of each older version
+from the newest one, change by change, so a change has to match the newer version: its target field exists, its target values
+are in the `enum`, and objects that are valid in one version are valid in the other. So a required field that one of the two
+versions lacks needs a `default`.
 
 Bad:
 
@@ -20,9 +20,9 @@ Good:
     versions: {v1beta1: {changes: [{renamed: .spec.size, to: .spec.replicas}]}}";
     Error LOSSY_CONVERSION "lossy-conversion": "a change whose values must not be kept in an annotation",
 "Data that a version cannot hold is kept in an annotation while the object is read or stored in that version, so that
-nothing is lost. Anybody who may write the object can write the annotation. So what is `immutable`, `onceSet` or has a
-`transition` must be in all versions, and so must all of the status, which only the operator writes. The same goes for what
-tells the items of a list apart.
+nothing is lost. Any user who may write the object can write the annotation. So fields that are `immutable`, `onceSet` or have a
+`transition` must exist in all versions, and so must all fields of the status, which only the operator writes, and the keys
+that identify the items of a list.
 
 Bad:
 
@@ -35,13 +35,13 @@ Good:
     versions: {v1beta1: {changes: [{renamed: .spec.zone, to: .spec.region}]}}";
 
     Error VERSION_SKIPPED "version-skipped": "a former version is missing from `versions` where other versions need it",
-"Clients still ask for the version that krator generated last, and objects are stored in it. A new `version` takes its place
-only if the former one is written down in `versions`, with the `changes` that lead to the new one: the API server then converts
+"Clients still use the version that krator generated last, and objects are stored in it. A new `version` can replace it only if
+`versions` has the former one, with the `changes` that lead to the new one: the API server then converts
 stored objects, and both versions remain. Each older version is derived from the next newer one, so none can be removed from
 between two others.
 
-`krator diff` proposes the entry, and `krator check --fix` writes it. Read the changes that it has: a field that is gone and a
-new one of the same type look like a renamed one. `krator gen --allow-breaking` generates the new version without the former.
+`krator diff` proposes the entry, and `krator check --fix` writes it. Review its changes: a removed field and a
+new one of the same type look like a renamed field. `krator gen --allow-breaking` generates the new version without the former.
 
 In this example, the former description had the version `v1beta1`, with a field `size`.
 

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 /// use krator_runtime::Verdict;
 ///
 /// let crowded = Verdict::deny_field(".spec.zone", "the zone is full");
-/// let nameless = Verdict::deny_field(".spec.nickname", "a moose has a nickname");
-/// assert!(!crowded.and(nameless).is_allowed());
+/// let untitled = Verdict::deny_field(".spec.title", "a website has a title");
+/// assert!(!crowded.and(untitled).is_allowed());
 /// assert!(Verdict::allow().warn("the zone is nearly full").is_allowed());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

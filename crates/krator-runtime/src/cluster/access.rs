@@ -38,23 +38,23 @@ impl<M: Machine> Context<'_, M> {
     /// `status`. No state runs again because of what a handler writes there; [`Handle::put`](crate::Handle::put) does that.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
+    #[doc = include_str!("../doc/website.txt")]
     #[doc = include_str!("../doc/kinds.txt")]
-    /// impl State for Eat {
+    /// impl State for Publish {
     ///     async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
     ///         let key = cx.api::<Secret>().get_opt("key").await?;
-    ///         Ok(if key.is_some() { Transition::to(Sleep) } else { Transition::stay() })
+    ///         Ok(if key.is_some() { Transition::to(Live) } else { Transition::stay() })
     ///     }
     /// }
     ///
     /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-    /// let mut moose = Fixture::<MooseMachine>::new(Moose::default(), MooseMemory::default(), Arc::default());
-    /// assert_eq!(moose.next(Eat).await.unwrap(), Transition::stay());
+    /// let mut website = Fixture::<WebsiteMachine>::new(Website::default(), WebsiteMemory::default(), Arc::default());
+    /// assert_eq!(website.next(Publish).await.unwrap(), Transition::stay());
     ///
     /// let mut key = Secret::default();
     /// key.metadata.name = Some("key".to_owned());
-    /// moose.put(&key).unwrap();
-    /// assert_eq!(moose.next(Eat).await.unwrap(), Transition::to(Sleep));
+    /// website.put(&key).unwrap();
+    /// assert_eq!(website.next(Publish).await.unwrap(), Transition::to(Live));
     /// # });
     /// ```
     pub fn api<K: Resource<DynamicType = (), Scope: Place> + 'static>(&self) -> Arc<Api<K>>
@@ -77,8 +77,8 @@ impl<M: Machine> Context<'_, M> {
     /// [`apply`](Self::apply) creates it.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
     #[doc = include_str!("../doc/kinds.txt")]
     /// async fn tag(cx: &Context<'_>) -> Result<()> {
     ///     let tag = ConfigMap {
@@ -120,8 +120,8 @@ impl<M: Machine> Context<'_, M> {
     /// will delete it.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
     #[doc = include_str!("../doc/kinds.txt")]
     /// async fn tag(cx: &Context<'_>) -> Result<()> {
     ///     let mut tag: ConfigMap = cx.child(&format!("tag-of-{}", cx.manifest().name()));
@@ -147,8 +147,8 @@ impl<M: Machine> Context<'_, M> {
     /// If the objects of the kind cannot be listed within 30 seconds, or a request fails.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
     #[doc = include_str!("../doc/kinds.txt")]
     /// async fn tags(cx: &Context<'_>) -> Result<usize> {
     ///     Ok(cx.owned::<ConfigMap>().await?.len())
@@ -170,8 +170,8 @@ impl<M: Machine> Context<'_, M> {
     /// then.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
     #[doc = include_str!("../doc/kinds.txt")]
     /// async fn untag(cx: &Context<'_>) -> Result<()> {
     ///     for tag in cx.owned::<ConfigMap>().await? {
@@ -198,8 +198,8 @@ impl<M: Machine> Context<'_, M> {
     /// As for [`delete`](Self::delete).
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
     #[doc = include_str!("../doc/kinds.txt")]
     /// use krator_runtime::PropagationPolicy;
     ///
@@ -231,8 +231,8 @@ impl<M: Machine> Context<'_, M> {
     /// If the objects of the kind cannot be listed within 30 seconds, or a request fails.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
     #[doc = include_str!("../doc/kinds.txt")]
     /// async fn tags(cx: &Context<'_>, colors: &[String]) -> Result<()> {
     ///     for color in colors {
@@ -257,8 +257,8 @@ impl<M: Machine> Context<'_, M> {
     /// `Reconciling`, `Stalled` and `Ready`, and by `observedGeneration`.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
     /// use k8s_openapi::api::apps::v1::Deployment;
     /// use krator_runtime::Readiness;
     ///
@@ -284,8 +284,8 @@ impl<M: Machine> Context<'_, M> {
     /// they have failed, and in progress before. For other kinds it is their [`readiness`](Self::readiness).
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
     /// use k8s_openapi::api::batch::v1::Job;
     /// use krator_runtime::Readiness;
     ///
@@ -307,8 +307,8 @@ impl<M: Machine> Context<'_, M> {
     /// The first object of a watched kind that concerns this one, as it was found before the run. `None` if there is none.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
     #[doc = include_str!("../doc/kinds.txt")]
     /// fn password(cx: &Context<'_>) -> Option<Vec<u8>> {
     ///     let secret = cx.watched::<Secret>()?;
@@ -326,8 +326,8 @@ impl<M: Machine> Context<'_, M> {
     /// selects. Objects that are selected by name or label are as they were found before the run.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
     #[doc = include_str!("../doc/kinds.txt")]
     /// fn are_there_secrets(cx: &Context<'_>) -> bool {
     ///     !cx.all_watched::<Secret>().is_empty()

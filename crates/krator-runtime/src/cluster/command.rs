@@ -23,9 +23,9 @@ use std::{
 /// use krator_runtime::About;
 ///
 /// const ABOUT: About = About {
-///     name: "moose-operator",
+///     name: "website-operator",
 ///     version: "0.1.0",
-///     about: "Looks after moose",
+///     about: "Publishes websites",
 ///     crd: "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n",
 /// };
 /// ```
@@ -51,7 +51,7 @@ struct RunArgs {
     /// Only look after objects in this namespace; may be given more than once [default: all namespaces]
     #[arg(long, value_name = "NAME")]
     namespace: Vec<String>,
-    /// Only look after objects with these labels, for example `park=glacier,tagged`
+    /// Only look after objects with these labels, for example `park=glacier,reachable`
     #[arg(long, value_name = "LABELS")]
     selector: Option<Selector>,
     /// Answer probes at this address; 0 is off
@@ -185,13 +185,13 @@ fn read<A: Args>(
 /// The exit code is 0 after that, 1 if the operator cannot run, and 2 if the command line is wrong.
 ///
 /// ```no_run
-#[doc = include_str!("../doc/moose.txt")]
-#[doc = include_str!("../doc/eat.txt")]
+#[doc = include_str!("../doc/website.txt")]
+#[doc = include_str!("../doc/publish.txt")]
 #[doc = include_str!("../doc/kinds.txt")]
-/// # const ABOUT: About = About { name: "moose-operator", version: "0.1.0", about: "", crd: "" };
+/// # const ABOUT: About = About { name: "website-operator", version: "0.1.0", about: "", crd: "" };
 /// # fn doc<O: Operator<Machine: Linked> + Default>() -> std::process::ExitCode where ManifestOf<O::Machine>: KubeObject {
-/// # type MooseOperator<O> = O;
-/// krator_runtime::main(&ABOUT, |runtime| runtime.operator(MooseOperator::<O>::default()))
+/// # type WebsiteOperator<O> = O;
+/// krator_runtime::main(&ABOUT, |runtime| runtime.operator(WebsiteOperator::<O>::default()))
 /// # }
 /// ```
 pub fn main(about: &About, with: impl FnOnce(OperatorRuntime) -> OperatorRuntime) -> ExitCode {
@@ -227,24 +227,24 @@ pub fn main(about: &About, with: impl FnOnce(OperatorRuntime) -> OperatorRuntime
 /// }
 /// ```
 ///
-/// In `main.rs`; you write `MooseOperator::new`, which stores the state that `shared_state` returns:
+/// In `main.rs`; you write `WebsiteOperator::new`, which stores the state that `shared_state` returns:
 ///
 /// ```no_run
-#[doc = include_str!("../doc/moose.txt")]
-#[doc = include_str!("../doc/eat.txt")]
+#[doc = include_str!("../doc/website.txt")]
+#[doc = include_str!("../doc/publish.txt")]
 #[doc = include_str!("../doc/kinds.txt")]
-/// # const ABOUT: About = About { name: "moose-operator", version: "0.1.0", about: "", crd: "" };
+/// # const ABOUT: About = About { name: "website-operator", version: "0.1.0", about: "", crd: "" };
 /// # #[derive(krator_runtime::clap::Args)]
 /// # struct Arguments {}
-/// # impl From<Arguments> for Herd { fn from(_: Arguments) -> Self { Herd::default() } }
-/// # type SharedState = Herd;
+/// # impl From<Arguments> for Sites { fn from(_: Arguments) -> Self { Sites::default() } }
+/// # type SharedState = Sites;
 /// # use krator_runtime::clap;
-/// # trait New { fn new(shared: Arc<Herd>) -> Self; }
+/// # trait New { fn new(shared: Arc<Sites>) -> Self; }
 /// # fn doc<O: Operator<Machine: Linked> + New>() -> std::process::ExitCode where ManifestOf<O::Machine>: KubeObject {
-/// # type MooseOperator<O> = O;
+/// # type WebsiteOperator<O> = O;
 /// krator_runtime::main_with(&ABOUT, |runtime, arguments: Arguments| {
 ///     let shared = Arc::new(SharedState::from(arguments));
-///     runtime.operator(MooseOperator::<O>::new(shared))
+///     runtime.operator(WebsiteOperator::<O>::new(shared))
 /// })
 /// # }
 /// ```

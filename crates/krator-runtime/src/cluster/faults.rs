@@ -61,7 +61,7 @@ struct Plan {
     /// `(every, first)`: in every period of `every` milliseconds, all requests fail during the `first` ones.
     partition: Option<(u64, u64)>,
     /// The process crashes once before and once after the write of each state. This file remembers the crashes, one
-    /// in each line: `before Moose Eat`.
+    /// in each line: `before Website Publish`.
     crashes: Option<PathBuf>,
     /// The process crashes around each write, also those of other kinds: `before DELETE /api/v1/namespaces/a/secrets/b`.
     every_write: bool,

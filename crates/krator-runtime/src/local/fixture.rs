@@ -21,17 +21,17 @@ use tokio::{sync::watch, time::Instant};
 /// Calls one handler at a time, for unit tests: without a machine, a clock or a cluster.
 ///
 /// ```
-#[doc = include_str!("../doc/moose.txt")]
-#[doc = include_str!("../doc/eat.txt")]
+#[doc = include_str!("../doc/website.txt")]
+#[doc = include_str!("../doc/publish.txt")]
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-/// let moose = || Fixture::<MooseMachine>::new(Moose::default(), MooseMemory::default(), Arc::default());
+/// let website = || Fixture::<WebsiteMachine>::new(Website::default(), WebsiteMemory::default(), Arc::default());
 ///
-/// let mut first = moose();
-/// assert_eq!(first.next(Eat).await.unwrap(), Transition::stay());
+/// let mut first = website();
+/// assert_eq!(first.next(Publish).await.unwrap(), Transition::stay());
 ///
-/// let mut later = moose().later(Duration::from_secs(5));
-/// assert_eq!(later.next(Eat).await.unwrap(), Transition::to(Sleep));
-/// assert_eq!(later.object.meals, 1);
+/// let mut later = website().later(Duration::from_secs(5));
+/// assert_eq!(later.next(Publish).await.unwrap(), Transition::to(Live));
+/// assert_eq!(later.object.updates, 1);
 /// # });
 /// ```
 pub struct Fixture<M: Machine> {
@@ -109,18 +109,18 @@ impl<M: Machine> Fixture<M> {
     /// A condition as the handler set it last; `None` if it did not set it.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    /// impl State for Eat {
+    #[doc = include_str!("../doc/website.txt")]
+    /// impl State for Publish {
     ///     async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
-    ///         cx.set(MooseCondition::Tagged, false, "NotYet", "It eats.");
+    ///         cx.set(WebsiteCondition::Reachable, false, "NotYet", "It is being published.");
     ///         Ok(Transition::stay())
     ///     }
     /// }
     ///
     /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
-    /// let mut moose = Fixture::<MooseMachine>::new(Moose::default(), MooseMemory::default(), Arc::default());
-    /// moose.next(Eat).await.unwrap();
-    /// assert_eq!(moose.condition(MooseCondition::Tagged).unwrap().reason, "NotYet");
+    /// let mut website = Fixture::<WebsiteMachine>::new(Website::default(), WebsiteMemory::default(), Arc::default());
+    /// website.next(Publish).await.unwrap();
+    /// assert_eq!(website.condition(WebsiteCondition::Reachable).unwrap().reason, "NotYet");
     /// # });
     /// ```
     pub fn condition(&self, condition: impl OwnCondition<Machine = M>) -> Option<Condition> {

@@ -22,16 +22,16 @@ use tokio::time::Instant;
 /// Changes an object in memory from outside of its machine; see [`Local::handle`](crate::Local::handle).
 ///
 /// ```
-#[doc = include_str!("../doc/moose.txt")]
-#[doc = include_str!("../doc/eat.txt")]
+#[doc = include_str!("../doc/website.txt")]
+#[doc = include_str!("../doc/publish.txt")]
 /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap().block_on(async {
-/// let mut moose = Local::<MooseMachine>::new(Moose::default(), MooseMemory::default(), Arc::default());
-/// moose.run_until(|state| state == MooseMachine::Sleep).await;
+/// let mut website = Local::<WebsiteMachine>::new(Website::default(), WebsiteMemory::default(), Arc::default());
+/// website.run_until(|state| state == WebsiteMachine::Live).await;
 ///
 /// // As `kubectl edit` would do it: the generation increases, and the state reacts as its `onSpecChange` says.
-/// moose.handle().update_spec(|moose| moose.spec.weight = 480);
-/// moose.run_until_idle().await;
-/// let status = moose.manifest().status.clone().unwrap();
+/// website.handle().update_spec(|website| website.spec.replicas = 4);
+/// website.run_until_idle().await;
+/// let status = website.manifest().status.clone().unwrap();
 /// assert_eq!(status.machine.observed_generation, Some(1));
 /// # });
 /// ```

@@ -3,7 +3,7 @@ use super::{Context, Machine};
 use crate::conditions;
 
 /// The conditions of a machine beside `Ready`, `Reconciling` and `Stalled`: those that its description declares under
-/// `conditions`, and those that its states set. Generated, as an enum such as `MooseCondition`.
+/// `conditions`, and those that its states set. Generated, as an enum such as `WebsiteCondition`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a condition of this machine",
     label = "not a condition",
@@ -22,21 +22,21 @@ impl<M: Machine> Context<'_, M> {
     /// people. It is written when the run ends.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
     /// fn report(cx: &mut Context<'_>) {
-    ///     let tagged = cx.status().tag.is_some();
-    ///     cx.set(MooseCondition::Tagged, tagged, "Checked", "The moose was looked at.");
+    ///     let reachable = cx.status().url.is_some();
+    ///     cx.set(WebsiteCondition::Reachable, reachable, "Checked", "The website was requested.");
     /// }
     /// ```
     ///
     /// Only the conditions of `krator.yaml` compile:
     ///
     /// ```compile_fail,E0599
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
     /// fn report(cx: &mut Context<'_>) {
-    ///     cx.set(MooseCondition::Taged, true, "Checked", "The moose was looked at.");
+    ///     cx.set(WebsiteCondition::Reachabel, true, "Checked", "The website was requested.");
     /// }
     /// ```
     ///

@@ -23,23 +23,23 @@ use tokio::sync::{oneshot, watch};
 /// crate has an alias for each kind, which leaves out the machine: `Context<'_>`.
 ///
 /// ```
-#[doc = include_str!("../doc/moose.txt")]
-/// impl State for Eat {
+#[doc = include_str!("../doc/website.txt")]
+/// impl State for Publish {
 ///     async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
-///         let moose = cx.manifest();
-///         cx.message(format!("{} kg to go", 600 - moose.spec.weight.min(600)));
-///         if cx.status().tag.is_none() {
-///             cx.status_mut().tag = Some(tag_for(cx.entry()));
+///         let website = cx.manifest();
+///         cx.message(format!("{} replicas", website.spec.replicas));
+///         if cx.status().url.is_none() {
+///             cx.status_mut().url = Some(url_for(cx.entry()));
 ///             // The tag has to be stored before the next line, even if the process dies there.
 ///             cx.save().await?;
 ///         }
-///         cx.event("Fed", "The moose has eaten.");
-///         cx.set(MooseCondition::Tagged, true, "TagStored", "");
-///         Ok(Transition::to(Sleep))
+///         cx.event("Published", "The website is online.");
+///         cx.set(WebsiteCondition::Reachable, true, "UrlStored", "");
+///         Ok(Transition::to(Live))
 ///     }
 /// }
 ///
-/// fn tag_for(entry: &str) -> String {
+/// fn url_for(entry: &str) -> String {
 ///     format!("tag-{entry}")
 /// }
 /// ```
@@ -146,10 +146,10 @@ impl<'a, M: Machine> Context<'a, M> {
     /// The latest version of the object that was observed. It is never older than the operator's own last write.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
     /// fn is_heavy(cx: &Context<'_>) -> bool {
-    ///     cx.manifest().spec.weight > 500
+    ///     cx.manifest().spec.replicas > 5
     /// }
     /// ```
     pub fn manifest(&self) -> Arc<ManifestOf<M>> {
@@ -158,17 +158,17 @@ impl<'a, M: Machine> Context<'a, M> {
     /// The object together with its future versions: a handler that runs for a long time can wait for changes.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
-    /// /// Waits until somebody assigns the moose to a herd.
-    /// async fn herd(cx: &Context<'_>) -> Result<String> {
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
+    /// /// Waits until a host is assigned to the website.
+    /// async fn host(cx: &Context<'_>) -> Result<String> {
     ///     let mut changes = cx.changes();
-    ///     let mut moose = changes.latest();
+    ///     let mut website = changes.latest();
     ///     loop {
-    ///         if let Some(herd) = &moose.spec.herd {
-    ///             return Ok(herd.clone());
+    ///         if let Some(host) = &website.spec.host {
+    ///             return Ok(host.clone());
     ///         }
-    ///         moose = changes.changed().await.context("the run is over")?;
+    ///         website = changes.changed().await.context("the run is over")?;
     ///     }
     /// }
     /// ```
@@ -183,10 +183,10 @@ impl<'a, M: Machine> Context<'a, M> {
     /// ends, whether it succeeds, fails or is dropped. If the API server rejects them, the run counts as failed.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
     /// fn tag(cx: &mut Context<'_>) {
-    ///     cx.status_mut().tag = Some("blue".to_owned());
+    ///     cx.status_mut().url = Some("https://blog.example.com".to_owned());
     /// }
     /// ```
     pub fn status_mut(&mut self) -> &mut StatusOf<M> {
@@ -200,10 +200,10 @@ impl<'a, M: Machine> Context<'a, M> {
     /// If the status could not be written. It is written again when the run ends.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
     /// async fn tag(cx: &mut Context<'_>) -> Result<()> {
-    ///     cx.status_mut().tag = Some("blue".to_owned());
+    ///     cx.status_mut().url = Some("https://blog.example.com".to_owned());
     ///     cx.save().await
     /// }
     /// ```
@@ -224,8 +224,8 @@ impl<'a, M: Machine> Context<'a, M> {
     /// To say why the object goes to another state, see [`Transition::because`](crate::Transition::because).
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
     /// fn explain(cx: &mut Context<'_>) {
     ///     cx.message("waiting for spring");
     /// }
@@ -239,10 +239,10 @@ impl<'a, M: Machine> Context<'a, M> {
     /// may repeat itself.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
     /// fn celebrate(cx: &Context<'_>) {
-    ///     cx.event("Fed", "The moose has eaten.");
+    ///     cx.event("Published", "The website is online.");
     /// }
     /// ```
     pub fn event(&self, reason: impl Into<String>, note: impl Into<String>) {
@@ -255,10 +255,10 @@ impl<'a, M: Machine> Context<'a, M> {
     /// Like [`event`](Self::event), for what asks for attention: the type of the event is `Warning`.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
     /// fn complain(cx: &Context<'_>) {
-    ///     cx.warn("TooHeavy", format!("The moose {} weighs more than 800 kg.", cx.name()));
+    ///     cx.warn("TooLarge", format!("The website {} has more than 800 pages.", cx.name()));
     /// }
     /// ```
     pub fn warn(&self, reason: impl Into<String>, note: impl Into<String>) {
@@ -267,8 +267,8 @@ impl<'a, M: Machine> Context<'a, M> {
     /// `metadata.name` of the object. It does not borrow the context, which may be changed while the name is in use.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
     /// fn greet(cx: &mut Context<'_>) {
     ///     let name = cx.name();
     ///     cx.message(format!("{name} says hello"));
@@ -280,8 +280,8 @@ impl<'a, M: Machine> Context<'a, M> {
     /// `metadata.namespace` of the object; empty for a cluster-scoped one.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
     /// fn host(cx: &Context<'_>) -> String {
     ///     format!("{}.{}.svc", cx.name(), cx.namespace())
     /// }
@@ -293,12 +293,12 @@ impl<'a, M: Machine> Context<'a, M> {
     /// times in objects with this one, because the clocks of nodes differ.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
-    /// /// When the moose was fed last, for its status.
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
+    /// /// The time of the last update, for the status.
     /// fn fed_now(cx: &mut Context<'_>) {
     ///     let now = cx.now();
-    ///     cx.status_mut().tag = Some(format!("fed at {now}"));
+    ///     cx.status_mut().url = Some(format!("updated at {now}"));
     /// }
     /// ```
     pub fn now(&self) -> Timestamp {
@@ -312,8 +312,8 @@ impl<'a, M: Machine> Context<'a, M> {
     /// The number of this attempt: 1 unless the previous run failed, and one more for each consecutive failure.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
     /// fn is_hopeless(cx: &Context<'_>) -> bool {
     ///     cx.attempt() > 10 && cx.in_state_for() > Duration::from_secs(3600)
     /// }
@@ -329,8 +329,8 @@ impl<'a, M: Machine> Context<'a, M> {
     /// Use it as the idempotency key of requests to other systems.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
     /// fn order(cx: &Context<'_>) -> String {
     ///     format!("POST /feed?key={}", cx.entry())
     /// }

@@ -8,18 +8,18 @@ use std::future::Future;
 /// survive a restart belongs in `.status`. Keep it small: an operator holds one for each object.
 ///
 /// ```
-#[doc = include_str!("../doc/moose.txt")]
-#[doc = include_str!("../doc/eat.txt")]
-/// /// The number of meals since the operator started.
+#[doc = include_str!("../doc/website.txt")]
+#[doc = include_str!("../doc/publish.txt")]
+/// /// The number of updates since the operator started.
 /// struct Appetite {
-///     meals: u32,
+///     updates: u32,
 /// }
 ///
 /// impl ObjectState for Appetite {
-///     type Manifest = Moose;
-///     type SharedState = Herd;
+///     type Manifest = Website;
+///     type SharedState = Sites;
 ///
-///     async fn async_drop(self, shared: &Herd) {
+///     async fn async_drop(self, shared: &Sites) {
 ///         shared.released.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
 ///     }
 /// }

@@ -49,13 +49,13 @@ impl<M: Machine> Node for Never<M> {
 /// they say about it with [`because`](Self::because); so a test of a handler does not depend on how its reasons are worded.
 ///
 /// ```
-#[doc = include_str!("../doc/moose.txt")]
-/// impl State for Eat {
+#[doc = include_str!("../doc/website.txt")]
+/// impl State for Publish {
 ///     async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
-///         Ok(if cx.object.meals < 3 {
+///         Ok(if cx.object.updates < 3 {
 ///             Transition::stay()
 ///         } else {
-///             Transition::to(Sleep)
+///             Transition::to(Live)
 ///         })
 ///     }
 /// }
@@ -71,10 +71,10 @@ impl<F: Node> Transition<F> {
     /// The object enters the state `T`. It has to be one of the state's `next` in `krator.yaml`.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
-    /// # let transition: Transition<Eat> =
-    /// Transition::to(Sleep)
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
+    /// # let transition: Transition<Publish> =
+    /// Transition::to(Live)
     /// # ;
     /// ```
     pub fn to<T: Node>(_state: T) -> Self
@@ -98,9 +98,9 @@ impl<F: Node> Transition<F> {
     /// interval, or when something that it watches changes.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
-    /// # let transition: Transition<Eat> =
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
+    /// # let transition: Transition<Publish> =
     /// Transition::stay()
     /// # ;
     /// ```
@@ -114,8 +114,8 @@ impl<F: Node> Transition<F> {
     /// The machine has ended. An object that is being deleted loses its finalizer; any other object is deleted.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
     /// # let transition: Transition<Released> =
     /// Transition::done()
     /// # ;
@@ -132,13 +132,13 @@ impl<F: Node> Transition<F> {
     /// [`Context::message`](crate::Context::message).
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
-    /// # fn eaten(meals: u32) -> Transition<Eat> {
-    /// Transition::to(Sleep).because(format!("full after {meals} meals"))
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
+    /// # fn updated(updates: u32) -> Transition<Publish> {
+    /// Transition::to(Live).because(format!("online after {updates} updates"))
     /// # }
-    /// # assert_eq!(eaten(3).reason(), Some("full after 3 meals"));
-    /// # assert_eq!(eaten(3), Transition::to(Sleep));
+    /// # assert_eq!(updated(3).reason(), Some("online after 3 updates"));
+    /// # assert_eq!(updated(3), Transition::to(Live));
     /// ```
     pub fn because(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());
@@ -148,10 +148,10 @@ impl<F: Node> Transition<F> {
     /// The reason that [`because`](Self::because) has set.
     ///
     /// ```
-    #[doc = include_str!("../doc/moose.txt")]
-    #[doc = include_str!("../doc/eat.txt")]
-    /// let transition = Transition::<Eat>::to(Sleep).because("full");
-    /// assert_eq!(transition.reason(), Some("full"));
+    #[doc = include_str!("../doc/website.txt")]
+    #[doc = include_str!("../doc/publish.txt")]
+    /// let transition = Transition::<Publish>::to(Live).because("online");
+    /// assert_eq!(transition.reason(), Some("online"));
     /// ```
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()

@@ -38,16 +38,16 @@ const OTHER_SEED: u64 = 0x5eed_0417;
 /// outside system of your own, which outlives processes too, belongs before that closure.
 ///
 /// ```
-#[doc = include_str!("../doc/moose.txt")]
-#[doc = include_str!("../doc/eat.txt")]
+#[doc = include_str!("../doc/website.txt")]
+#[doc = include_str!("../doc/publish.txt")]
 /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap().block_on(async {
 /// use krator_runtime::testing::crashes;
 ///
-/// crashes::<MooseMachine>(async |surroundings| {
-///     let process = || (MooseMemory::default(), Arc::default());
-///     let mut moose = surroundings.local(Moose::default(), process);
-///     moose.run_until(|state| state == MooseMachine::Sleep).await;
-///     moose
+/// crashes::<WebsiteMachine>(async |surroundings| {
+///     let process = || (WebsiteMemory::default(), Arc::default());
+///     let mut website = surroundings.local(Website::default(), process);
+///     website.run_until(|state| state == WebsiteMachine::Live).await;
+///     website
 /// })
 /// .await;
 /// # });

@@ -34,30 +34,30 @@ impl<M: Linked> Handle<M> {
     /// runs again.
     ///
     /// ```
-    #[doc = include_str!("../../doc/moose.txt")]
+    #[doc = include_str!("../../doc/website.txt")]
     #[doc = include_str!("../../doc/kinds.txt")]
     /// # use k8s_openapi::api::{apps::v1::Deployment, batch::v1::Job};
-    /// # impl Grants<Deployment> for MooseMachine {}
-    /// # impl Owns<Deployment> for MooseMachine {}
+    /// # impl Grants<Deployment> for WebsiteMachine {}
+    /// # impl Owns<Deployment> for WebsiteMachine {}
     /// # fn has_replicas(shed: &Deployment) -> bool {
     /// #     shed.status.as_ref().is_some_and(|status| status.ready_replicas == Some(1))
     /// # }
-    /// impl State for Eat {
+    /// impl State for Publish {
     ///     async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
     ///         let mut shed = Deployment::default();
     ///         shed.metadata.name = Some("shed".to_owned());
     ///         let shed = cx.apply(&shed).await?;
-    ///         Ok(if has_replicas(&shed) { Transition::to(Sleep) } else { Transition::stay() })
+    ///         Ok(if has_replicas(&shed) { Transition::to(Live) } else { Transition::stay() })
     ///     }
     /// }
     ///
     /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap().block_on(async {
-    /// let mut moose = Local::<MooseMachine>::new(Moose::default(), MooseMemory::default(), Arc::default());
-    /// let world = moose.handle();
+    /// let mut website = Local::<WebsiteMachine>::new(Website::default(), WebsiteMemory::default(), Arc::default());
+    /// let world = website.handle();
     ///
-    /// moose.run_until_idle().await; // The handler has applied the Deployment, and stays.
+    /// website.run_until_idle().await; // The handler has applied the Deployment, and stays.
     /// world.make_ready::<Deployment>();
-    /// moose.run_until(|state| state == MooseMachine::Sleep).await;
+    /// website.run_until(|state| state == WebsiteMachine::Live).await;
     /// # });
     /// ```
     ///

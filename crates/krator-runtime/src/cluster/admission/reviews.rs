@@ -225,7 +225,7 @@ where
     }))
 }
 
-/// The path of a webhook, in the form of controller-runtime: `/validate-animals-com-v1-moose`.
+/// The path of a webhook, in the form of controller-runtime: `/validate-example-com-v1-website`.
 fn path_of<K: Resource<DynamicType = ()>>(action: &str) -> String {
     let (group, version, kind) = (
         K::group(&()).replace('.', "-"),

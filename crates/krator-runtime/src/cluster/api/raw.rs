@@ -55,7 +55,7 @@ impl Endpoint {
     pub fn api_version(&self) -> String {
         self.resource.api_version.clone()
     }
-    /// The name of the kind as its CustomResourceDefinition has it, for example `moose.example.com`.
+    /// The name of the kind as its CustomResourceDefinition has it, for example `websites.example.com`.
     pub fn name(&self) -> String {
         match (&self.resource.plural, &self.resource.group) {
             (plural, group) if group.is_empty() => plural.clone(),
