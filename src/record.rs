@@ -227,7 +227,7 @@ impl GenerationRecord {
         Ok(record)
     }
 
-    /// Reads [`LIST`], whose lines may be missing or duplicated after a merge. Returns the layout, the older one of two.
+    /// Reads [`LIST`], whose lines may be missing or duplicated after a merge. Returns the layout, or the older of two.
     fn read_list(&mut self, list: &str) -> Result<u64, Error> {
         let is_marker = |line: &&str| {
             ["<<<<<<<", "|||||||", "=======", ">>>>>>>"]
