@@ -264,7 +264,7 @@ fn key(kind: &ObjectKind) -> (&str, &str, &str) {
 }
 
 impl<'a> KindTypes<'a> {
-    /// Names each type that is generated here after its kind. If that name is taken in handlers or in generated code, it
+    /// Names each type that is generated here after its kind. If that name is taken in handlers or generated code, it
     /// follows the group and the version.
     fn new(description: &'a Description, kind: &'a Kind) -> Self {
         let made: BTreeSet<_> = kind
