@@ -337,7 +337,7 @@ impl Session {
         Ok(())
     }
 
-    /// Applies the definitions to the API server, and prepares the samples for a new one.
+    /// Applies the definitions to the API server, and the samples to a new one.
     async fn define(&mut self) -> anyhow::Result<()> {
         let path = self.folder.join(webhooks::DEFINITIONS);
         let definitions = fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;

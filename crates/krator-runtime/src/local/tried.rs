@@ -12,8 +12,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// An object does not reach the place of the run without the fault if it has waited this often, or if one call takes
-/// this many steps more than twice those of that whole run.
+/// An object has failed to reach the place of the run without the fault after this many waits, or if one call takes
+/// more steps than twice those of that whole run and this number.
 const MANY_WAITS: usize = 1_000;
 
 /// The writes of an object that may be part of a trial.

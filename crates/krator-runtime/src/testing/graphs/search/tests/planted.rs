@@ -28,7 +28,7 @@ fn states() -> States {
 /// search.
 type Defect = (&'static str, fn(&mut States), fn(&mut States), &'static str);
 
-/// Changes of one field lead to A, or those of others do.
+/// A change of one field leads to A, or a change of any other field does.
 const FIELD_TO_A: &[SpecChange<'static>] = &[SpecChange {
     of: &[".spec.field"],
     does: OnSpecChange::To(A),
