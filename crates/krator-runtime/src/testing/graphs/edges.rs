@@ -60,8 +60,8 @@ fn imposed(graph: &Graph<'_>, from: StateId) -> BTreeSet<StateId> {
 }
 
 /// The states in which an object may be stored next if a new process resumes it in the state `at`: that state, the
-/// state of its limit, or a direct target of one of these, because the process resumes the object before it observes a
-/// deletion or a change of the spec.
+/// state of its limit, or the target of a deletion or of a change of the spec in one of these, because the process
+/// resumes the object before it observes such an event.
 pub(super) fn resumed(graph: &Graph<'_>, at: StateId) -> BTreeSet<StateId> {
     let mut all = within_limits(graph, at);
     for at in all.clone() {
