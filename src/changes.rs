@@ -26,7 +26,8 @@ pub struct FileChange {
 }
 
 impl Changes {
-    /// The changes that turn the files of one snapshot into those of another. What could not be read stays as it is.
+    /// The changes that turn the files of one snapshot into those of another. Files whose bytes could not be read are
+    /// not changed.
     pub fn between(before: &Snapshot, after: &Snapshot) -> Self {
         let mut changes = Changes::default();
         let paths: BTreeSet<&str> = before.paths().chain(after.paths()).collect();

@@ -87,15 +87,16 @@ const FINDINGS: u8 = 1;
 /// The exit code of wrong usage, and of errors of the environment. clap uses the same one.
 const ENVIRONMENT: u8 = 2;
 
-/// A verb failed on findings that it has shown: all that is left is the exit code [`FINDINGS`].
+/// A verb has failed because of findings that it has printed, so only the exit code [`FINDINGS`] remains to be
+/// returned.
 #[derive(Debug, thiserror::Error)]
 #[error("the findings were shown")]
 struct AlreadyReported;
 
-/// The file name under which kubectl finds the command as a plugin, and what it is called then.
+/// The file name under which kubectl finds the command as a plugin, and the command's name in this case.
 const PLUGIN: (&str, &str) = ("kubectl-krator", "kubectl krator");
 
-/// Parses the arguments. Help and usage show the command by the name by which it was run.
+/// Parses the arguments. Help and usage contain the name under which the command was called.
 fn parse() -> Cli {
     let called = std::env::args_os().next().map(PathBuf::from);
     let is_plugin = called.is_some_and(|path| path.file_stem().is_some_and(|name| name == PLUGIN.0));
@@ -146,8 +147,8 @@ pub fn run() -> ExitCode {
     })
 }
 
-/// The path of the description that a verb works on: the one given, or `krator.yaml` in the folder given, or in the current
-/// folder or a parent.
+/// The path of the description that a verb works on: the given one, or `krator.yaml` in the given folder, in the
+/// current folder or in a parent.
 fn spec_path(given: Option<&Path>) -> anyhow::Result<PathBuf> {
     match given {
         Some(path) => named_path(path),
@@ -172,10 +173,10 @@ fn folder_of(description: &Path) -> &Path {
     }
 }
 
-/// Why a verb fails that builds operators.
+/// The error of verbs that build operators, if cargo cannot be run.
 const NO_CARGO: &str = "cannot run cargo, which builds operators; install Rust from https://rustup.rs";
 
-/// The description that an argument names: for a folder, the `krator.yaml` in it.
+/// The description that an argument names; for a folder, the `krator.yaml` in it.
 fn named_path(path: &Path) -> anyhow::Result<PathBuf> {
     if path == Path::new(STDIN) || !path.is_dir() {
         return Ok(path.to_owned());
@@ -187,7 +188,7 @@ fn named_path(path: &Path) -> anyhow::Result<PathBuf> {
             printable(&path.display().to_string())
         );
     }
-    // Messages name it relative to that folder.
+    // For the current folder, messages show the path without `./`.
     Ok(match path == Path::new(".") {
         true => PathBuf::from(DESCRIPTION),
         false => inside,
@@ -198,7 +199,7 @@ fn named_path(path: &Path) -> anyhow::Result<PathBuf> {
 fn found_path() -> anyhow::Result<Option<PathBuf>> {
     let here = std::env::current_dir().context("cannot determine the current folder")?;
     for (levels, folder) in here.ancestors().enumerate() {
-        // One that cannot be read ends the search: the next one above would be another operator's.
+        // An unreadable file ends the search as well, because a file in a parent would belong to another operator.
         if is_there(&folder.join(DESCRIPTION)) {
             let up = std::iter::repeat_n("..", levels).collect::<PathBuf>();
             return Ok(Some(up.join(DESCRIPTION)));
@@ -215,7 +216,7 @@ fn is_there(path: &Path) -> bool {
 /// The argument for standard input.
 const STDIN: &str = "-";
 
-/// Reads and judges a description.
+/// Reads and checks a description.
 fn read(path: &Path) -> anyhow::Result<Checked> {
     let bytes = read_bytes(path)?;
     if path == Path::new(STDIN) {
@@ -227,7 +228,8 @@ fn read(path: &Path) -> anyhow::Result<Checked> {
     Ok(crate::check_with(&name, &bytes, &files))
 }
 
-/// Reads a file or stdin. Of one that is too large, only so much is read that it can be refused.
+/// Reads a file or stdin. At most one byte beyond the limit is read, which is enough to refuse a file that is too
+/// large.
 fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     let read_all = |from: &mut dyn Read| {
         let mut bytes = Vec::new();
@@ -241,9 +243,9 @@ fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     bytes.with_context(|| format!("cannot read `{}`", printable(&path.display().to_string())))
 }
 
-/// Replaces the text of a file by one rename, so that no reader sees half of it.
+/// Replaces the text of a file by a rename, so that no reader sees a part of it.
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    // A symbolic link stays one.
+    // The file behind a symbolic link is replaced, not the link.
     let path = path.canonicalize()?;
     let folder = path.parent().unwrap_or(Path::new("/"));
     let mut draft = tempfile::NamedTempFile::new_in(folder)?;
@@ -253,12 +255,12 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Reads the description of a verb that needs one without errors.
+/// Reads the description for a verb that needs one without errors.
 fn read_sound(given: Option<&Path>) -> anyhow::Result<(Source, Description)> {
     into_sound(read(&spec_path(given)?)?)
 }
 
-/// The text and the model of a description, if it has no errors; otherwise shows them.
+/// The text and the model of a description. If it has errors, they are shown instead.
 fn into_sound(checked: Checked) -> anyhow::Result<(Source, Description)> {
     sound(&checked)?;
     let Checked {
@@ -270,7 +272,7 @@ fn into_sound(checked: Checked) -> anyhow::Result<(Source, Description)> {
     ))
 }
 
-/// The description, if it has no errors; otherwise shows them. Warnings are left to `krator check`.
+/// The description. If it has errors, they are shown instead. Warnings are not shown here, but by `krator check`.
 fn sound(checked: &Checked) -> anyhow::Result<&Description> {
     if let Some(description) = checked.sound() {
         return Ok(description);
@@ -283,13 +285,13 @@ fn sound(checked: &Checked) -> anyhow::Result<&Description> {
     Err(AlreadyReported.into())
 }
 
-/// Prints a line for people. A closed pipe is not an error, as after `krator gen 2>&1 | head`.
+/// Prints a line to stderr. A failure is ignored, because the pipe may be closed, as with `krator gen 2>&1 | head`.
 fn say(line: impl Display) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// Where a verb prints. A closed pipe (`krator check | head`) is not an error: what nobody reads is dropped, so that the
-/// verb comes to its end and its exit code is the same as without the pipe.
+/// The output of a verb. A closed pipe (`krator check | head`) is not an error: further output is dropped, so that the
+/// verb completes with the same exit code as without the pipe.
 struct Output<W>(W);
 
 impl<W: Write> Write for Output<W> {
@@ -308,12 +310,12 @@ impl<W: Write> Write for Output<W> {
     }
 }
 
-/// The standard output, for the result of a verb.
+/// The standard output, for the results of verbs.
 fn stdout() -> Output<std::io::StdoutLock<'static>> {
     Output(std::io::stdout().lock())
 }
 
-/// A value as JSON, in lines.
+/// A value as indented JSON.
 fn json_text(value: &impl serde::Serialize) -> serde_json::Result<String> {
     Ok(serde_json::to_string_pretty(value)? + "\n")
 }
@@ -331,7 +333,7 @@ fn show<'a, W: Write + IsTerminal>(
     Ok(())
 }
 
-/// Coloured only on a terminal, and unless NO_COLOR is set.
+/// The style of an output: coloured only on a terminal, and not if `NO_COLOR` is set.
 fn style_of(out: &impl IsTerminal) -> Style {
     let is_plain = !out.is_terminal() || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     if is_plain { Style::Plain } else { Style::Coloured }

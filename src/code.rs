@@ -1,5 +1,5 @@
-//! Parses the Rust code that users wrote and compares it with the description. `krator check` and `krator gen` use it to
-//! report mismatches that the compiler does not report, and to rename in user code what the description renames.
+//! Parses the Rust code that users wrote and compares it with the description. `krator check` and `krator gen` use it
+//! to report mismatches that the compiler does not report, and to apply the renames of the description to user code.
 //!
 //! Like the plan, this module is pure: it takes texts and returns findings and texts. The generated code of the crate is
 //! parsed too, so that paths resolve as in rustc. Whatever only the compiler can decide, such as macros defined in the crate
@@ -124,7 +124,7 @@ pub fn findings(code: &Code<'_>) -> Vec<InFile> {
     judge::judge(code)
 }
 
-/// The state whose handler a file has, if its text shows that.
+/// The state whose handler a file contains, as far as its text shows that.
 pub(crate) fn handled(text: &str) -> Option<String> {
     let file = syn::parse_file(text).ok()?;
     file.items.iter().find_map(|item| {
@@ -178,8 +178,8 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    /// The files that cannot be read although the crate compiles them. `compiled` names the files that it compiles, from
-    /// those that users wrote.
+    /// The unreadable files that the crate compiles. `compiled` determines the compiled files from those that users
+    /// wrote.
     pub fn unread(
         &self,
         compiled: impl FnOnce(&BTreeMap<String, String>) -> BTreeSet<String>,

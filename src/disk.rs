@@ -44,7 +44,7 @@ pub enum Error {
         /// The location that it resolves to.
         to: PathBuf,
     },
-    /// Something at a path of the crate cannot be read or replaced.
+    /// A file or folder at a path of the crate cannot be read or replaced.
     #[error("cannot read `{}`: {why}", path.display())]
     Unreadable {
         /// The path.
@@ -101,8 +101,9 @@ pub(crate) fn read(path: &Path, limit: usize) -> Result<Vec<u8>, Error> {
     read.map_err(cannot("read", path)).map(|_| bytes)
 }
 
-/// Reads the files that a description in this folder names; see [`named_files`](crate::spec::named_files). What cannot be
-/// read is in the result, with the reason. No symbolic link is followed, so that nothing outside of the folder is read.
+/// Reads the files that a description in this folder names; see [`named_files`](crate::spec::named_files). For an
+/// unreadable file, the result has the reason. No symbolic link is followed, so that nothing outside of the folder is
+/// read.
 pub fn read_named(folder: &Path, paths: impl IntoIterator<Item = String>) -> Files {
     let mut files = Files::default();
     for path in paths {
@@ -126,7 +127,7 @@ fn named_file(folder: &Path, path: &str) -> Result<String, String> {
             ));
         }
     }
-    // Reading a pipe or a device could wait for ever.
+    // Reading a pipe or a device could block forever.
     if !fs::symlink_metadata(&real).map_err(failed)?.is_file() {
         return Err("it is not a regular file".to_owned());
     }
@@ -149,7 +150,7 @@ fn named_file(folder: &Path, path: &str) -> Result<String, String> {
 /// folder exists at the path, which is then left unchanged, and with [`Error::Io`] if the files cannot be written.
 pub fn create(folder: &Path, plan: &Plan) -> Result<(), Error> {
     check_vacant(folder)?;
-    // A symbolic link to an empty folder stays, and the folder is replaced.
+    // A symbolic link to an empty folder is kept, and the folder is replaced.
     let folder = &fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let parent = match folder.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

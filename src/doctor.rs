@@ -1,5 +1,5 @@
-//! Whether an operator can work in its cluster, and if not, why and what to do. Pure: it judges facts that its caller has
-//! gathered, and knows no cluster and no clock.
+//! Whether an operator can work in its cluster, and if not, why and what to do. This module is pure: it judges facts
+//! that were gathered elsewhere, and uses neither a cluster nor a clock.
 
 mod certificates;
 mod definitions;
@@ -21,7 +21,7 @@ use crate::text::printable;
 /// The diagnosis of an operator.
 #[derive(Debug, Default)]
 pub(crate) struct Diagnosis {
-    /// In the order in which they depend on each other.
+    /// In the order of their dependencies.
     pub checks: Vec<Check>,
 }
 
@@ -33,20 +33,20 @@ pub(crate) struct Check {
     pub outcome: Outcome,
 }
 
-/// The answer.
+/// The answer to the question of a check.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Ok,
     /// The faults; never empty.
     Failed(Vec<Fault>),
-    /// Why the result is unknown.
+    /// The question could not be answered, for this reason.
     Skipped(String),
 }
 
-/// Something that is wrong.
+/// A fault of an operator.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// The fault.
+    /// A description of the fault.
     pub what: String,
     /// The remedy.
     pub remedy: Remedy,
@@ -55,9 +55,9 @@ pub(crate) struct Fault {
 /// The remedy for a fault.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Remedy {
-    /// This command, which can be pasted.
+    /// A command to run, which can be pasted.
     Run(String),
-    /// This, in words.
+    /// An instruction in words.
     Do(String),
 }
 
@@ -96,7 +96,7 @@ impl Outcome {
 }
 
 impl Diagnosis {
-    /// Asks a question, unless one of those that it depends on could not be answered well.
+    /// Asks a question, unless a check that it depends on has failed or was skipped.
     fn ask(&mut self, name: impl Into<String>, needs: &[&str], judge: impl FnOnce() -> Outcome) {
         let lacks = |need: &&str| {
             let mut checks = self.checks.iter();
@@ -112,7 +112,7 @@ impl Diagnosis {
         });
     }
 
-    /// Whether nothing is wrong.
+    /// Whether no check has failed.
     pub(crate) fn is_sound(&self) -> bool {
         !self
             .checks
@@ -120,7 +120,7 @@ impl Diagnosis {
             .any(|check| matches!(check.outcome, Outcome::Failed(_)))
     }
 
-    /// The diagnosis for people.
+    /// The diagnosis as text.
     pub(crate) fn to_text(&self) -> String {
         let mut out = String::new();
         for Check { name, outcome } in &self.checks {

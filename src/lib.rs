@@ -35,7 +35,7 @@ mod why;
 )]
 pub mod cli;
 
-// The language is a crate of its own, whose rooms are named here as if they were this crate's.
+// The language is a crate of its own. Its modules are re-exported here as if they were part of this crate.
 pub use krator_language::{
     Checked, assist, catalog, check, check_with, checked, compare, finding, fixes, graph, import,
     language_schema, model, names, policies, rules, spec, starter, text, versions,

@@ -1,5 +1,5 @@
-//! Objects of a cluster as somebody has read them, at a time by the API server's clock. Whoever judges them gets them as
-//! values, and does no input or output.
+//! Objects of a cluster as they were read, at a time by the API server's clock. They are plain values, so the code that
+//! judges them does no input or output.
 
 pub(crate) mod development;
 pub(crate) mod lease;
@@ -15,16 +15,16 @@ use crate::policies::approval_annotation;
 /// The result of reading an object.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Lookup {
-    /// There is none.
+    /// There is no such object.
     Absent,
     /// The object, or the array of the objects.
     There(Json),
-    /// It could not be read, for this reason, such as a missing right.
+    /// The object could not be read, for this reason: the user has no right to read it, for example.
     Unknown(String),
 }
 
 impl Lookup {
-    /// The object, if it is there.
+    /// The object, if it exists.
     pub(crate) fn object(&self) -> Option<&Json> {
         match self {
             Lookup::There(object) => Some(object),
@@ -68,7 +68,7 @@ pub(crate) fn condition<'a>(object: &'a Json, kind: &str) -> Option<&'a Json> {
         .find(|condition| condition["type"] == kind)
 }
 
-/// The time from one point to another; zero if that is earlier.
+/// The time from one point to another; zero if the other is earlier.
 pub(crate) fn between(earlier: Timestamp, later: Timestamp) -> Duration {
     Duration::try_from(later.duration_since(earlier)).unwrap_or_default()
 }
@@ -79,7 +79,7 @@ pub(crate) fn approval<'o>(kind: &Kind, object: &'o Json, id: &str) -> Option<&'
     (annotation.split(' ').next() == Some(id)).then_some(annotation)
 }
 
-/// A span of time in at most two units, which is what people read: `2d3h`, `5m12s`, `7s`.
+/// A span of time in at most two units, for messages: `2d3h`, `5m12s`, `7s`.
 pub(crate) fn rounded(span: Duration) -> String {
     let seconds = span.as_secs();
     let units = [("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)];

@@ -62,8 +62,8 @@ pub const IGNORED_TEST: &str =
 pub const IGNORED_CONVERSIONS: &str =
     "    #[ignore = \"the functions are not written: remove this line when they are\"]\n";
 
-/// A generated file without the lines that its owner removes when the handlers are written. Whether they are still there
-/// says nothing about the rest of the file, so they are no part of what files are compared and merged with.
+/// A generated file without the lines that its owner removes when the handlers are written. These lines are irrelevant
+/// to the rest of the file, so files are compared and merged without them.
 pub fn as_written(text: &str) -> Cow<'_, str> {
     let is_removed = |line: &str| {
         let line = line.trim_end();
@@ -91,7 +91,7 @@ impl Plan {
         debug_assert!(former.is_none(), "two files with one path");
     }
 
-    /// The same plan with handlers that count as written, as they begin.
+    /// The same plan with generated handlers that count as written.
     #[must_use]
     pub fn written(mut self) -> Self {
         for file in self

@@ -1,4 +1,5 @@
-//! How many objects are in each state, and which of them has been there longest. Pure: the caller reads the objects.
+//! The number of objects in each state, and the object that has been there longest. This module is pure: the objects
+//! are read elsewhere.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +18,8 @@ use crate::text::printable;
 pub(crate) struct Population {
     /// The time by the API server's clock.
     now: Timestamp,
-    /// In the order of the kinds: the objects in each state, by the name of that in the description. Objects that are in none of
-    /// its states are under the name that is stored, which is empty for those that no operator has seen.
+    /// In the order of the kinds: the objects in each state, by its name in the description. Objects in an unknown
+    /// state are under its stored name, which is empty if no operator has seen the object.
     kinds: Vec<BTreeMap<String, Group>>,
 }
 
@@ -26,12 +27,12 @@ pub(crate) struct Population {
 #[derive(Debug, Default)]
 struct Group {
     count: usize,
-    /// The one that has entered the state first, and when.
+    /// The object that entered the state first, and the time.
     oldest: Option<(Timestamp, String)>,
 }
 
 impl Population {
-    /// Counts objects, which are in the order of the kinds.
+    /// Counts objects, which are given in the order of the kinds.
     pub(crate) fn of(description: &Description, now: Timestamp, objects: &[Vec<Json>]) -> Self {
         let kinds = description.kinds.iter().zip(objects);
         let kinds = kinds.map(|(kind, objects)| {
@@ -70,7 +71,7 @@ impl Population {
         notes
     }
 
-    /// Such as `3 objects, oldest 2h: default/bullwinkle`.
+    /// The text for a group, such as `3 objects, oldest 2h: default/bullwinkle`.
     fn in_words(&self, group: &Group) -> String {
         let count = match group.count {
             1 => "1 object".to_owned(),
@@ -82,7 +83,7 @@ impl Population {
         }
     }
 
-    /// A table for people, with all states.
+    /// The objects as a table with all states.
     pub(crate) fn to_table(&self, description: &Description) -> String {
         let mut rows = vec![["KIND", "STATE", "OBJECTS", "OLDEST", "OBJECT"].map(str::to_owned)];
         for (at, kind) in description.kinds.iter().enumerate() {
@@ -109,7 +110,7 @@ impl Population {
         lines.collect()
     }
 
-    /// The states of the description, and then others that objects are in.
+    /// The states of the description, followed by other states with objects.
     fn states<'a>(&'a self, at: usize, kind: &'a Kind) -> impl Iterator<Item = &'a str> {
         let known = kind.states.iter().map(|state| state.name.as_str());
         let others = self
@@ -129,7 +130,7 @@ impl Population {
         }
     }
 
-    /// The table for programs.
+    /// The objects as JSON.
     pub(crate) fn report<'a>(&'a self, description: &'a Description) -> Vec<StateObjects<'a>> {
         let kinds = description.kinds.iter().enumerate().flat_map(|(at, kind)| {
             self.states(at, kind).map(move |state| {

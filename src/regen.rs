@@ -44,8 +44,8 @@ pub struct Options {
     pub prune: bool,
     /// Whether the user's files that the description needs again are moved back from [`PRUNED`].
     pub restore: bool,
-    /// Whether the description becomes the promised one. Then changes are judged that break what was promised before;
-    /// otherwise those since the last run, whatever was promised.
+    /// Whether the description becomes the promised one. If so, changes are judged by comparison with the description
+    /// that was promised before; otherwise, with that of the last run.
     pub promises: bool,
     /// Which changes are refused because they break stored objects or clients.
     pub breaking: Breaking,
@@ -56,15 +56,15 @@ pub struct Options {
 /// The treatment of changes that break stored objects or clients.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Breaking {
-    /// They are refused.
+    /// These changes are refused.
     #[default]
     Refused,
     /// Edits that break stored objects are refused, but not those that only break clients.
     ClientsAllowed,
-    /// Only those are refused that may be one half of a rename, whose handlers would be left behind: a description that
-    /// is saved while its author still writes the `renamedFrom`.
+    /// Only changes that may be one half of a rename are refused, because handlers would be left behind: a description
+    /// may be saved before its author has written the `renamedFrom`.
     HalfRenamesRefused,
-    /// They are made.
+    /// These changes are made.
     Allowed,
 }
 
@@ -90,7 +90,7 @@ pub struct Regen {
     pub changes: Changes,
     /// The action on each file, by its path. krator's own files in `.krator/` are not listed.
     pub actions: BTreeMap<String, FileAction>,
-    /// The findings, each with the file that it is about.
+    /// The findings, each with its file.
     pub found: Vec<FileFinding>,
     /// Whether an error prevents all changes.
     pub is_refused: bool,
@@ -109,7 +109,7 @@ pub struct Regen {
 pub enum FileAction {
     /// The file is new.
     Created,
-    /// The file gets other contents.
+    /// The contents of the file change.
     Updated,
     /// The file is removed, because krator no longer generates it and no user edited it.
     Removed,
@@ -143,13 +143,13 @@ impl<'a> Version<'a> {
     }
 }
 
-/// Compares the crate on disk with the one that `now` generates. `former` is the description of the last run, if it
-/// differs and can still be read, `promised` is the one that must not be broken, likewise, and `record` is the record of
-/// the last run. `disk` has to contain the files named by [`paths`] and all Rust files.
+/// Compares the crate on disk with the one that `now` generates. `former` is the description of the last run and
+/// `promised` the one that must not be broken, if they differ from `now` and are valid; `record` is the record of the
+/// last run. `disk` has to contain the files named by [`paths`] and all Rust files.
 ///
 /// # Errors
 ///
-/// Fails if a file whose contents matter is there but cannot be read.
+/// Fails if a file whose contents are needed exists but cannot be read.
 pub(crate) fn compare(
     now: Version<'_>,
     former: Option<Version<'_>>,
@@ -191,7 +191,7 @@ pub(crate) fn compare(
     let (found, not_written) = run.read_code(now)?;
     run.regen.not_written = not_written;
     if !run.regen.is_refused {
-        // The warnings are left to `krator check`.
+        // Only `krator check` shows the warnings.
         let is_error = |finding: &Finding| finding.rule.severity == Severity::Error;
         let errors = found.into_iter().flat_map(|in_file| {
             let InFile { source, findings } = in_file;
@@ -205,9 +205,8 @@ pub(crate) fn compare(
     Ok(run.end(disk))
 }
 
-/// The findings in the user's code, as it will be after `krator gen`: an addition or a rename of that run is no finding, but an
-/// edit of a generated file is one, which that run refuses. The
-/// arguments are those of [`compare`].
+/// The findings in the user's code, as it will be after `krator gen`: an addition or a rename by that run is not
+/// reported, but an edit of a generated file is, because that run refuses it. The arguments are those of [`compare`].
 ///
 /// # Errors
 ///
@@ -227,13 +226,13 @@ pub(crate) fn code_findings(
         .found
         .iter()
         .filter(|found| *found.finding.rule == EDITED_FILE);
-    // A manifest that the next run writes has not been seen by anybody.
+    // A manifest that only the next run writes is not reported.
     let unlisted = run.unlisted(now, disk);
     found.extend(edited.cloned().chain(unlisted).map(|found| InFile {
         source: found.source,
         findings: vec![found.finding],
     }));
-    // A new file cannot be inspected.
+    // A file that does not exist cannot be inspected by the user.
     let is_created = |path: &str| run.regen.actions.get(path) == Some(&FileAction::Created);
     found.retain(|in_file| !is_created(in_file.source.name()));
     Ok(found)
@@ -267,18 +266,18 @@ fn set_aside(tree: &mut Snapshot, path: &str) -> Result<Option<String>, Unreadab
     let numbered = (2..).map(|number| format!("{hashed}.{number}"));
     let mut places = [plain, hashed.clone()].into_iter().chain(numbered);
     let to = places.find(|to| tree.is_free_for(to, &taken));
-    // There are as many numbers as it takes.
+    // There are as many candidates as needed, so one of them is free.
     let to = to.unwrap_or(hashed);
     tree.put(to.clone(), taken);
     Ok(Some(to))
 }
 
-/// How a crate depends on the runtime: vendored if the last run recorded it so, otherwise as its Cargo.toml says, or as it
-/// said if the user has deleted it.
+/// How a crate depends on the runtime: vendored if the last run recorded it so, otherwise as in its Cargo.toml, or as
+/// in the recorded one if the user has deleted it.
 ///
 /// # Errors
 ///
-/// Fails if that depends on a Cargo.toml that cannot be read.
+/// Fails if a Cargo.toml that is needed for this cannot be read.
 pub(crate) fn runtime(former: &GenerationRecord, disk: &Snapshot) -> Result<Runtime, UnreadableFiles> {
     if former.files.keys().any(|path| path.starts_with("vendor/")) {
         return Ok(Runtime::Vendored);

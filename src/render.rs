@@ -35,11 +35,11 @@ pub(crate) use cargo::followed as followed_runtime;
 /// The source of a generated crate's runtime.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Runtime {
-    /// From its own folder `vendor/`.
+    /// The vendored runtime, in the crate's folder `vendor/`.
     Vendored,
-    /// From this folder.
+    /// The runtime in this folder.
     Path(String),
-    /// From a registry, where a version meets this requirement. Tools such as Dependabot can then update it.
+    /// A version in a registry that meets this requirement. Tools such as Dependabot can then update it.
     Version(VersionReq),
 }
 
@@ -65,7 +65,7 @@ pub fn plan(description: &Description, source: &Source, runtime: &Runtime) -> Pl
     plan_with(description, source, runtime, &FormerMoves::new())
 }
 
-/// The same for a crate whose objects moved like that before.
+/// The same, with the moves of former descriptions, which policies still allow.
 pub(crate) fn plan_with(
     description: &Description,
     source: &Source,
@@ -131,7 +131,8 @@ fn add_surroundings(plan: &mut Plan, description: &Description) {
     }
 }
 
-/// Whether `types` of the description become a module that several kinds use. A single kind has them in its own.
+/// Whether `types` of the description become a module that several kinds share. A single kind contains them in its own
+/// module.
 fn shares_types(description: &Description) -> bool {
     description.kinds.len() > 1 && !description.types.is_empty()
 }
@@ -226,7 +227,7 @@ fn add_kind(plan: &mut Plan, description: &Description, kind: &Kind) {
         );
     }
     if let Some(versions) = crate::versions::of(description, kind) {
-        // Its keys are texts, so it can be written.
+        // The keys are strings, so serialization cannot fail.
         let text = serde_json::to_string_pretty(&versions).expect("JSON");
         plan.add(at("generated/versions.json"), Generated, text + "\n");
         let specs = crate::versions::specs(description, kind);

@@ -1,5 +1,5 @@
-//! Why one object is in its state, what it waits for, and when that is due. Pure: it judges an object, its children and its events
-//! as the caller has read them, at a time by the API server's clock.
+//! Why an object is in its state, what it waits for, and when that is due. This module is pure: it judges an object,
+//! its children and its events as they were read, at a time by the API server's clock.
 
 mod json;
 mod report;
@@ -21,17 +21,17 @@ pub(crate) struct Facts {
     /// The time by the API server's clock.
     pub now: Timestamp,
     pub object: Json,
-    /// The events about it, as `core/v1` has them.
+    /// The events about it, in the format of `core/v1`.
     pub events: Lookup,
     /// The objects of each kind in `owns`, in that order, that may be its children.
     pub owned: Vec<Lookup>,
-    /// The objects of other kinds that it names: each by its kind and its name.
+    /// The objects of other kinds that it refers to: each by its kind and its name.
     pub watched: Vec<(ObjectKind, String, Lookup)>,
     /// All objects of its kind, if it waits for a limit that counts them.
     pub counted: Lookup,
-    /// The `krator dev` whose API server this is, if it is one.
+    /// The `krator dev` that runs this API server, if any.
     pub development: Option<Development>,
-    /// The Lease of its operator, and what became of it a moment later.
+    /// The Lease of its operator, and the Lease a moment later.
     pub lease: Lookup,
     pub lease_later: Option<Json>,
 }
@@ -42,7 +42,7 @@ pub(crate) struct Why {
     pub kind: String,
     pub namespace: Option<String>,
     pub name: String,
-    /// The time at which it was looked at.
+    /// The time at which it was read.
     pub now: Timestamp,
     /// The stored state; none before an operator has seen the object.
     pub state: Option<String>,
@@ -60,18 +60,18 @@ pub(crate) struct Why {
 /// Something that an object waits for.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Waiting {
-    /// A word for programs.
+    /// A fixed word, for programs.
     pub reason: &'static str,
-    /// A sentence for people.
+    /// A sentence, for people.
     pub text: String,
     /// When it is due, if that is known.
     pub due: Option<Timestamp>,
 }
 
-/// The failures of a handler that is tried again, or was given up.
+/// The failures of a handler that is retried, or was given up.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
-    /// How often it has failed in a row; none if it is not retried.
+    /// The number of failures in a row; none if it is not retried.
     pub attempts: Option<u64>,
     pub message: String,
 }
@@ -88,17 +88,17 @@ pub(crate) struct Child {
 #[derive(Debug)]
 pub(crate) struct Event {
     pub time: Option<Timestamp>,
-    /// Whether it is about an entry of a state.
+    /// Whether it is about an entry into a state.
     pub is_transition: bool,
-    /// The state that was entered, or the cause where that was not its handler.
+    /// The state that was entered, or the cause if that was not its handler.
     pub reason: String,
     pub note: String,
-    /// How often it has happened.
+    /// The number of occurrences.
     pub count: u64,
     pub is_warning: bool,
 }
 
-/// The number of events in a report.
+/// The maximum number of events that are shown.
 const MOST_EVENTS: usize = 10;
 
 /// The kind of an object, by any of the names that kubectl takes.
@@ -118,7 +118,7 @@ pub(crate) fn kind_named<'a>(description: &'a Description, given: &str) -> Optio
     })
 }
 
-/// Why an object of a kind is as it is.
+/// Explains the state of an object of a kind.
 pub(crate) fn explain(description: &Description, kind: &Kind, facts: &Facts) -> Why {
     let object = &facts.object;
     let children = children(kind, facts);
@@ -158,7 +158,7 @@ pub(crate) fn explain(description: &Description, kind: &Kind, facts: &Facts) -> 
 /// The reason of the event of an object whose handler has failed too often.
 const EXHAUSTED: &str = "RetriesExhausted";
 
-/// The children of an object: those that name it as their controller, or by the label in its place.
+/// The children of an object: those with an owner reference to it as their controller, or with a label instead of one.
 fn children(kind: &Kind, facts: &Facts) -> Vec<Child> {
     let uid = &facts.object["metadata"]["uid"];
     let label = crate::machine::finalizer(kind);

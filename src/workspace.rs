@@ -1,5 +1,5 @@
-//! A crate that krator generated, loaded once from its folder for the verbs that work in one: `check` asks it for its
-//! [findings](Workspace::findings), `gen` for its [changes](Workspace::regen).
+//! A crate that krator generated, loaded once from its folder for the verbs that work in one: `check` shows its
+//! [findings](Workspace::findings), and `gen` makes its [changes](Workspace::regen).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -19,42 +19,42 @@ use crate::render::{self, Runtime};
 use crate::spec::{self, Files};
 use crate::text::{normalized, printable};
 
-/// The file in which a crate has its description.
+/// The file of the description of a crate.
 pub const DESCRIPTION: &str = "krator.yaml";
 
-/// A crate on disk: its description, its Rust files, and what the last run generated.
+/// A crate on disk: its description, its Rust files, and the record of the last run.
 #[derive(Debug)]
 pub struct Workspace {
-    /// As the user named it, for messages.
+    /// The path from the user, for messages.
     dir: PathBuf,
     folder: Folder,
     record: GenerationRecord,
     runtime: Runtime,
     description: Checked,
-    /// The description that the last run generated from, if the text has changed since.
+    /// The description of the last run, if the text has changed since.
     former: Option<Checked>,
     /// The description that `krator gen` accepted last, if `krator dev` has generated from others since.
     promised: Option<Checked>,
     /// The files that the description names.
     named: Files,
-    /// The parts that the crate has although its description does not ask for them.
+    /// The optional parts of the crate that its description does not request.
     unasked: BTreeSet<Extra>,
-    /// `.krator/`, Cargo.toml, and the files that no plan names.
+    /// `.krator/`, Cargo.toml, and the files that are in no plan.
     files: Snapshot,
 }
 
-/// A file whose text or path changes.
+/// A file whose text or path changes, or both.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MovedFile {
-    /// Its path after the change.
+    /// Its new path.
     pub path: String,
-    /// Its text.
+    /// Its present text.
     pub before: String,
-    /// Its text after the change.
+    /// Its new text.
     pub after: String,
 }
 
-/// Why a crate cannot be worked on.
+/// The reason why krator cannot work on a crate.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The folder is not a crate of krator's, or cannot be read.
@@ -63,10 +63,10 @@ pub enum Error {
     /// The record of the last run is missing.
     #[error(transparent)]
     Record(#[from] record::Error),
-    /// Files that are there cannot be read, and their contents matter.
+    /// Files whose contents are needed exist but cannot be read.
     #[error(transparent)]
     Unreadable(UnreadableFiles),
-    /// The description has no place for keys that krator finds.
+    /// krator cannot insert these keys into the description.
     #[error("krator cannot edit `deploy` in {DESCRIPTION} in its present form: add `{0}` by hand")]
     Unedited(String),
     /// The description has errors, so that nothing can be generated from it.
@@ -81,7 +81,7 @@ struct Planned<'a> {
     plan: Plan,
 }
 
-/// A description with files that its crate has although it does not ask for them.
+/// A description with the optional files that its crate has without a request.
 fn having(mut checked: Checked, extras: &BTreeSet<Extra>) -> Checked {
     if let Some(description) = &mut checked.description {
         description.deploy.extras.extend(extras);
@@ -139,9 +139,9 @@ impl Workspace {
         let read = |name: &'static str, text: &str, named: &Files| {
             let checked = having(check_with(name, text.as_bytes(), named), &record.unasked);
             match &checked.description {
-                // Git may have made of two descriptions one that is none; then nothing is known to be renamed or promised.
+                // A merge by git may result in an invalid description; then no renames and no promise are known.
                 _ if is_merged => Ok(checked.sound().is_some().then_some(checked)),
-                // Without it no handler could follow the state that it was written for.
+                // Without the former description, no handler could follow a renamed state.
                 None => Err(damaged(
                     name,
                     checked
@@ -182,12 +182,12 @@ impl Workspace {
         })
     }
 
-    /// The keys by which the description would ask for these files, and for those that the crate has although it does not ask for
-    /// them, and its text with these keys. `None` if it asks for all of them.
+    /// The keys that the description needs to request these files, and those that the crate has without a request, and
+    /// its text with these keys. `None` if it requests all of them.
     ///
     /// # Errors
     ///
-    /// If `deploy` is written in a way that is not edited.
+    /// If krator cannot edit `deploy` in its present form.
     pub fn asking_for(&self, extras: &BTreeSet<Extra>) -> Result<Option<(String, String)>, Error> {
         let source = &self.description.source;
         let has = self.description.description.as_ref();
@@ -206,29 +206,28 @@ impl Workspace {
         }
     }
 
-    /// The text of the description with the present names of the language. `None` if it has no former ones.
+    /// The text of the description with the present names of the language. `None` if it contains no former names.
     pub fn with_present_names(&self) -> Option<String> {
         fixes::with_present_names(&self.description)
     }
 
-    /// The description as it is now, with its findings.
+    /// The present description, with its findings.
     pub fn description(&self) -> &Checked {
         &self.description
     }
 
-    /// The description that the last run generated from: `None` if the text is still the same, or if this krator finds
-    /// errors in it.
+    /// The description of the last run: `None` if the text is the same, or if this krator finds errors in it.
     pub fn former(&self) -> Option<&Description> {
         self.former.as_ref()?.sound()
     }
 
-    /// The description that must not be broken, with its findings: the one that `krator gen` accepted last. `None` if it is
-    /// the one that is there.
+    /// The description that must not be broken, with its findings: the one that `krator gen` accepted last. `None` if
+    /// that is the present description.
     pub fn promise(&self) -> Option<&Checked> {
         self.promised.as_ref().or(self.former.as_ref())
     }
 
-    /// The [`promise`](Self::promise) itself.
+    /// The owned [`promise`](Self::promise).
     pub fn into_promise(self) -> Option<Checked> {
         self.promised.or(self.former)
     }
@@ -238,9 +237,8 @@ impl Workspace {
         self.former.is_some()
     }
 
-    /// Everything that is wrong with the crate: the findings of its description, of what breaks in it that was promised,
-    /// and of the code as the next run would leave it. The description comes first; each file is named by its path
-    /// from the current folder.
+    /// All findings of the crate: those of its description, of breaking changes, and of the code as the next run would
+    /// leave it. The description comes first; each file is named by its path from the current folder.
     ///
     /// # Errors
     ///
@@ -268,7 +266,7 @@ impl Workspace {
             return Ok(Vec::new());
         };
         let former = self.former.as_ref().map(|former| self.planned(former));
-        // Without the former names it cannot be told which words of the code are names that have changed.
+        // Without the former names, it is unknown which words of the code are former names.
         if let Some(None) = former {
             return Ok(Vec::new());
         }
@@ -279,8 +277,7 @@ impl Workspace {
             .map_err(|files| self.unreadable(files))
     }
 
-    /// Whether the description that the crate was generated from last has a state of this name, so that objects may be stored
-    /// in it.
+    /// Whether the description of the last generation has a state of this name, so that objects may be stored in it.
     pub fn has_generated_state(&self, name: &str) -> bool {
         let generated = match &self.former {
             Some(former) => former.description.as_ref(),
@@ -290,9 +287,9 @@ impl Workspace {
         kinds.into_iter().any(|kind| kind.state_named(name).is_some())
     }
 
-    /// The files of users that change when names of the description change, by their paths as they are. `before` is the
-    /// text of the description in an editor and `after` the text with the new names. `None` unless the crate was generated
-    /// from `before`: then it is up to `krator gen` to follow.
+    /// The files of users that change when names of the description change, by their present paths. `before` is the
+    /// text of the description in an editor and `after` the text with the new names. `None` unless the crate was
+    /// generated from `before`: otherwise `krator gen` has to rename.
     pub fn code_under(&self, before: &str, after: &str) -> Option<BTreeMap<String, MovedFile>> {
         let is_generated =
             self.former.is_none() && normalized(before) == normalized(self.description.source.text());
@@ -322,11 +319,11 @@ impl Workspace {
         disk::read_named(&self.dir, spec::named_files(text.as_bytes()))
     }
 
-    /// How the crate differs from what its description generates.
+    /// Compares the crate with the one that its description generates.
     ///
     /// # Errors
     ///
-    /// If the description has errors, or if a file whose contents matter cannot be read.
+    /// If the description has errors, or if a file whose contents are needed cannot be read.
     pub fn regen(&self, options: Options) -> Result<Regen, Error> {
         let now = self.planned(&self.description).ok_or(Error::Unsound)?;
         let former = self.former.as_ref().and_then(|former| self.planned(former));

@@ -1,5 +1,5 @@
-//! The files of a folder as a run found them. A file is absent, text, or unreadable, and these are distinct by type: code
-//! that looks at a file has to decide about all three, so that no file is overwritten because it could not be read.
+//! The files of a folder at the start of a run. An enum distinguishes absent, text and unreadable files, so code has
+//! to handle all three cases, and no file is rewritten because it could not be read.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,24 +7,24 @@ use std::fmt;
 /// The file or folder at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileState<'a> {
-    /// Nothing.
+    /// No file or folder.
     Absent,
     /// A file in UTF-8.
     Text(&'a str),
-    /// Something that krator cannot read as text. It must not be overwritten.
+    /// A file or folder that krator cannot read as text. It must not be overwritten.
     Unreadable(&'a Unreadable),
 }
 
-/// Something that is at a path but cannot be read as text.
+/// A file or folder that exists, but cannot be read as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable {
     /// The reason, as a clause.
     why: String,
-    /// The contents, if at least the bytes could be read. They can be moved, but not be understood.
+    /// The bytes, if they could be read. With them the file can be moved, although it is not text.
     bytes: Option<Vec<u8>>,
 }
 
-/// The contents of existing files, by their paths in the crate. A path that is not in it is [`FileState::Absent`].
+/// The contents of existing files, by their paths in the crate. A missing path is [`FileState::Absent`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snapshot {
     files: BTreeMap<String, Contents>,
@@ -50,7 +50,7 @@ impl Taken {
 }
 
 impl Unreadable {
-    /// Something whose contents could not be read, for this reason.
+    /// A file or folder that could not be read, with the reason as a clause.
     pub fn because(why: impl Into<String>) -> Self {
         Unreadable {
             why: why.into(),
@@ -118,7 +118,7 @@ impl Snapshot {
         self.files.insert(path.into(), Contents::of(bytes));
     }
 
-    /// Adds something that could not be read.
+    /// Adds a file or folder that could not be read.
     pub fn add_unreadable(&mut self, path: impl Into<String>, unreadable: Unreadable) {
         self.files.insert(path.into(), Contents::Unreadable(unreadable));
     }
@@ -128,16 +128,16 @@ impl Snapshot {
         self.files.insert(path.into(), Contents::Text(text.into()));
     }
 
-    /// Removes what is at a path.
+    /// Removes the file or folder at a path.
     pub fn remove(&mut self, path: &str) {
         self.files.remove(path);
     }
 
-    /// Takes out what is at a path, to move it elsewhere.
+    /// Takes out the file at a path, to move it elsewhere.
     ///
     /// # Errors
     ///
-    /// Fails if not even the bytes of the file could be read. Nothing changes then.
+    /// Fails if the bytes of the file could not be read. The snapshot is unchanged then.
     pub fn take(&mut self, path: &str) -> Result<Option<Taken>, Unreadable> {
         match self.files.get(path) {
             Some(Contents::Unreadable(unreadable)) if unreadable.bytes.is_none() => Err(unreadable.clone()),
@@ -150,7 +150,7 @@ impl Snapshot {
         self.files.insert(path.into(), taken.0);
     }
 
-    /// Whether a path is free for a file that was taken out: nothing is there, or the same contents.
+    /// Whether a file that was taken out can be put at a path, because the path is absent or has the same contents.
     pub fn is_free_for(&self, path: &str, taken: &Taken) -> bool {
         self.files.get(path).is_none_or(|there| *there == taken.0)
     }
@@ -160,7 +160,7 @@ impl Snapshot {
         self.files.get(path)?.bytes()
     }
 
-    /// Combines two snapshots. If both contain a file, that of `other` wins.
+    /// Combines two snapshots. If both contain a file, `other` wins.
     pub fn and(&self, other: Snapshot) -> Snapshot {
         let mut files = self.files.clone();
         files.extend(other.files);
@@ -177,7 +177,7 @@ impl FromIterator<(String, Vec<u8>)> for Snapshot {
     }
 }
 
-/// The files that a run needs and cannot read, with the reasons.
+/// The files that a run needs but cannot read, with the reasons.
 #[derive(Debug, Clone, Default, PartialEq, Eq, thiserror::Error)]
 pub struct UnreadableFiles(BTreeMap<String, String>);
 
@@ -206,12 +206,12 @@ impl UnreadableFiles {
         self.0.contains_key(path)
     }
 
-    /// Keeps the files whose paths are wanted.
+    /// Keeps the files whose paths satisfy the predicate.
     pub fn retain(&mut self, is_wanted: impl Fn(&str) -> bool) {
         self.0.retain(|path, _| is_wanted(path));
     }
 
-    /// The same files under the paths that `shown` gives them.
+    /// The same files, with their paths mapped by `shown`.
     #[must_use]
     pub fn shown(self, shown: impl Fn(&str) -> String) -> Self {
         let files = self.0.into_iter().map(|(path, why)| (shown(&path), why));

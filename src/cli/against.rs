@@ -16,10 +16,10 @@ pub enum Against {
     Cluster,
 }
 
-/// Lists what is stored of a resource, which is named as `moose.v1.animals.com`, page by page.
+/// Lists the stored objects of a resource, which is named as `moose.v1.animals.com`, page by page.
 pub type Stored<'a> = &'a dyn Fn(&str, &mut dyn FnMut(&Listed)) -> anyhow::Result<()>;
 
-/// Counts the stored objects that break, and says what becomes of all.
+/// Takes a census of the stored objects: which of them an edit breaks, and how the operator continues with all of them.
 pub fn count(
     comparison: &Comparison,
     old: &Description,

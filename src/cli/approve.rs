@@ -15,7 +15,8 @@ use crate::observed::{approval, text};
 use crate::policies::approval_annotation;
 use crate::text::printable;
 
-/// The number of retries of an approval when the object has changed meanwhile.
+/// The number of attempts to write an approval, because the write conflicts if the object has changed since it was
+/// read.
 const TRIES: usize = 5;
 
 /// Shows what an object waits to have approved, and approves it with --id
@@ -46,7 +47,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// How people name the object.
+/// The name of the object in messages.
 fn called(named: &Named<'_>) -> String {
     let object = format!("{}/{}", named.kind.resource.kind.value, named.name);
     match &named.namespace {
@@ -55,7 +56,7 @@ fn called(named: &Named<'_>) -> String {
     }
 }
 
-/// The object, with what it asks to have approved.
+/// The object, its ask, and the id of the ask. Fails if the object waits for no approval.
 fn asking(named: &Named<'_>) -> anyhow::Result<(Json, Ask, String)> {
     let object = named.read()?.json();
     let ask = Ask::deserialize(&object["status"]["ask"]).ok();
@@ -97,7 +98,7 @@ fn shown(named: &Named<'_>) -> anyhow::Result<String> {
     Ok(says)
 }
 
-/// Writes the annotation. Beside the id it has the name of the user, which the policy compares.
+/// Writes the annotation. Besides the id it contains the name of the user, which the policy compares.
 fn approve(named: &Named<'_>, id: &str, message: Option<&str>) -> anyhow::Result<String> {
     let user = user(&named.cluster)?;
     let reason = message.map_or(String::new(), |message| format!(": {message}"));
@@ -134,7 +135,7 @@ fn approve(named: &Named<'_>, id: &str, message: Option<&str>) -> anyhow::Result
     bail!("{} was changed by others several times; try again", called(named))
 }
 
-/// The name of the user, as the API server knows it.
+/// The name of the user, as the API server authenticates it.
 fn user(cluster: &Cluster) -> anyhow::Result<String> {
     const API_VERSION: &str = "authentication.k8s.io/v1";
     let review = Request {

@@ -50,7 +50,7 @@ impl Artifact {
 pub fn run(artifact: &Artifact) -> anyhow::Result<ExitCode> {
     let (path, args) = artifact.path_and_args();
     let (source, mut description) = read_sound(args.spec.as_deref())?;
-    // It is printed whether the crate keeps it or not.
+    // The file is printed even if the crate does not keep it.
     description.deploy.extras.insert(Extra::Install);
     let plan = render::plan(&description, &source, &Runtime::Vendored);
     let file = plan

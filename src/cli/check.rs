@@ -108,7 +108,7 @@ fn fix(path: &Path) -> anyhow::Result<()> {
         bail!("`--fix` cannot change standard input (`-`)");
     }
     let name = printable(&path.display().to_string());
-    // A file that is too large or not UTF-8 is not written either; `findings` reports it.
+    // A file that is too large or not UTF-8 is not changed, and `findings` reports it.
     let Ok(text) = String::from_utf8(read_bytes(path)?) else {
         return Ok(());
     };
@@ -142,9 +142,9 @@ fn plural(count: usize, one: &str, many: &str) -> String {
 /// The findings of a description.
 struct Findings {
     files: Vec<InFile>,
-    /// The number of kinds that it describes; one if it could not be read so far.
+    /// The number of kinds in the description; one if they could not be read.
     kinds: usize,
-    /// The name of the description, if its crate was generated from a former text of it.
+    /// The name of the description, if it was edited after its crate was generated.
     ahead: Option<String>,
 }
 

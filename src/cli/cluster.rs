@@ -1,5 +1,5 @@
-//! Reading from clusters, for the verbs that need it: requests to its API server, whose answers are JSON, and the facts that other
-//! rooms judge. Only an approval is written to a cluster.
+//! Reads from clusters, for several verbs: requests to the API server, with responses in JSON, and the facts
+//! that other modules judge. Only approvals are written to a cluster.
 
 mod client;
 mod examine;
@@ -35,7 +35,7 @@ pub struct Connection {
     pub context: Option<String>,
 }
 
-/// The namespace of the operator of a crate: the one that was given, or that of its Deployment, or the one that krator would give it.
+/// The namespace of the operator of a crate: the given one, or that of its Deployment, or that of the description.
 pub fn operator_namespace(given: Option<&str>, folder: &Path, description: &Description) -> String {
     let of_deployment = || {
         let text = std::fs::read_to_string(folder.join(crate::render::DEPLOYMENT)).ok()?;
@@ -64,14 +64,14 @@ pub fn resource_path(group: &str, version: &str, plural: &str, namespace: Option
     }
 }
 
-/// The versions in which objects may be stored, by the definition of their resource.
+/// The versions in which objects may be stored, by the status of their CRD.
 pub fn stored_versions(definition: &Json) -> Option<Vec<String>> {
     let versions = definition.pointer("/status/storedVersions")?.as_array()?.iter();
     Some(versions.filter_map(Json::as_str).map(str::to_owned).collect())
 }
 
-/// Why a cluster does not know the objects of a kind: it serves the resource in other versions, or not at all. `None` if it
-/// does know them.
+/// Why a cluster does not serve a kind: it serves the resource in other versions only, or not at all. `None` if it
+/// serves the kind.
 pub fn unserved(cluster: &Cluster, kind: &Kind) -> Option<String> {
     let resource = &kind.resource;
     let (group, version) = (resource.group.as_str(), resource.version.as_str());
@@ -101,12 +101,12 @@ pub fn unserved(cluster: &Cluster, kind: &Kind) -> Option<String> {
     }
 }
 
-/// Goes through what is stored of a resource in the cluster of the kubeconfig, page by page, which is nothing if it does not serve the
-/// resource, named as `moose.v1.animals.com`.
+/// Passes the stored objects of a resource, named as `moose.v1.animals.com`, in the cluster of the kubeconfig to
+/// `sees`, page by page. There are none if the cluster does not serve the resource.
 ///
 /// # Errors
 ///
-/// If they cannot be listed.
+/// If the objects cannot be listed.
 pub fn stored(resource: &str, sees: &mut dyn FnMut(&Listed)) -> anyhow::Result<()> {
     let mut parts = resource.splitn(3, '.');
     let [plural, version, group] = [(); 3].map(|()| parts.next().unwrap_or_default());
@@ -119,7 +119,7 @@ pub fn stored(resource: &str, sees: &mut dyn FnMut(&Listed)) -> anyhow::Result<(
         let versions = definition.object().and_then(stored_versions);
         let page = |objects, time| {
             let versions = versions.clone();
-            // It stays unread if judging the page before has panicked.
+            // Sending fails if judging the previous page has panicked.
             let _ = pages.send(Listed {
                 objects,
                 versions,
@@ -130,7 +130,8 @@ pub fn stored(resource: &str, sees: &mut dyn FnMut(&Listed)) -> anyhow::Result<(
         listed.with_context(|| format!("cannot list {resource}"))?;
         Ok(())
     };
-    // `krator dev` asks from within tokio, where no other runtime may block.
+    // `krator dev` calls this within tokio, where another runtime must not block, so the objects are listed by another
+    // thread.
     std::thread::scope(|scope| {
         let list = scope.spawn(list);
         listed.iter().for_each(|page| sees(&page));

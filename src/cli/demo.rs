@@ -50,7 +50,7 @@ const RESOURCE: &str = "moose";
 const FRAME: Duration = Duration::from_millis(100);
 /// Off a terminal, a line is printed at most this often.
 const LINE: Duration = Duration::from_secs(1);
-/// The part of the operator's log that is shown if it ends.
+/// The number of lines of the operator's log that are shown if it ends.
 const LAST_LINES: usize = 10;
 
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -112,12 +112,12 @@ async fn demo(args: &Args) -> anyhow::Result<ExitCode> {
 /// The crate of the operator.
 struct Crate {
     folder: PathBuf,
-    /// Whether the user has asked for it; otherwise it is kept only to build it once.
+    /// Whether the user has chosen the folder. Otherwise the crate is kept in the cache, so that it is built only once.
     is_kept: bool,
 }
 
 impl Crate {
-    /// Writes the crate, unless it is there.
+    /// Writes the crate, unless it exists.
     fn at(keep: Option<&Path>) -> anyhow::Result<Self> {
         let folder = match keep {
             Some(folder) => folder.to_owned(),
@@ -149,7 +149,7 @@ impl Crate {
         Ok(())
     }
 
-    /// Whether a crate that is there is one for the demo.
+    /// Fails unless the existing crate is one for the demo.
     fn check(&self, workspace: &Workspace) -> anyhow::Result<()> {
         let folder = self.folder.display();
         let Some(description) = workspace.description().sound() else {
@@ -209,7 +209,7 @@ async fn show(cluster: &Embedded, herd: &mut Herd, time: Option<Duration>) -> an
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(()),
             drawn => drawn?,
         }
-        // Ages on a terminal change with time, everything else with the server.
+        // The ages on a terminal change with time, and everything else only with the objects on the server.
         if !is_terminal {
             tokio::select! {
                 changed = versions.changed() => changed.context("the server has ended")?,
@@ -219,7 +219,7 @@ async fn show(cluster: &Embedded, herd: &mut Herd, time: Option<Duration>) -> an
     }
 }
 
-/// Draws the table over the last one on a terminal, and prints what is new elsewhere. `drawn` is the number of its lines.
+/// On a terminal, draws the table over the previous one, which has `drawn` lines; otherwise prints new events as lines.
 fn draw(
     herd: &mut Herd,
     out: &mut std::io::Stdout,
@@ -230,7 +230,7 @@ fn draw(
         let size = rustix::termios::tcgetwinsize(&*out).ok();
         let (rows, columns) = size.map_or((50, 80), |size| (size.ws_row, size.ws_col));
         let frame = herd.frame(rows.into(), columns.into());
-        // The last frame is written over, line by line, so that nothing flickers.
+        // The previous frame is overwritten line by line, so that the terminal does not flicker.
         let up = if *drawn > 0 {
             format!("\x1b[{drawn}A")
         } else {

@@ -74,7 +74,7 @@ async fn dev(args: &Args) -> anyhow::Result<ExitCode> {
         pending: BTreeSet::new(),
         breaking: match args.cluster {
             true => AllowArg::breaking(args.allow_breaking),
-            // The objects are there only to be broken; the handlers are not.
+            // The objects of an embedded server may break, but handlers must not be left behind by half a rename.
             false => Breaking::HalfRenamesRefused,
         },
         findings: Findings::default(),
@@ -92,7 +92,7 @@ async fn dev(args: &Args) -> anyhow::Result<ExitCode> {
     ended.map(|()| ExitCode::SUCCESS)
 }
 
-/// Holds a crate as long as the session lasts: two sessions would share a kubeconfig, and one would overwrite the objects of
+/// Locks a crate for the session, because two sessions would share a kubeconfig, and one would overwrite the objects of
 /// the other.
 fn hold(folder: &Path) -> anyhow::Result<File> {
     fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
@@ -112,7 +112,7 @@ fn hold(folder: &Path) -> anyhow::Result<File> {
         }
         Err(TryLockError::WouldBlock) => {
             let mut holder = String::new();
-            // The process id only helps to find that session.
+            // The process id only helps to find the other session.
             let _ = file.read_to_string(&mut holder);
             bail!(
                 "another `krator dev` (process {}) runs the operator of this crate; stop it first",
@@ -138,23 +138,23 @@ async fn cluster(args: &Args, folder: &Path) -> anyhow::Result<Cluster> {
     Ok(Cluster::Embedded(Box::new(embedded?)))
 }
 
-/// An operator, and what it is made of.
+/// An operator, with its sources and its cluster.
 struct Session {
     folder: PathBuf,
-    /// The description, as messages call it.
+    /// The path of the description, as messages show it.
     description: PathBuf,
     cargo: Cargo,
     cluster: Cluster,
     /// The address of the page, once it was printed.
     page: Option<SocketAddr>,
     args: Vec<String>,
-    /// Whether objects are led where no handler is written.
+    /// Whether objects without a written handler take random edges.
     walks: bool,
     /// Which edits are refused because they break something.
     breaking: Breaking,
     /// The findings of the crate that were shown.
     findings: Findings,
-    /// Edits that could not be applied yet, for example because of a mistake in another file.
+    /// Edits that are still to be applied, for example because of a mistake in another file.
     pending: BTreeSet<Input>,
     /// The definitions that the API server has.
     definitions: Option<Vec<u8>>,
@@ -165,14 +165,14 @@ struct Session {
     needs_sample: bool,
 }
 
-/// Says why an edit could not be followed, unless that was said.
+/// Prints why an edit could not be applied, unless that was printed before.
 fn report(error: &anyhow::Error) {
     if !error.is::<AlreadyReported>() {
         say(format_args!("error: {error:#}"));
     }
 }
 
-/// A program, and when it was written.
+/// A program, and the time at which it was written.
 #[derive(PartialEq)]
 struct Program {
     path: PathBuf,
@@ -180,7 +180,7 @@ struct Program {
 }
 
 impl Session {
-    /// Follows edits until the session is stopped.
+    /// Applies edits until the user ends the session.
     async fn run(&mut self, inputs: &mut Inputs) -> anyhow::Result<()> {
         let mut interrupted = std::pin::pin!(live::interrupted());
         let mut edited = vec![Input::Description, Input::Manifest, Input::Code];
@@ -193,8 +193,8 @@ impl Session {
             if is_in_step {
                 inputs.settle();
             }
-            // With a description that has a mistake, the crate is still in step with the last sound one, and what else is
-            // edited can be followed.
+            // If the description has errors, the crate still matches the last valid one, so that edits of other files
+            // can be applied.
             let is_followed = is_in_step || !is_first && edited != [Input::Description];
             let mut turn = regenerated.map(drop);
             if is_followed {
@@ -203,7 +203,7 @@ impl Session {
                 }
                 turn = tokio::select! {
                     done = self.follow(since) => done,
-                    // The build would be of files that are no longer there.
+                    // The build reads files that have changed meanwhile, so it starts again.
                     more = inputs.edited() => {
                         edited = more;
                         continue;
@@ -212,7 +212,7 @@ impl Session {
                 };
             }
             match turn {
-                // Without cargo, or its crates, or a cluster there is nothing that an edit could mend.
+                // If cargo, its crates or a cluster are missing, an edit cannot help.
                 Err(error) if is_first && !error.is::<AlreadyReported>() => return Err(error),
                 Err(error) => report(&error),
                 Ok(()) => {}
@@ -238,7 +238,8 @@ impl Session {
         }
     }
 
-    /// Brings the crate in step with an edited description; `false` if it cannot be, which was said.
+    /// Regenerates the crate if its description was edited. `false` if that is impossible, after the reason was
+    /// printed.
     fn regenerate(&mut self) -> anyhow::Result<bool> {
         if !self.pending.contains(&Input::Description) {
             self.findings.show(&self.description, &[])?;
@@ -268,7 +269,7 @@ impl Session {
         Ok(true)
     }
 
-    /// Builds, and starts what was built.
+    /// Builds the operator and starts it.
     async fn follow(&mut self, since: Instant) -> anyhow::Result<()> {
         if self.pending.contains(&Input::Manifest) {
             self.cargo.fetch().await?;
@@ -302,7 +303,7 @@ impl Session {
         webhooks::close(&self.cluster).await?;
         self.define().await?;
         let (page, asked_at) = loop {
-            // Something else may have taken the address while no operator served it.
+            // Another process may have taken the address while no operator served it.
             let page = live::page_address(self.page)?;
             let asked_at = self.webhooks().map(|_| live::free_address()).transpose()?;
             let operator = Operator::start(Start {
@@ -336,7 +337,7 @@ impl Session {
         Ok(())
     }
 
-    /// Gives the API server the definitions, and a new one the samples.
+    /// Applies the definitions to the API server, and the samples to a new one.
     async fn define(&mut self) -> anyhow::Result<()> {
         let path = self.folder.join(webhooks::DEFINITIONS);
         let definitions = fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
@@ -354,15 +355,15 @@ impl Session {
         self.cluster.apply(&path).await?;
         let is_first = self.definitions.replace(definitions).is_none();
         self.needs_sample = is_first && self.cluster.is_new();
-        // Webhooks are to see it.
+        // If the operator has webhooks, the sample is applied later, so that they are called for it.
         match self.webhooks() {
             Some(_) => Ok(()),
             None => self.try_sample().await,
         }
     }
 
-    /// Refuses a cluster in which the operator of this crate acts already: two would write to the same objects, and this one
-    /// would replace the definitions and policies of the other.
+    /// Refuses a cluster in which the operator of this crate is running: two would write to the same objects, and this
+    /// one would replace the definitions and policies of the other.
     fn alone(&self) -> anyhow::Result<()> {
         let workspace = Workspace::open(&self.folder)?;
         let (Cluster::Configured, Some(description)) = (&self.cluster, workspace.description().sound())
@@ -371,7 +372,7 @@ impl Session {
         };
         let namespace = operator_namespace(None, &self.folder, description);
         let operator = description.operator.as_str();
-        // The client blocks, and no other runtime may do so within tokio.
+        // The client blocks, which is not allowed on a thread of tokio.
         let look = || acts(&Connection::default(), &namespace, operator);
         let holder = std::thread::scope(|scope| scope.spawn(look).join())
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
@@ -394,7 +395,7 @@ impl Session {
         Ok(())
     }
 
-    /// Says to clients of an API server in this process whether the operator runs.
+    /// Publishes to clients of an embedded API server whether the operator runs.
     async fn mark(&self, acts: bool) -> anyhow::Result<()> {
         match &self.cluster {
             Cluster::Embedded(embedded) => embedded.mark(acts).await,
@@ -402,7 +403,7 @@ impl Session {
         }
     }
 
-    /// The API server that can ask the webhooks of an operator on this machine, if it has any.
+    /// The embedded API server, if the operator has webhooks: only this server can call an operator on this machine.
     fn webhooks(&self) -> Option<&Embedded> {
         match &self.cluster {
             Cluster::Embedded(embedded) if self.folder.join(webhooks::MANIFEST).is_file() => Some(embedded),
@@ -410,7 +411,7 @@ impl Session {
         }
     }
 
-    /// Says where to look at the operator.
+    /// Prints the address of the operator's page, and the kubeconfig.
     fn introduce(&self, page: SocketAddr) {
         say(format_args!("page:    http://{page}"));
         if let Some(kubeconfig) = self.cluster.kubeconfig() {
@@ -421,7 +422,7 @@ impl Session {
         }
     }
 
-    /// Waits until the operator has ended by itself, and says whether it is to start again at once.
+    /// Waits until the operator has ended by itself, and returns whether it has to be started again at once.
     async fn ended(&mut self) -> anyhow::Result<bool> {
         let Some(operator) = &mut self.operator else {
             return std::future::pending().await;

@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::against;
 use super::{FINDINGS, STDIN, crate_path, json_text, read, say, sound, spec_path, stdout, style_of};
 
-/// The exit code for an edit that breaks nothing, but with which an operator does something else with stored objects.
+/// The exit code for an edit that breaks nothing, but changes how an operator handles stored objects.
 const MOVES: u8 = 3;
 
 /// Shows what an edit changes for stored objects, for clients, and in the state graph

@@ -29,7 +29,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let folder = folder_of(&path);
     let workspace = Workspace::open(folder)?;
     let mut description = sound(workspace.description())?.clone();
-    // Conversions and bindings name the namespace in which the operator is installed.
+    // Conversions and bindings contain the namespace in which the operator is installed.
     description.namespace = cluster::operator_namespace(args.namespace.as_deref(), folder, &description);
     let description = &description;
     let site = Site {
@@ -52,7 +52,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Why cargo does not run, if it does not.
+/// The reason why cargo cannot be run, if it cannot.
 fn no_cargo() -> Option<String> {
     let version = Command::new("cargo")
         .arg("--version")

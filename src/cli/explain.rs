@@ -61,7 +61,7 @@ fn list(out: &mut impl Write) -> std::io::Result<()> {
         let severity = rule.severity.as_str();
         writeln!(out, "{:<26} {severity:<8} {}", rule.name, rule.summary)?;
     }
-    // A type is written in several places, some of which are reached in two ways.
+    // A type is used in several places, and some of their paths are found more than once.
     let mut listed = BTreeSet::new();
     for located in keys::all() {
         for path in &located.paths {

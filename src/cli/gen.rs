@@ -160,17 +160,17 @@ fn regenerate(flags: &Flags) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// How a crate is to be brought in step with its description.
+/// The options for regenerating a crate.
 pub(super) struct Request<'a> {
     pub options: Options,
     pub tense: Tense,
     /// Whether the changes are shown as a diff.
     pub diff: bool,
-    /// Lists stored objects, if those are to be counted that the edit breaks.
+    /// Lists stored objects, if those that the edit breaks have to be counted.
     pub stored: Option<Stored<'a>>,
-    /// The files that the description is to ask for.
+    /// The optional files to add to `deploy` of the description.
     pub adds: BTreeSet<Extra>,
-    /// Whether an edit may break what has no stored objects.
+    /// Whether an edit may break anything but handlers if there are no stored objects.
     pub spares_only_stored: bool,
     /// The command that accepts a breaking change.
     pub allowing: &'static str,
@@ -189,15 +189,15 @@ pub(super) struct Outcome {
 /// The result of a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reported {
-    /// It is in step, as far as that was asked for.
+    /// No errors; with `--check`, also no outdated files.
     Fine,
-    /// There is something to change by hand.
+    /// Something has to be changed by hand; with `--check`, also outdated files.
     Findings,
     /// Nothing was written.
     Refused,
 }
 
-/// Brings the crate of a description in step with it, or says what that would do.
+/// Regenerates the crate of a description, or reports what that would change.
 pub(super) fn bring_in_step(path: &Path, request: Request<'_>) -> anyhow::Result<Outcome> {
     let Request {
         mut options,
@@ -210,7 +210,7 @@ pub(super) fn bring_in_step(path: &Path, request: Request<'_>) -> anyhow::Result
     let dir = path.parent().unwrap_or(Path::new("."));
     let folder = Folder::open(dir)?;
     if folder.is_interrupted() {
-        // The description is the one file that the interrupted run did not write.
+        // An interrupted run has not written the description, so it can be checked before the run is completed.
         sound(&read(path)?)?;
         if tense != Tense::Did {
             return Err(disk::Error::Interrupted.into());
@@ -253,7 +253,7 @@ pub(super) fn bring_in_step(path: &Path, request: Request<'_>) -> anyhow::Result
         if request.diff {
             print_diff(&regen)?;
         }
-        // Nothing is written to a crate that is in step, not even a lock file.
+        // Nothing is written to an up-to-date crate, not even a lock file.
         if tense != Tense::Did || regen.changes.is_empty() {
             let mut outcome = report(regen, tense, &options, allowing)?;
             if has_former_names && tense == Tense::Should {
@@ -271,7 +271,7 @@ pub(super) fn bring_in_step(path: &Path, request: Request<'_>) -> anyhow::Result
     report(regen, Tense::Did, &options, allowing)
 }
 
-/// Reports how many stored objects the edit breaks, and returns how many there are.
+/// Prints how many stored objects the edit breaks, and returns the number of all stored objects.
 fn count(former: &Description, now: &Description, stored: Stored<'_>) -> anyhow::Result<usize> {
     let comparison = crate::compare::compare(former, now);
     let counted = against::count(&comparison, former, now, stored)?;
@@ -287,11 +287,11 @@ pub(super) enum Tense {
     Should,
 }
 
-/// Reports which files were, or would be, changed, and what is left to do by hand.
+/// Reports which files were, or would be, changed, and the changes that are left to do by hand.
 fn report(regen: Regen, tense: Tense, options: &Options, allowing: &str) -> anyhow::Result<Outcome> {
     let mut err = Output(io::stderr());
     for (name, files) in actions(&regen) {
-        // A file that is not needed is not, whether anything is written or not.
+        // `unused` describes the present state of a file, so it needs no `would be`.
         let would = if tense == Tense::Did || name == UNUSED {
             ""
         } else {

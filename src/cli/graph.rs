@@ -83,7 +83,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The graph, in the format that was asked for.
+/// The graph, in the requested format.
 fn drawn(args: &Args, description: &Description) -> anyhow::Result<String> {
     let format = &args.format;
     #[cfg(feature = "cluster")]

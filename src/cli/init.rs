@@ -46,7 +46,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
     }
     let text = starter(&kind, &group, &states);
-    // A name of the right form may still be one that generated code needs for something else.
+    // A name of the right form may still collide with a name that generated code uses.
     let name = printable(&args.output.display().to_string());
     sound(&crate::check(&name, text.as_bytes()))?;
     if args.output == Path::new(STDIN) {
@@ -68,7 +68,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A name; what is wrong with it is added to what is wrong with others.
+/// Parses a name, and adds its error to `wrong`.
 fn named<T>(
     flag: &str,
     text: &str,

@@ -1,4 +1,4 @@
-//! Operators that run in the foreground: the common parts of `krator demo` and `krator dev`.
+//! Operators that run on this machine: the common part of `krator demo` and `krator dev`.
 
 pub mod cargo;
 pub mod cluster;
@@ -19,14 +19,14 @@ use anyhow::Context;
 /// The address of the page of an operator, unless something else has it.
 const PAGE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 
-/// Ports that operating systems do not give to outgoing connections. One of those could be taken between two operators that
-/// serve the same page.
+/// Ports that operating systems do not use for outgoing connections. A connection could take another port between two
+/// operators that serve the same page.
 const FREE: Range<u16> = 20_000..30_000;
 
-/// How long an address may take to refuse a connection. Only an address with a listener that does not respond takes any time.
+/// The time in which an address has to refuse a connection. It is only needed for a listener that does not respond.
 const REFUSAL: Duration = Duration::from_secs(1);
 
-/// Runs a verb that waits for several things at once.
+/// Runs an asynchronous verb.
 pub fn wait_for(verb: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -35,7 +35,7 @@ pub fn wait_for(verb: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow:
     runtime.block_on(verb)
 }
 
-/// An address for the page of an operator: the previous address, else the default, else any free one.
+/// An address for the page of an operator: the previous address or the default if it is free, otherwise any free one.
 pub fn page_address(former: Option<SocketAddr>) -> anyhow::Result<SocketAddr> {
     let preferred = former.unwrap_or(PAGE);
     if is_free(preferred) {
@@ -45,7 +45,7 @@ pub fn page_address(former: Option<SocketAddr>) -> anyhow::Result<SocketAddr> {
     }
 }
 
-/// An address of this machine where nothing listens.
+/// An address of this machine without a listener.
 pub fn free_address() -> anyhow::Result<SocketAddr> {
     iter::repeat_with(|| SocketAddr::new(PAGE.ip(), fastrand::u16(FREE)))
         .take(FREE.len())
@@ -53,8 +53,8 @@ pub fn free_address() -> anyhow::Result<SocketAddr> {
         .context("cannot find a free port on this machine")
 }
 
-/// Whether nothing listens at an address of this machine. Listening there to find out would take the address from an operator
-/// of another session that starts at the same moment.
+/// Whether an address of this machine has no listener. A test by listening there could take the address from an
+/// operator of another session that starts at the same moment.
 pub fn is_free(address: SocketAddr) -> bool {
     let connected = TcpStream::connect_timeout(&address, REFUSAL);
     connected.is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
@@ -73,7 +73,8 @@ pub async fn interrupted() {
             return;
         }
     }
-    // An error means that nothing is listened for: then only SIGKILL ends the verb, and what it has started ends with it.
+    // If no signal handler can be installed, this waits forever: the verb ends when it is killed, with the processes
+    // that it has started.
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }

@@ -1,5 +1,5 @@
-//! `krator lsp`: the messages of the language server. What they ask is answered by `krator::assist`, in bytes; here are
-//! the protocol, the texts that editors have open, and positions in UTF-16.
+//! `krator lsp`: the language server. Requests are answered by `krator::assist`, with offsets in bytes; this module has
+//! the protocol, the texts that are open in editors, and positions in UTF-16.
 
 mod answers;
 mod documents;
@@ -43,7 +43,7 @@ pub fn run(_: &Args) -> anyhow::Result<ExitCode> {
         can_rename_files: can_rename_files(&params),
     };
     let ended = server.serve();
-    // The threads end when the channel is closed.
+    // The threads end when nothing more can be sent.
     drop(connection);
     threads.join().context("cannot talk to the editor")?;
     ended
@@ -51,7 +51,7 @@ pub fn run(_: &Args) -> anyhow::Result<ExitCode> {
 
 fn capabilities() -> Value {
     json!({
-        // The whole text comes with each change.
+        // Each change contains the whole text.
         "textDocumentSync": {"openClose": true, "change": 1, "save": {}},
         "completionProvider": {"triggerCharacters": [".", " ", "/"]},
         "hoverProvider": true,
@@ -89,7 +89,7 @@ impl Server<'_> {
                 Message::Notification(notification) => self.note(notification),
                 Message::Response(_) => {}
             }
-            // If edits arrive faster than findings are computed, only the last text matters.
+            // If the user types faster than texts are checked, only the last text is checked.
             if self.connection.receiver.is_empty() {
                 for params in self.documents.findings() {
                     let method = "textDocument/publishDiagnostics".to_owned();
@@ -159,7 +159,7 @@ fn read<P: DeserializeOwned, T>(params: Value, with: impl FnOnce(P) -> T) -> ser
     serde_json::from_value(params).map(with)
 }
 
-/// A result of the protocol as a value; `null` without a result.
+/// A result of the protocol as a value; `null` if there is none.
 fn result(value: impl Serialize) -> Value {
     serde_json::to_value(value).unwrap_or_default()
 }

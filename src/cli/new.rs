@@ -94,7 +94,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The description that is named, or the one that is found.
+/// The given description, or the one in the current folder or a parent.
 fn described(args: &Args) -> anyhow::Result<(Source, Description)> {
     let path = match &args.spec {
         Some(named) => spec_path(Some(named))?,

@@ -24,14 +24,14 @@ pub(super) struct Facts<'a> {
     pub taken: BTreeSet<(StateOf, StateOf)>,
     /// States whose handlers may take edges that the walk cannot see, so that no edge of theirs is reported as never taken.
     pub hidden_exits: BTreeSet<StateOf>,
-    /// Whether the same holds for all states.
+    /// Whether the handlers of all states may take such edges.
     pub hides_all_exits: bool,
     pub handlers: Vec<(StateOf, Location)>,
-    /// States whose handlers have the mark that they are not written.
+    /// States whose handlers are marked as not written.
     pub not_written: BTreeSet<StateOf>,
     /// States whose handlers wait for nothing.
     pub only_decide: BTreeSet<StateOf>,
-    /// The webhooks that do what a rule would do.
+    /// The webhooks that a validation rule could replace.
     pub rule_like_webhooks: Vec<(KindId, Location)>,
     pub clients: Vec<Client>,
     pub impls: Vec<Impl<'a>>,

@@ -1,4 +1,4 @@
-//! Imports of renamed names, in the order in which rustfmt would put them: a crate that was formatted stays so.
+//! Imports of renamed names, in the order of rustfmt, so that a formatted crate stays formatted.
 
 use super::tree::SourceFile;
 use crate::finding::Span;
@@ -13,8 +13,8 @@ use syn::{Item, ItemUse, UseGroup, UseTree};
 /// Replacements, by the span of the former text that they replace.
 pub(super) type Edits = BTreeMap<Span, String>;
 
-/// Adds the edits that sort the lists of imports in which names change. Names change places, and nothing else moves. A list
-/// that was in another order is the author's own.
+/// Adds the edits that sort the lists of imports in which names change. Only names are moved. A list that was not
+/// sorted keeps the order of its author.
 pub(super) fn sort(file: &SourceFile<'_>, edits: &mut Edits) {
     let Some(ast) = &file.ast else { return };
     let mut lists = Lists(Vec::new());
@@ -65,7 +65,7 @@ impl<'a> Visit<'a> for Lists<'a> {
 }
 
 impl<'a> Lists<'a> {
-    /// Adds the names of imports in adjacent lines that differ in nothing else.
+    /// Adds the names of imports in adjacent lines that differ only in the name.
     fn runs(&mut self, items: &'a [Item]) {
         let mut run: Vec<&Ident> = Vec::new();
         let mut last: Option<(String, usize)> = None;

@@ -1,4 +1,4 @@
-//! Applies the rules to what the walk found. Anything that the compiler reports at the same line is left to it.
+//! Applies the rules to the facts of the walk. Errors that the compiler reports at the same line are left to it.
 
 use super::facts::{Client, Facts, Location, StateOf};
 use super::resolve::Target;
@@ -66,7 +66,7 @@ impl<'a> CodeCheck<'_, 'a> {
         files
     }
 
-    /// The handlers that are written, in states that do not silence a rule.
+    /// The written handlers, in states that do not silence a rule.
     fn written(&self, rule: &'static Rule) -> impl Iterator<Item = &(StateOf, Location)> {
         self.facts.handlers.iter().filter(|(of, at)| {
             let kind = self.code.description.kind(of.0);
@@ -78,7 +78,8 @@ impl<'a> CodeCheck<'_, 'a> {
     /// Finds edges that no handler takes.
     fn edges(&self) -> Vec<Located> {
         let mut found = Vec::new();
-        // A handler that is not written takes no edge, and that of an example takes only the first one.
+        // A handler that is not written takes no edge, and the handler of a generated example takes only the first
+        // edge.
         for (from, at) in self.written(&EDGE_NEVER_TAKEN) {
             if self.facts.hides_all_exits || self.facts.hidden_exits.contains(from) {
                 continue;
@@ -138,7 +139,7 @@ impl<'a> CodeCheck<'_, 'a> {
         found
     }
 
-    /// Whether a file is as krator has generated it, whether or not it counts as written.
+    /// Whether a file equals its generated text, even if it counts as written.
     fn is_as_generated(&self, file: FileId) -> bool {
         let file = &self.tree.files[file];
         let planned = self.code.plan.get(file.path);
@@ -157,7 +158,7 @@ impl<'a> CodeCheck<'_, 'a> {
         for (kind, at) in &self.facts.rule_like_webhooks {
             let kind = self.code.description.kind(*kind);
             let asked = kind.webhooks.validate.as_ref();
-            // Rules are not asked when an object is deleted.
+            // Validation rules are not evaluated when an object is deleted.
             let is_rule = asked.is_some_and(|webhook| {
                 !webhook
                     .operations
@@ -258,7 +259,7 @@ impl<'a> CodeCheck<'_, 'a> {
             let Some(module) = module.filter(|_| file.is_generated && !reached.contains(&id)) else {
                 continue;
             };
-            // It is declared or imported in a way that the module tree does not follow, such as `#[path]`.
+            // The module is declared or imported in a way that the module tree does not follow, such as `#[path]`.
             let is_imported = root.names.imports.iter().any(|import| import.name == module);
             if root.names.defs.contains_key(module) || is_imported {
                 continue;

@@ -81,7 +81,7 @@ pub(super) fn repeats_paths(name: &str) -> bool {
     OF_PATHS.contains(&name) || OF_EXPRESSIONS.contains(&name)
 }
 
-/// Whether a macro does no more than to evaluate its arguments: it waits only for what they wait for.
+/// Whether a macro only evaluates its arguments, so that it waits only if they do.
 pub(super) fn takes_expressions(name: &str) -> bool {
     OF_EXPRESSIONS.contains(&name) && !["join", "try_join"].contains(&name) || name == "matches"
 }

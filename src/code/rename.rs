@@ -1,6 +1,6 @@
-//! Renames in user code what the description renames. Names are resolved rather than compared as text, and replaced in
-//! place, so that nothing else in a file changes, but for lists of imports, which stay sorted. All names change in one pass, so that
-//! with the renames `A` to `B` and `B` to `D` no `A` ends up as `D`.
+//! Applies the renames of a description to user code. Names are resolved rather than compared as text, and replaced in
+//! place, so that nothing else in a file changes, except for lists of imports, which stay sorted. All names change in
+//! one pass, so that with the renames `A` to `B` and `B` to `D` no `A` ends up as `D`.
 
 use super::facts::Facts;
 use super::imports::{self, Edits};

@@ -1,4 +1,4 @@
-//! The names that differ between two descriptions, and where code and paths have them.
+//! The names that differ between two descriptions, and their places in code and paths.
 
 use crate::model::{Description, KindLineage, Lineage};
 use crate::names::{KIND_ENDINGS, StateName};
@@ -18,7 +18,7 @@ struct KindRename {
     module: (String, String),
     name: (String, String),
     states: Vec<(StateName, StateName)>,
-    /// Names of removed states that other states have now, each with the former name of the state that has it.
+    /// Names of removed states that other states have taken, each with the former name of the state that has taken it.
     reused: BTreeMap<StateName, StateName>,
     /// Modules of removed states whose paths the handlers of renamed states take.
     replaced: BTreeSet<String>,
@@ -86,7 +86,7 @@ impl Renames {
         })
     }
 
-    /// Whether this is the former name of the crate, which has another one now.
+    /// Whether this is the former name of a renamed crate.
     pub(super) fn is_operator(&self, name: &str) -> bool {
         self.operator.as_ref().is_some_and(|(then, _)| then == name)
     }
@@ -162,8 +162,8 @@ impl Renames {
     }
 }
 
-/// If a file, by its path in the folder of its kind, belongs to the module of a state: the rest of its path, which is
-/// `.rs` for the module itself, and `/mod.rs` for one with a folder. The files in that folder belong to the module, too.
+/// The rest of the path of a file in the folder of its kind, if the file belongs to the module of a state: `.rs` for
+/// the module itself, and `/mod.rs` for a module with a folder. The files in that folder belong to the module, too.
 fn within_state<'p>(file: &'p str, module: &str) -> Option<&'p str> {
     let within = file.strip_prefix("states/")?.strip_prefix(module)?;
     (within == ".rs" || within.starts_with('/')).then_some(within)

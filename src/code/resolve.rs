@@ -28,7 +28,7 @@ pub(super) enum Target<'a> {
     Unresolved,
     /// A type parameter or an item of a block, which no other code can name.
     Local,
-    /// Only the compiler can resolve it.
+    /// A path that only the compiler can resolve.
     Unknown,
 }
 

@@ -53,8 +53,8 @@ fn of_file(description: &str, path: &str, text: &str) -> Vec<String> {
 
 const WEBHOOK: &str = "webhooks: {validate: {}}";
 
-/// The findings for a webhook of moose with this body, as the names of their rules. `described` is what the description has
-/// besides.
+/// The findings for a webhook of moose with this body, as the names of their rules. `described` is added to the
+/// description.
 fn of_webhook(described: &str, body: &str) -> Vec<String> {
     let description = format!("{MOOSE}{described}\n");
     let text = format!(

@@ -17,7 +17,7 @@ pub(super) struct SourceFile<'a> {
     pub text: &'a str,
     /// Whether krator generated the file, so that all names in it are known.
     pub is_generated: bool,
-    /// The syntax tree; `None` if the file cannot be parsed, which rustc reports better.
+    /// The syntax tree; `None` if the file cannot be parsed. rustc reports the error in more detail.
     pub ast: Option<syn::File>,
     /// The parsed arguments of its macro calls, by [`macros::key`].
     pub bodies: BTreeMap<usize, Body>,
@@ -178,7 +178,7 @@ impl<'a> Tree<'a> {
                 None => self.of_file(file, module, inner, id, &folder),
             };
             if let Some(child) = child.filter(|_| is_for_tests(&module.attrs)) {
-                // The module's descendants were added after it, so they are all modules from its index on.
+                // The module's descendants were added after it, so all modules from its index onwards belong to it.
                 self.modules[child..]
                     .iter_mut()
                     .for_each(|module| module.is_test = true);
@@ -218,8 +218,8 @@ impl<'a> Tree<'a> {
         self.files.iter().position(|file| file.path == path)
     }
 
-    /// The module in the file that an attribute `path` names. Inside of an inline module rustc takes another folder, which
-    /// is not followed, and neither are files elsewhere.
+    /// The module in the file that an attribute `path` names. Such attributes inside of an inline module, for which
+    /// rustc uses another folder, are not followed, and neither are those that lead out of the crate.
     fn of_path(
         &mut self,
         file: FileId,
@@ -243,7 +243,7 @@ impl<'a> Tree<'a> {
         };
         let to = from(self.files[file].path, &to.value()).filter(|_| !is_inline)?;
         let id = self.file_at(&to)?;
-        // A file that includes itself has no end.
+        // Files that include each other would be followed endlessly.
         if ancestors().any(|above| self.modules[above].file == id) {
             return None;
         }
@@ -260,7 +260,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// The path of a file that another one names from its own folder; `None` if that is not in the crate.
+/// The path of a file that another one names relative to its own folder; `None` if the path leads out of the crate.
 fn from(file: &str, to: &str) -> Option<String> {
     let mut parts: Vec<&str> = file.split('/').collect();
     parts.pop();

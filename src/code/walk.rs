@@ -111,7 +111,7 @@ impl<'a> CodeWalk<'_, 'a> {
         kind.states.get(name).copied().filter(|_| states == "states")
     }
 
-    /// Records a webhook that does what a rule would do.
+    /// Records a webhook that a validation rule could replace.
     fn webhook(&mut self, kind: &Target<'a>, at: Location, items: &[syn::ImplItem]) {
         let Some(path) = self.tree.canonical(kind) else {
             return;
@@ -142,7 +142,7 @@ impl<'a> CodeWalk<'_, 'a> {
         }
     }
 
-    /// Records what each segment of a path resolves to, and returns the target of the last one.
+    /// Records the target of each segment of a path, and returns the target of the last one.
     fn note(&mut self, idents: &[&syn::Ident], is_absolute: bool, space: Namespace) -> Target<'a> {
         let names: Vec<String> = idents.iter().map(|ident| unraw(ident)).collect();
         let targets = self.tree.resolve(self.place(), &names, is_absolute, space);

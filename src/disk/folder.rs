@@ -1,4 +1,5 @@
-//! The folder of an existing crate that krator made. It can be read by anyone and is changed by one run at a time.
+//! The folder of an existing crate that krator made. Any number of processes may read it, but only one run at a time
+//! changes it.
 
 mod journal;
 
@@ -11,7 +12,7 @@ use crate::changes::{Changes, Snapshot, Unreadable};
 use crate::record::{self, STATE_DIR};
 use crate::text::printable;
 
-/// A file of a crate is read up to this size. It is far beyond any that is written by hand.
+/// The maximum size of a file of a crate that is read, which is far above that of files written by hand.
 const LARGEST_FILE: u64 = 64 << 20;
 
 /// The folder of a crate that krator made.
@@ -32,8 +33,8 @@ pub struct Hold<'a> {
 
 impl Drop for Hold<'_> {
     fn drop(&mut self) {
-        // A child that another thread is just starting has the file open as well, until it runs its program. Closing the file here
-        // would leave the lock to that child for so long. An error leaves it to the operating system.
+        // A child process that another thread is starting has the file open as well, until it runs its program, and
+        // would keep the lock if the file was only closed. After an error, the operating system releases the lock.
         let _ = self.lock.unlock();
     }
 }
@@ -51,7 +52,7 @@ impl Folder {
             folder
         };
         let real = fs::canonicalize(shown).map_err(cannot("open", shown))?;
-        // Anything in its place makes the folder one of krator's; whether it can be read turns out later.
+        // Anything at this path makes the folder a crate of krator's, even if it turns out to be unreadable.
         if !is_there(&real.join(record::LIST)) {
             return Err(Error::NotOurs(shown.to_owned()));
         }
@@ -75,7 +76,8 @@ impl Folder {
     /// and with [`Error::Halfway`] if that run cannot be completed.
     pub fn hold(&self, on_wait: impl FnOnce()) -> Result<Hold<'_>, Error> {
         let path = self.real.join(STATE_DIR).join("lock");
-        // The file itself means nothing and is never removed; the operating system releases the lock with the process.
+        // The file has no meaning of its own and is never removed; the operating system releases the lock with the
+        // process.
         let options = File::options().create(true).append(true).open(&path);
         let lock = options.map_err(cannot("open", &path))?;
         match lock.try_lock() {
@@ -117,8 +119,8 @@ impl Folder {
     }
 
     /// The paths of the files that a run may have to read or move although no plan names them: everything below `src`,
-    /// the Rust files below the other folders that cargo compiles, what earlier runs have set aside, the bases of merges, and
-    /// the promised description. Symbolic links to folders are not followed.
+    /// the Rust files below the other folders that cargo compiles, the files that earlier runs have set aside, the
+    /// bases of merges, and the promised description. Symbolic links to folders are not followed.
     ///
     /// # Errors
     ///
@@ -142,7 +144,7 @@ impl Folder {
         Ok(found)
     }
 
-    /// The folders with other packages, such as the members of a workspace: at the top, or in a folder there.
+    /// The folders with other packages, such as the members of a workspace: at the top level, or one level below.
     fn members(&self) -> Result<Vec<String>, Error> {
         let mut found = Vec::new();
         for folder in self.folders("")? {
@@ -211,7 +213,7 @@ impl Folder {
     }
 
     /// Whether a symbolic link leads to a file of the crate, even if that cannot be read. Links to folders and out of
-    /// the crate are left alone, and so are hidden ones, by which editors lock files.
+    /// the crate are ignored, and so are hidden links, with which editors lock files.
     fn is_link_to_file(&self, path: &str) -> bool {
         match self.resolve(path) {
             _ if path.rsplit('/').next().is_some_and(|name| name.starts_with('.')) => false,
@@ -262,7 +264,7 @@ impl Folder {
         }
     }
 
-    /// Why a path cannot be resolved; `None` if simply nothing is there.
+    /// Why a path cannot be resolved; `None` if nothing exists there.
     fn obstacle(&self, path: &str, error: &io::Error) -> Option<String> {
         let mut part = String::new();
         for name in path.split('/') {
@@ -318,8 +320,8 @@ impl Folder {
         }
     }
 
-    /// Resolves the path of a file that is to be removed. Where that is a symbolic link, the link is meant and not the
-    /// file that it leads to.
+    /// Resolves the path of a file that is to be removed. For a symbolic link, this is the path of the link and not
+    /// that of its target.
     pub(super) fn resolve_removed(&self, path: &str) -> Result<PathBuf, Error> {
         match path.rsplit_once('/') {
             // Also checks the last component.
@@ -342,7 +344,7 @@ impl Folder {
     }
 }
 
-/// Why a path of a crate leads to no file that krator may use.
+/// The reason why krator must not use the file at a path of a crate.
 enum Unresolved {
     Outside(Error),
     Unreadable(Unreadable),
@@ -359,7 +361,7 @@ fn contents(path: &Path) -> Result<Vec<u8>, Unreadable> {
     if found.is_dir() {
         return Err(Unreadable::because("it is a folder"));
     }
-    // Reading a pipe or a device could wait for ever.
+    // Reading a pipe or a device could block forever.
     if !found.is_file() {
         return Err(Unreadable::because("it is not a regular file"));
     }
@@ -372,7 +374,7 @@ fn contents(path: &Path) -> Result<Vec<u8>, Unreadable> {
 
 impl Hold<'_> {
     /// Makes all changes. If the process ends in between, the next [`Folder::hold`] either completes them or, if they
-    /// were not committed yet, leaves the folder as it was.
+    /// were not committed, leaves the folder as it was.
     ///
     /// # Errors
     ///

@@ -16,7 +16,7 @@ pub(super) fn write(path: &Path, contents: &[u8]) -> io::Result<()> {
     sync(&file)
 }
 
-/// Writes a file of a new crate, which is not there for anybody until it is complete.
+/// Writes a file of a new crate, which is invisible to other processes until it is complete.
 pub(super) fn write_draft(path: &Path, contents: &[u8]) -> io::Result<()> {
     fault()?;
     fs::write(path, contents)

@@ -1,4 +1,4 @@
-//! The certificates of the webhooks, as the API server judges them: by the caBundle that it was given, and at its own time.
+//! The certificates of the webhooks, as the API server judges them: by its caBundle, and at the time of its clock.
 
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ pub(super) fn judge(site: &Site, facts: &Facts) -> Outcome {
     Outcome::of(faults)
 }
 
-/// The bundles that the API server was given, and where.
+/// The bundles in the configuration of the API server, and their places.
 fn bundles(facts: &Facts) -> Vec<(String, &str)> {
     let mut bundles: Vec<(String, &str)> = Vec::new();
     for (kind, found) in &facts.configurations {
@@ -63,7 +63,7 @@ fn bundles(facts: &Facts) -> Vec<(String, &str)> {
         let bundle = text(definition, "/spec/conversion/webhook/clientConfig/caBundle");
         bundles.push((crate::observed::name(definition).to_owned(), bundle));
     }
-    // That there is none is the business of other checks.
+    // A missing bundle is reported by other checks.
     bundles.retain(|(_, bundle)| !bundle.is_empty());
     bundles.dedup();
     bundles
@@ -87,7 +87,7 @@ fn is_valid(chain: &[CertificateDer<'_>], now: Timestamp) -> Result<(), String> 
     let certificate = EndEntityCert::try_from(first).map_err(|error| format!("cannot be read: {error}"))?;
     let anchors: Vec<_> = anchor_from_trusted_cert(first).into_iter().collect();
     let usage = KeyUsage::server_auth();
-    // It is its own authority here: all that matters is whether its time is one of the objections.
+    // The certificate is its own authority here, because only errors about its time matter.
     match certificate.verify_for_usage(ALL_VERIFICATION_ALGS, &anchors, &[], unix(now), usage, None, None) {
         Err(error @ (Error::CertExpired { .. } | Error::CertNotValidYet { .. })) => Err(in_words(&error)),
         _ => Ok(()),

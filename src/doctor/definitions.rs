@@ -1,4 +1,4 @@
-//! The CustomResourceDefinitions: whether they are installed, are those of the description, and can be converted.
+//! The CustomResourceDefinitions: whether they are installed, equal those of the description, and can be converted.
 
 use serde_json::Value as Json;
 
@@ -11,7 +11,7 @@ use crate::observed::{Lookup, items, text};
 
 const MANIFEST: &str = "deploy/crd.yaml";
 
-/// Whether the definition of a kind is installed and is the one that the description generates.
+/// Whether the definition of a kind is installed and equals the one that the description generates.
 pub(super) fn installed(
     description: &Description,
     kind: &Kind,
@@ -21,7 +21,7 @@ pub(super) fn installed(
 ) -> Outcome {
     let generated = |description: &Description, kind: &Kind| {
         let mut generated = crd::specification(description, kind);
-        // `krator dev` names the address of its operator instead of a Service.
+        // `krator dev` sets the address of its operator instead of a Service.
         if is_development && let Some(conversion) = generated.get_mut("conversion") {
             *conversion = found
                 .object()
@@ -87,7 +87,7 @@ pub(super) fn stored_versions(name: &str, stored: &Json) -> Outcome {
     Outcome::of(faults.collect())
 }
 
-/// Whether the conversion webhook of the objects works.
+/// Whether a webhook converts the objects.
 pub(super) fn conversion(site: &Site, stored: &Json, facts: &Facts) -> Outcome {
     let config = &stored["spec"]["conversion"]["webhook"]["clientConfig"];
     let who = "the API server converts objects with a webhook, and requests in another version fail:";

@@ -1,11 +1,12 @@
-//! How the specification of a CustomResourceDefinition in a cluster differs from the one that a description generates.
+//! Differences between the specification of a CustomResourceDefinition in a cluster and the one that a description
+//! generates.
 
 use serde_json::{Map, Value as Json};
 
-/// How many paths a fault names.
+/// The maximum number of paths in a fault.
 const MOST: usize = 5;
 
-/// A place at which they differ.
+/// A path at which the specifications differ.
 #[derive(Debug, PartialEq)]
 pub(super) struct Difference {
     pub path: String,
@@ -15,22 +16,22 @@ pub(super) struct Difference {
 /// The kind of difference.
 #[derive(Debug, PartialEq)]
 pub(super) enum Side {
-    /// Only the generated one has something there.
+    /// Only the generated specification has a value there.
     Generated,
-    /// Only the one in the cluster has something there.
+    /// Only the specification in the cluster has a value there.
     Stored,
-    /// Both have, and these are the values: the generated one and the stored one.
+    /// Both have a value there: the generated one and the stored one.
     Both(Json, Json),
 }
 
-/// All differences, without what the API server and the operator add.
+/// All differences, except for values that the API server and the operator add.
 pub(super) fn differences(generated: &Json, stored: &Json) -> Vec<Difference> {
     let mut found = Vec::new();
     let (mut generated, mut stored) = (generated.clone(), stored.clone());
     if generated.get("conversion").is_none() && stored["conversion"]["strategy"] == "None" {
         remove(&mut stored, "", "conversion");
     }
-    // The address of the operator of `krator dev` is taken from what is stored.
+    // For `krator dev`, the address of its operator was copied from the stored specification.
     for specification in [&mut generated, &mut stored] {
         remove(specification, "/conversion/webhook/clientConfig", "caBundle");
     }
@@ -44,7 +45,7 @@ fn remove(value: &mut Json, pointer: &str, key: &str) {
     }
 }
 
-/// Removes values that an API server omits when it stores a definition. A default is kept unless it is null.
+/// Whether an API server omits a value when it stores a definition. A default is kept unless it is null.
 fn is_nothing(key: &str, value: &Json) -> bool {
     match value {
         Json::Null => true,
@@ -63,7 +64,7 @@ fn compare(path: &str, generated: &Json, stored: &Json, found: &mut Vec<Differen
             let below = |key: &str| format!("{path}.{key}");
             compare_all(generated, stored, below, found);
         }
-        // Versions have names, and their order means nothing.
+        // Versions are compared by their names, because their order has no meaning.
         (Json::Array(generated), Json::Array(stored)) if is_named(generated) && is_named(stored) => {
             let below = |name: &str| format!("{path}[{name}]");
             compare_all(&by_name(generated), &by_name(stored), below, found);
@@ -113,7 +114,7 @@ fn by_name(items: &[Json]) -> Map<String, Json> {
     named.collect()
 }
 
-/// Whether two values are the same; 1 and 1.0 are.
+/// Whether two values are equal; 1 equals 1.0.
 fn is_equal(one: &Json, other: &Json) -> bool {
     match (one, other) {
         (Json::Number(one), Json::Number(other)) => one == other || one.as_f64() == other.as_f64(),
@@ -130,8 +131,8 @@ fn is_equal(one: &Json, other: &Json) -> bool {
     }
 }
 
-/// The differences in words: whether the one in the cluster is older or newer, and the paths. `is_former` says that it is the one
-/// that was generated before krator.yaml was edited.
+/// The differences in words: whether the definition in the cluster is older or newer, and the paths. `is_former` means
+/// that it was generated before krator.yaml was edited.
 pub(super) fn in_words(differences: &[Difference], is_former: bool) -> String {
     let all = |side: &Side| differences.iter().all(|difference| difference.side == *side);
     let (is_older, is_newer) = (all(&Side::Generated), all(&Side::Stored));
@@ -157,7 +158,7 @@ pub(super) fn in_words(differences: &[Difference], is_former: bool) -> String {
     format!("{sentence}\n{}", lines.join("\n"))
 }
 
-/// A value in a few words.
+/// A value, shortened to 60 characters.
 fn short(value: &Json) -> String {
     let text = value.to_string();
     match text.char_indices().nth(60) {

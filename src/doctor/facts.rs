@@ -1,4 +1,4 @@
-//! The facts that a diagnosis rests on.
+//! The facts that a diagnosis is based on.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use crate::model::Description;
 use crate::observed::Lookup;
 use crate::observed::development::Development;
 
-/// Where an operator is looked for.
+/// The place where an operator should run.
 #[derive(Debug, Clone)]
 pub(crate) struct Site {
-    /// The name of the operator, which its Deployment, its ServiceAccount, its roles and its Lease have.
+    /// The name of the operator, its Deployment, its ServiceAccount, its roles and its Lease.
     pub operator: String,
     /// The namespace that it should run in.
     pub namespace: String,
@@ -40,10 +40,10 @@ impl Site {
 /// The facts of a cluster, and of this machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Facts {
-    /// Why cargo does not run, if it does not.
+    /// The reason why cargo cannot be run, if it cannot.
     pub cargo: Option<String>,
     pub reached: Reached,
-    /// The `krator dev` whose API server this is, if it is one.
+    /// The `krator dev` that runs this API server, if any.
     pub development: Option<Development>,
     /// The operator's namespace.
     pub namespace: Lookup,
@@ -51,7 +51,7 @@ pub(crate) struct Facts {
     pub definitions: Vec<Lookup>,
     /// The operator's ServiceAccount.
     pub account: Lookup,
-    /// Its rights, by where they are granted.
+    /// Its rights, by the roles that grant them.
     pub grants: Vec<Grant>,
     pub deployment: Lookup,
     /// The Deployments with this name in all namespaces.
@@ -59,38 +59,38 @@ pub(crate) struct Facts {
     /// The pods that the Deployment selects.
     pub pods: Lookup,
     pub lease: Lookup,
-    /// The Lease as it was a moment later, if a single look could not tell.
+    /// The Lease a moment later, if the first read was not sufficient.
     pub lease_later: Option<Json>,
     /// The responses of pods at `/readyz`, by their names.
     pub readiness: BTreeMap<String, Probe>,
     /// The configurations of webhooks, by their kinds.
     pub configurations: Vec<(&'static str, Lookup)>,
-    /// The EndpointSlices of Services that the API server calls, by the namespaces and names of those, or why there is no such
-    /// Service.
+    /// The EndpointSlices of Services that the API server calls, by the namespaces and names of the Services, or the
+    /// reason why a Service is missing.
     pub endpoints: BTreeMap<(String, String), Endpoints>,
     /// The Secret with the certificates of the webhooks.
     pub secret: Lookup,
 }
 
-/// Whether the API server answers.
+/// Whether the API server responds.
 #[derive(Debug, Clone)]
 pub(crate) enum Reached {
-    /// It does, at this time by its own clock.
+    /// It responds, at this time of its own clock.
     At(Timestamp),
-    /// It does not, for this reason.
+    /// It does not respond, for this reason.
     No(String),
-    /// There is no kubeconfig that names it, for this reason.
+    /// No kubeconfig names it, for this reason.
     Unconfigured(String),
 }
 
-/// The rights of an operator that one role gives, and whether it has them.
+/// The rights of an operator that one role grants, and whether the operator has them.
 #[derive(Debug, Clone)]
 pub(crate) struct Grant {
     /// The namespace of the role; `None` for a ClusterRole.
     pub namespace: Option<String>,
     pub role: Lookup,
     pub binding: Lookup,
-    /// Each right, and whether the API server allows it; an error says why that is unknown.
+    /// Each right, and whether the API server allows it; an error is the reason why that is unknown.
     pub rights: Vec<(Right, Result<bool, String>)>,
 }
 
@@ -100,7 +100,7 @@ pub(crate) struct Right {
     pub group: String,
     /// The plural, with its subresource if any.
     pub resource: String,
-    /// The name of the only object that it is for, if it is for one.
+    /// The name of the object, if the right is limited to one object.
     pub name: Option<String>,
     pub verb: String,
 }
@@ -111,9 +111,9 @@ pub(crate) enum Probe {
     Ready,
     /// Not ready, for these reasons.
     Unready(String),
-    /// The API server does not reach the pod.
+    /// The API server cannot reach the pod.
     Unreachable(String),
-    /// The user has no right to read it.
+    /// The user has no right to read the response.
     Unknown(String),
 }
 
@@ -125,7 +125,7 @@ pub(crate) struct Endpoints {
 }
 
 impl Facts {
-    /// The time by the API server's clock, if it answers.
+    /// The time by the API server's clock, if the server responds.
     pub(super) fn server_time(&self) -> Option<Timestamp> {
         match self.reached {
             Reached::At(time) => Some(time),
@@ -133,7 +133,7 @@ impl Facts {
         }
     }
 
-    /// Facts before anything was asked.
+    /// The facts before any request.
     pub(crate) fn unasked(reached: Reached) -> Self {
         let unasked = || Lookup::Unknown("nobody has asked".to_owned());
         Facts {

@@ -46,7 +46,7 @@ struct FaultReport<'a> {
 }
 
 impl Diagnosis {
-    /// The diagnosis for programs.
+    /// The diagnosis as JSON.
     pub(crate) fn report(&self) -> Vec<CheckReport<'_>> {
         self.checks.iter().map(Check::report).collect()
     }

@@ -9,10 +9,11 @@ use crate::render::rbac::rights::{Permissions, Rules};
 
 const MANIFEST: &str = "deploy/rbac.yaml";
 
-/// All rights of an operator that runs in a namespace: those of its ClusterRole, and those of a Role in each of some namespaces.
+/// All rights of an operator that runs in a namespace: those of its ClusterRole, and those of a Role in each of several
+/// namespaces.
 pub(crate) fn needed(description: &Description, namespace: &str) -> Vec<(Option<String>, Vec<Right>)> {
     let permissions = Permissions::of(description);
-    // The rights are generated for the namespace of the description, and it may have been installed elsewhere.
+    // The rights are generated for the namespace of the description, but the operator may be installed in another one.
     let moved = |name: &str| match name == description.namespace {
         true => namespace.to_owned(),
         false => name.to_owned(),
@@ -41,7 +42,7 @@ pub(crate) fn needed(description: &Description, namespace: &str) -> Vec<(Option<
 }
 
 impl Right {
-    /// The SubjectAccessReview that asks whether the operator has it.
+    /// The SubjectAccessReview that checks whether the operator has this right.
     pub(crate) fn review(&self, site: &Site, namespace: Option<&str>) -> Json {
         let (resource, subresource) = self.resource.split_once('/').unwrap_or((&self.resource, ""));
         json!({
@@ -63,7 +64,7 @@ impl Right {
     }
 }
 
-/// Whether the operator has all rights; of those that it lacks, which role or binding should give them.
+/// Whether the operator has all rights. A fault names the role or binding that should grant the missing ones.
 pub(super) fn judge(site: &Site, facts: &Facts) -> Outcome {
     let mut faults = Vec::new();
     if facts.account == Lookup::Absent {
@@ -91,7 +92,7 @@ pub(super) fn judge(site: &Site, facts: &Facts) -> Outcome {
     Outcome::of(faults)
 }
 
-/// Why rights are missing.
+/// The reason why rights are missing.
 fn why(site: &Site, grant: &Grant, missing: &[&Right]) -> String {
     let (kind, place) = match &grant.namespace {
         None => ("ClusterRole", String::new()),
@@ -126,7 +127,7 @@ fn why(site: &Site, grant: &Grant, missing: &[&Right]) -> String {
     }
 }
 
-/// Rights as kubectl's `auth can-i` takes them: `create,update leases.coordination.k8s.io/moose-operator`.
+/// Rights in the notation of kubectl's `auth can-i`: `create,update leases.coordination.k8s.io/moose-operator`.
 fn in_words(rights: &[&Right]) -> String {
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     for right in rights {

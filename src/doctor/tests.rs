@@ -1,4 +1,5 @@
-//! Each fault, planted in the facts of a healthy operator, is named, with what to do, and nothing else is.
+//! Each fault that is planted in the facts of a healthy operator is reported with its remedy, and nothing else is
+//! reported.
 
 use super::*;
 use crate::observed::Lookup::{Absent, There};
@@ -21,7 +22,8 @@ versions:
 ";
 const NOW: &str = "2026-06-01T00:00:10Z";
 
-/// The certificate of an authority and one that it has signed, both as the API server stores them. They are valid in these years.
+/// The certificate of an authority and one that it has signed, both in the encoding of the API server. They are valid
+/// in these years.
 fn certificates(years: (i32, i32), host: &str) -> (String, String) {
     let times = |params: &mut CertificateParams| {
         params.not_before = date_time_ymd(years.0, 1, 1);
@@ -44,7 +46,7 @@ fn certificates(years: (i32, i32), host: &str) -> (String, String) {
     (encoded(bundle), encoded(leaf))
 }
 
-/// The facts about an operator, and what plants a fault in them.
+/// The facts about an operator, in which a fault can be planted.
 struct Case {
     description: Description,
     site: Site,
@@ -187,7 +189,7 @@ fn nothing_is_reported_of_a_healthy_operator() {
 
 type Plant = fn(&mut Case);
 
-/// Each fault: how it is planted, the checks that name it, what the first of them says, and a part of what is to be done.
+/// Each fault: how it is planted, the checks that report it, the text of the first of them, and a part of the remedy.
 const FAULTS: &[(Plant, &[&str], &str, &str)] = &[
     (
         |case| case.facts.definitions[0] = Absent,

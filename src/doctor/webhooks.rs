@@ -1,4 +1,4 @@
-//! The webhooks: whether the API server reaches a pod that responds.
+//! The webhooks: whether the operator responds to the calls of the API server.
 
 use serde_json::Value as Json;
 
@@ -7,7 +7,7 @@ use crate::observed::{Lookup, items, text};
 
 const MANIFEST: &str = "deploy/webhooks.yaml";
 
-/// Whether the configurations are there, and their Services have pods.
+/// Whether the configurations exist, and their Services have pods.
 pub(super) fn judge(site: &Site, facts: &Facts) -> Outcome {
     let mut faults: Vec<Fault> = Vec::new();
     for (kind, found) in &facts.configurations {
@@ -34,11 +34,11 @@ pub(super) fn judge(site: &Site, facts: &Facts) -> Outcome {
     Outcome::of(faults)
 }
 
-/// Why the API server gets no response from the target of a `clientConfig`.
+/// The faults that prevent a response at the place that a `clientConfig` names.
 pub(super) fn unanswered(site: &Site, config: &Json, facts: &Facts) -> Vec<Fault> {
     let mut faults = Vec::new();
     let Some(service) = config.get("service") else {
-        // Nothing is known about an external URL.
+        // A URL was set by the user, and there are no facts about it.
         return faults;
     };
     let key = (

@@ -6,7 +6,7 @@ use super::{Facts, Fault, Outcome, Probe, Site};
 use crate::observed::lease::{self, Leader};
 use crate::observed::{Lookup, condition, items, name, rounded, text};
 
-/// Whether the Deployment is there and available.
+/// Whether the Deployment exists and is available.
 pub(super) fn deployment(site: &Site, facts: &Facts) -> Outcome {
     let Site {
         operator, namespace, ..
@@ -78,7 +78,7 @@ pub(super) fn elsewhere(site: &Site, facts: &Facts) -> Option<Fault> {
     ))
 }
 
-/// The pods that should run, or why there are none.
+/// The pods that should run, or the outcome if there are none.
 fn pods(facts: &Facts) -> Result<Vec<&Json>, Outcome> {
     if let Lookup::Unknown(why) = &facts.pods {
         return Err(Outcome::unreadable("the pods", why));
@@ -135,7 +135,7 @@ pub(super) fn images(facts: &Facts) -> Outcome {
     Outcome::of(faults)
 }
 
-/// Whether one of the pods leads.
+/// Whether one of the pods is the leader.
 pub(super) fn lease(site: &Site, facts: &Facts) -> Outcome {
     let Site {
         operator, namespace, ..
@@ -154,7 +154,7 @@ pub(super) fn lease(site: &Site, facts: &Facts) -> Outcome {
             if let Lookup::Unknown(why) = &facts.pods {
                 return Outcome::unreadable("the pods", why);
             }
-            // A pod that ends leads until it has ended.
+            // A terminating pod leads until it has ended.
             let mut pods = facts.pods.objects().iter();
             if pods.any(|pod| is_host_of(lease::host(&holder), name(pod))) {
                 return Outcome::Ok;
@@ -193,14 +193,14 @@ fn is_running(pod: &Json) -> bool {
     text(pod, "/status/phase") == "Running" && waiting(pod).next().is_none()
 }
 
-/// Whether this is the host name of a pod: its name, which a host name may be too short for.
+/// Whether this is the host name of a pod: its name, which is truncated if it is too long for a host name.
 fn is_host_of(host: &str, pod: &str) -> bool {
-    /// The most characters of a host name. One that ends with other characters than letters and digits is shorter.
+    /// The maximum length of a host name. A truncated one is shorter if it would not end with a letter or digit.
     const LONGEST: usize = 63;
     host == pod || pod.len() > LONGEST && host.len() > LONGEST / 2 && pod.starts_with(host)
 }
 
-/// Whether all pods say that they are ready.
+/// Whether all pods are ready.
 pub(super) fn readiness(site: &Site, facts: &Facts) -> Outcome {
     let namespace = &site.namespace;
     let pods = match pods(facts) {
@@ -211,7 +211,7 @@ pub(super) fn readiness(site: &Site, facts: &Facts) -> Outcome {
     for pod in pods {
         let name = name(pod);
         if waiting(pod).any(|(_, reason, _)| UNPULLED.contains(&reason)) {
-            // That is the fault of the check of images.
+            // The check of images reports this fault.
             continue;
         }
         let crashes = waiting(pod).find(|(_, reason, _)| *reason == "CrashLoopBackOff");

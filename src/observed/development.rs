@@ -1,5 +1,5 @@
-//! The mark of an API server that `krator dev` runs in memory: a ConfigMap, as any client can read it. The server ends with the
-//! process that is named there, so that whoever can read it finds it true.
+//! The mark of an API server that `krator dev` runs in memory: a ConfigMap, which any client can read. It names the
+//! process of the server and disappears with it, so it is always true.
 
 use serde_json::{Value as Json, json};
 
@@ -42,7 +42,7 @@ impl Development {
         })
     }
 
-    /// The process that runs the operator, or should.
+    /// The process that runs the operator or should run it.
     pub(crate) fn actor(&self) -> String {
         format!("`krator dev` (process {})", self.process)
     }

@@ -1,5 +1,5 @@
-//! Finds the leader by a Lease. Its times are those of its holder's clock, so they are compared with the API server's first, and where
-//! they do not fit, a second read shows whether it is renewed.
+//! Finds the leader by a Lease. The times in a Lease are those of its holder's clock. They are first compared with the
+//! API server's clock, and if they do not match it, a second look shows whether the Lease is being renewed.
 
 use std::time::Duration;
 
@@ -8,34 +8,34 @@ use serde_json::Value as Json;
 
 use super::{between, text, time};
 
-/// How long a Lease is valid that does not say it.
+/// The duration of a Lease that has none.
 const DURATION: u64 = 15;
 
-/// How long after the first look the second one is taken: an operator renews its Lease every three seconds.
+/// The delay of the second look: an operator renews its Lease every three seconds.
 pub(crate) const SECOND_LOOK: Duration = Duration::from_secs(7);
 
-/// Who leads.
+/// The leader by a Lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Leader {
-    /// This one, which renews the Lease.
+    /// This process, which renews the Lease.
     Is(String),
     /// No process: the last leader has released the Lease.
     Nobody,
-    /// This one held the Lease last, and has not renewed it for so long.
+    /// This process held the Lease last, and has not renewed it for this long.
     Gone(String, Duration),
 }
 
-/// Whether the times of a Lease alone do not show that it is renewed.
+/// Whether the times of a Lease do not suffice to show that it is being renewed.
 pub(crate) fn is_doubtful(lease: &Json, now: Timestamp) -> bool {
     let Some(renewed) = time(lease, "/spec/renewTime") else {
         return true;
     };
     let duration = lease["spec"]["leaseDurationSeconds"].as_u64().unwrap_or(DURATION);
-    // The `Date` of an answer has no fractions of a second.
+    // The `Date` of a response has no fractions of a second.
     between(renewed, now).as_secs() > duration || between(now, renewed) > Duration::from_secs(2)
 }
 
-/// Who leads, by a first look and, where that was doubtful, by a second one.
+/// The leader by a first look and, if that was doubtful, by a second one.
 pub(crate) fn leader(lease: &Json, later: Option<&Json>, now: Timestamp) -> Leader {
     let shown = later.unwrap_or(lease);
     let holder = text(shown, "/spec/holderIdentity").to_owned();

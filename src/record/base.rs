@@ -1,6 +1,7 @@
-//! The contents that krator last generated for files that users edit: one file with those of the crate, and one for each kind, so that
-//! they are few, and branches that change different kinds do not meet in one. The path of a file stands before its lines. A bar before
-//! each line keeps paths and contents apart, and git from taking such a file for one of the user's.
+//! The contents that krator last generated for files that users edit: one file for the crate and one for each kind, so
+//! that there are few files, and branches that change different kinds do not change the same file. Each text follows
+//! its path. A bar before each line distinguishes contents from paths, and prevents git from taking such a file for a
+//! renamed file of the user.
 
 use super::BASE;
 use crate::changes::{FileState, Snapshot};
@@ -8,7 +9,7 @@ use crate::text::conflict::conflicts;
 use crate::text::normalized;
 use std::collections::BTreeMap;
 
-/// Up to layout 4 each of these texts was in a file of its own, whose path had this ending.
+/// Up to layout 4, each of these texts was in a separate file, whose path had this ending.
 const FORMER_ENDING: &str = ".base";
 /// The line after a text that does not end with a line break.
 const UNENDED: &str = "\\";
@@ -29,7 +30,7 @@ pub(crate) fn is_base(path: &str) -> bool {
     within.is_some_and(|path| path == "crate" || path.starts_with("kinds/") || path.ends_with(FORMER_ENDING))
 }
 
-/// The files with the bases of these files.
+/// The files that contain these bases.
 pub(super) fn rendered<'a>(bases: impl Iterator<Item = (&'a str, &'a str)>) -> BTreeMap<String, String> {
     let mut files = BTreeMap::<String, String>::new();
     for (of, text) in bases {
@@ -42,7 +43,7 @@ pub(super) fn rendered<'a>(bases: impl Iterator<Item = (&'a str, &'a str)>) -> B
     files
 }
 
-/// All bases, with the paths of their files. After a merge there are those of both sides, first that of the side that was merged into.
+/// All bases, with the paths of their files. After a merge, both sides are included, the current branch first.
 pub(super) fn all(files: &Snapshot) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (path, file) in files.iter().filter(|(path, _)| is_base(path)) {

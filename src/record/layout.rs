@@ -1,12 +1,13 @@
-//! Rust code without its layout: this distinguishes a generated file that was formatted from one that was edited.
+//! Compares Rust code without its layout, so that formatting a generated file is not an edit.
 //!
-//! The layout is what rustfmt may change: white space, trailing commas, the braces around the only expression of a match arm
-//! or of a closure, and the order within `use` trees and within runs of `use` and `mod` items. All other tokens count, and so do comments.
+//! The layout is everything that rustfmt may change: white space, trailing commas, the braces around the only
+//! expression of a match arm or of a closure, and the order within `use` trees and within runs of `use` and `mod`
+//! items. All other tokens are compared, and so are comments.
 
 use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
 
-/// The tokens and the comments of Rust code: equal for texts that differ in their layout alone. `None` if the text is not made
-/// of the tokens of Rust.
+/// The tokens and the comments of Rust code, which are equal for texts that differ only in their layout. `None` if the
+/// text does not consist of Rust tokens.
 pub(crate) fn without_layout(text: &str) -> Option<String> {
     let tokens: TokenStream = text.parse().ok()?;
     let mut comments = Comments {
@@ -19,12 +20,12 @@ pub(crate) fn without_layout(text: &str) -> Option<String> {
     Some(level(tokens) + "\n" + &comments.found)
 }
 
-/// Whether two texts are Rust code that differs in its layout alone.
+/// Whether two texts are Rust code that differs only in its layout.
 pub(crate) fn is_formatted(text: &str, other: &str) -> bool {
     without_layout(text).is_some_and(|text| Some(text) == without_layout(other))
 }
 
-/// The comments of a text, which are between its tokens. Those of documentation are tokens.
+/// The comments of a text, which are between its tokens. Doc comments are tokens.
 struct Comments<'t> {
     text: &'t str,
     /// The end of the last token.
@@ -47,8 +48,8 @@ impl Comments<'_> {
         }
     }
 
-    /// Reads the text before a token, whose range in the text is given. A comment of documentation is several tokens at one
-    /// place.
+    /// Reads the text before a token, whose range in the text is given. A doc comment consists of several tokens at the
+    /// same position.
     fn up_to(&mut self, start: usize, end: usize) {
         let between = self.text.get(self.cursor..start).unwrap_or_default();
         for word in between.split_whitespace() {
@@ -59,7 +60,7 @@ impl Comments<'_> {
     }
 }
 
-/// The tokens of a file, or of what is between two delimiters.
+/// The tokens of a file, or of the contents of a group.
 fn level(tokens: TokenStream) -> String {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let has_arms = (0..tokens.len()).any(|at| is_arrow(&tokens, at));
@@ -111,7 +112,7 @@ fn write(token: &TokenTree, inner: &dyn Fn(TokenStream) -> String, out: &mut Str
         }
         token => {
             out.push_str(&token.to_string());
-            // With a trailing comma, the end of a list of generic arguments stands alone.
+            // With a trailing comma, the `>` at the end of generic arguments is not joined with the next token.
             let is_joint = matches!(token, TokenTree::Punct(punct)
                 if punct.spacing() == Spacing::Joint && punct.as_char() != '>');
             if !is_joint {
@@ -121,12 +122,12 @@ fn write(token: &TokenTree, inner: &dyn Fn(TokenStream) -> String, out: &mut Str
     }
 }
 
-/// Whether a comma before this token is a trailing one: at the end of a list, or of the predicates of `where`.
+/// Whether a comma before this token is trailing: at the end of a list, or of the predicates of `where`.
 fn is_trailing(next: Option<&TokenTree>) -> bool {
     next.is_none_or(|next| is_punct(Some(next), '>') || is_braces(next))
 }
 
-/// Whether a group is the braces around the only expression of a match arm or of a closure.
+/// Whether the braces of a group surround the only expression of a match arm or of a closure.
 fn is_body(tokens: &[TokenTree], at: usize, group: &Group) -> bool {
     let is_closure = at > 0 && is_punct(tokens.get(at - 1), '|');
     let is_arm = at > 1 && is_arrow(tokens, at - 2);
@@ -162,7 +163,7 @@ fn declaration(tokens: &[TokenTree], mut at: usize) -> Option<usize> {
     Some(at + length + 1)
 }
 
-/// A part of a `use` item: lists are in alphabetical order, and one of a single tree has no braces.
+/// A part of a `use` item: lists are in alphabetical order, and a list of a single tree has no braces.
 fn use_tree(tokens: &[TokenTree]) -> String {
     let mut out = String::new();
     for token in tokens {

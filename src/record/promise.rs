@@ -1,7 +1,7 @@
-//! The description that `krator gen` accepted last, while `krator dev` has generated from later ones: changes that break
-//! stored objects or clients are judged against it. It is a folder with the description and the files that it names, by
-//! the paths that they have in the crate, so that it is read like one. Without it, the description that was generated from
-//! last is the promised one.
+//! The description that `krator gen` accepted last, while `krator dev` has generated from later ones: breaking changes
+//! for stored objects or clients are judged by comparison with it. It is a folder with the description and the files
+//! that it names, at their paths in the crate, so that it is read like a crate. Without it, the description of the last
+//! generation is the promised one.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub(super) fn is_part(path: &str) -> bool {
 }
 
 impl Promise {
-    /// A description, as a record has the files that it names.
+    /// The promise of a description, with the files that it names from a record.
     pub fn of(description: &str, record: &GenerationRecord) -> Self {
         let named = named_files(description.as_bytes()).into_iter();
         let named = named.filter_map(|path| Some((path.clone(), record.files.get(&path)?.base.clone()?)));
@@ -44,8 +44,8 @@ impl Promise {
         }
     }
 
-    /// The promise in the files of `.krator/`, unless the last description is the promised one. Where a merge has left
-    /// conflicts, the side that was merged into counts.
+    /// The promise in the files of `.krator/`; `None` if the description of the last generation is the promised one.
+    /// From a merge with conflicts, the side of the current branch is taken.
     pub(super) fn parse(files: &Snapshot) -> Option<Self> {
         let texts = files.iter().filter_map(|(path, file)| match file {
             FileState::Text(text) if is_part(path) => {
@@ -60,7 +60,7 @@ impl Promise {
         Some(Promise { description, named })
     }
 
-    /// Its files in `.krator/`.
+    /// The files of the promise in `.krator/`.
     pub(super) fn render(&self) -> impl Iterator<Item = (String, String)> {
         let named = self
             .named

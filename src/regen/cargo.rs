@@ -1,4 +1,4 @@
-//! Merges Cargo.toml, which belongs to the user, while krator keeps the dependencies of generated code up to date.
+//! Merges Cargo.toml, which belongs to the user. krator only updates the dependencies of generated code.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value};
 /// Fails if `ours` is not the manifest of a package.
 pub(super) fn merge(base: Option<&str>, ours: &str, new: &str) -> Result<String, UnusableManifest> {
     let mut ours: DocumentMut = ours.parse()?;
-    // If almost everything is missing, it was not removed on purpose.
+    // If almost everything is missing, the user has hardly removed it on purpose.
     if !ours.contains_key("package") {
         return Err(UnusableManifest::NoPackage);
     }
@@ -31,17 +31,17 @@ pub(super) fn merge(base: Option<&str>, ours: &str, new: &str) -> Result<String,
     Ok(ours.to_string())
 }
 
-/// Why a manifest cannot be merged.
+/// The reason why a manifest cannot be merged.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum UnusableManifest {
     #[error(transparent)]
     NotToml(#[from] toml_edit::TomlError),
-    /// It is empty, or describes something else than a package.
+    /// The manifest is empty, or does not describe a package.
     #[error("`[package]` is missing")]
     NoPackage,
 }
 
-/// Where a manifest takes the runtime from, if it names the runtime.
+/// The source of the runtime in a manifest, if it depends on the runtime.
 pub(super) fn runtime(manifest: &str) -> Option<Runtime> {
     let manifest: DocumentMut = manifest.parse().ok()?;
     let runtime = manifest.get("dependencies")?.get("krator-runtime")?;
@@ -52,7 +52,7 @@ pub(super) fn runtime(manifest: &str) -> Option<Runtime> {
     Some(Runtime::Version(render::followed_runtime(requirement)))
 }
 
-/// The rule by which a value is merged that both the user and krator changed.
+/// The rule for merging a value that both the user and krator changed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MergeRule {
     /// The user's value is kept.
@@ -114,7 +114,7 @@ fn merge_table(base: &dyn TableLike, ours: &mut dyn TableLike, new: &dyn TableLi
     }
 }
 
-/// Merges a feature that both have: it enables what the user's does, and what krator's does.
+/// Merges a feature of both sides: it enables everything that the user's and krator's feature enable.
 fn merge_feature(there: &mut Item, wanted: &Item) {
     let Some(enabled) = there.as_array_mut() else {
         return;
@@ -126,14 +126,14 @@ fn merge_feature(there: &mut Item, wanted: &Item) {
     for value in wanted.as_array().into_iter().flatten() {
         if !known.contains(&plain(&Item::Value(value.clone()))) {
             let mut value = value.clone();
-            // The array decides about the space before it.
+            // The array determines the white space before the value.
             value.decor_mut().clear();
             enabled.push(value);
         }
     }
 }
 
-/// Merges a dependency that both changed: version and origin are krator's, and the features of both are combined.
+/// Merges a dependency that both changed: version and origin are krator's, and the features are combined.
 fn merge_dependency(former: Option<&Item>, there: &mut Item, wanted: &Item) {
     if there.as_table_like().is_none() {
         return replace(there, wanted);

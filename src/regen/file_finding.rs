@@ -19,8 +19,8 @@ pub struct FileFinding {
     pub source: Source,
     /// The finding, whose spans refer to `source`.
     pub finding: Finding,
-    /// The change that krator would make, shown as a diff where the location alone does not explain the finding: the
-    /// text before, and the text after unless the file would be removed.
+    /// The change that krator would make, shown as a diff if the location alone does not explain the finding: the text
+    /// before, and the text after unless the file would be removed.
     pub wanted: Option<(String, Option<String>)>,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn edited(path: &str, text: &str, wanted: Option<&str>) -> FileFindin
     }
 }
 
-/// Reports a change of krator's, from one text to the other, that conflicts with what the user has written.
+/// Reports a change by krator, from one text to the other, that conflicts with the user's changes.
 pub(super) fn conflict(path: &str, text: &str, span: Span, (from, to): (&str, &str)) -> FileFinding {
     let message = format!("krator's changes to `{path}` conflict with yours");
     let finding = Finding::new(&MERGE_CONFLICT, span, message)
@@ -85,7 +85,7 @@ pub(super) fn unlisted<'p>(
 ) -> Vec<FileFinding> {
     let listed = serde_yaml::from_str::<serde_json::Value>(text).unwrap_or_default();
     let Some(listed) = listed["resources"].as_array() else {
-        // It is no kustomization, or one that is made of others.
+        // This is not a kustomization, or it consists of other kustomizations.
         return Vec::new();
     };
     let is_listed = |name: &str| {
@@ -106,7 +106,7 @@ pub(super) fn unlisted<'p>(
         .collect()
 }
 
-/// Reports a file that is not krator's where krator has to write one.
+/// Reports a file of the user at a path where krator has to write a file.
 pub(super) fn occupied(path: &str, text: &str) -> FileFinding {
     let message = format!("krator has to generate `{path}`, but another file is in its place");
     let finding = Finding::new(&OCCUPIED_PATH, first_line(text), message)

@@ -1,5 +1,5 @@
-//! Where the files of a Rust module are. rustc finds a module in `x.rs` or in `x/mod.rs`, and users may move the one to the
-//! other; the other files in the folder `x` belong to the module, too.
+//! The paths of the files of a Rust module. rustc finds a module in `x.rs` or in `x/mod.rs`, and users may move the
+//! file from one path to the other; the other files in the folder `x` belong to the module, too.
 
 use crate::changes::Snapshot;
 
@@ -13,14 +13,14 @@ pub(super) fn twin(path: &str) -> Option<String> {
     }
 }
 
-/// The place of a planned file: its path, or the other one if the user has moved it there.
+/// The path of a planned file: the planned path, or the other path if the user has moved the file there.
 pub(super) fn home(disk: &Snapshot, path: &str) -> String {
     twin(path)
         .filter(|twin| !disk.has(path) && disk.has(twin))
         .unwrap_or_else(|| path.to_owned())
 }
 
-/// All files of a planned module: the module itself, and what is in its folder.
+/// All files of a planned module: the module itself, and the files in its folder.
 pub(super) fn files_of(disk: &Snapshot, path: &str) -> Vec<String> {
     let folder = path.strip_suffix(".rs").filter(|_| twin(path).is_some());
     let folder = folder.map(|folder| format!("{folder}/"));

@@ -24,8 +24,8 @@ pub(super) struct Named {
     pub unreadable: UnreadableFiles,
 }
 
-/// Renames what changed its name since the former description, in the files that users wrote and in the recorded
-/// templates that they are merged with.
+/// Applies the renames since the former description to the files that users wrote, and to the recorded templates that
+/// these are merged with.
 pub(super) fn follow(
     now: Version<'_>,
     former: Option<Version<'_>>,
@@ -58,13 +58,13 @@ pub(super) fn follow(
     let written = code::written(disk, is_generated);
     named.unreadable = written.unread(|texts| code::compiled(&former.code(texts)));
     let renamed = rename(&written.texts);
-    // The handler of a removed state makes room for that of a renamed one. Only recorded files move: any other file at
-    // such a path is the user's own.
+    // The handler of a removed state is moved away if a renamed one takes its path. Only recorded files are moved: any
+    // other file at such a path is the user's own.
     let replaced = record.files.keys().filter(|path| renames.is_replaced(path));
     for path in replaced.flat_map(|path| modules::files_of(disk, path)) {
         named.set_aside(&path);
     }
-    // Files that are not code, or that nothing compiles, move with the folder of their kind or state.
+    // Files that are not code, or that are not compiled, move with the folder of their kind or state.
     let is_theirs =
         |path: &&str| path.starts_with("src/") && !is_generated(path) && !renames.is_replaced(path);
     let others: Vec<(String, String)> = disk
@@ -137,7 +137,7 @@ impl Named {
         }
     }
 
-    /// Reports a file at the path that a renamed file gets, or moves it out of the way if the user has said `--force`.
+    /// Reports a file at the new path of a renamed file, or moves it away with `--force`.
     fn make_room(&mut self, path: &str, force: bool) {
         match self.disk.get(path) {
             FileState::Absent => {}

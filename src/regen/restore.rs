@@ -1,5 +1,5 @@
-//! Files that an earlier run has moved to the pruned files, and that a state or a kind needs again: one that was removed and
-//! put back.
+//! Restores files that an earlier run has pruned, and that a state or a kind needs again because it was removed and
+//! added back.
 
 use super::modules;
 use crate::changes::{FileState, Snapshot};
@@ -8,8 +8,8 @@ use crate::plan::{File, as_written};
 use crate::record::PRUNED;
 use crate::text::normalized;
 
-/// The pruned files that belong at the path of a planned file of the user, with the paths where they belong; nothing unless the
-/// path is free or has what krator writes there, and the pruned file handles the same state.
+/// The pruned files for the path of a planned file of the user, with their new paths. Empty unless the path is free or
+/// has the generated contents, and the pruned file handles the same state.
 pub(super) fn fitting(disk: &Snapshot, path: &str, file: &File) -> Vec<(String, String)> {
     let is_free = match disk.get(path) {
         FileState::Absent => !modules::twin(path).is_some_and(|twin| disk.has(&twin)),
@@ -22,7 +22,7 @@ pub(super) fn fitting(disk: &Snapshot, path: &str, file: &File) -> Vec<(String, 
     let pruned = |path: &str| format!("{PRUNED}/{path}");
     let main = [Some(path.to_owned()), modules::twin(path)].into_iter().flatten();
     let fits = main.map(|path| pruned(&path)).any(|path| match disk.get(&path) {
-        // Of files with the same path, nothing says which one is wanted.
+        // If several pruned files have the same path, it is unknown which one is wanted.
         FileState::Text(text) => {
             let is_work = as_written(text) == text && normalized(text) != as_written(&file.contents);
             let others = format!("{path}.");

@@ -1,4 +1,4 @@
-//! A comparison in progress: it decides about one file after the other.
+//! A comparison in progress, which decides about each file in turn.
 
 use std::collections::BTreeSet;
 
@@ -18,8 +18,8 @@ use crate::record::{self, FileRecord, GenerationRecord};
 use crate::text::conflict::conflicts;
 use crate::text::{normalized, with_line_ends_of};
 
-/// Whether the owner of a file has replaced what krator wrote: fewer than a third of its lines are left, so that a change of
-/// the others has no place in the file.
+/// Whether the owner of a file has replaced the generated contents: fewer than a third of the generated lines are left,
+/// so that a change of the others has no place in the file.
 fn is_replaced(base: &str, ours: &str) -> bool {
     let is_said = |line: &&str| line.chars().any(char::is_alphanumeric);
     let there: BTreeSet<&str> = ours.lines().map(str::trim).collect();
@@ -35,19 +35,19 @@ pub(super) struct Run<'a> {
     former_plan: Option<&'a Plan>,
     disk: &'a Snapshot,
     options: Options,
-    /// Whether the description renames something.
+    /// Whether the description renames a name.
     has_renames: bool,
     /// The files of the crate as they will be after the run.
     tree: Snapshot,
     /// The record of this run.
     pub record: GenerationRecord,
     pub regen: Regen,
-    /// Files whose contents matter and that cannot be read.
+    /// Files whose contents are needed but cannot be read.
     pub unreadable: UnreadableFiles,
 }
 
 impl<'a> Run<'a> {
-    /// Decides about all files but those of `.krator/`.
+    /// Decides about all files except those of `.krator/`.
     pub fn settle(
         named: &'a Named,
         now: Version<'_>,
@@ -94,7 +94,7 @@ impl<'a> Run<'a> {
             FileState::Absent => self.write(path, &file.contents, FileAction::Created),
             FileState::Unreadable(why) => self.unreadable.add(path, why),
             FileState::Text(text) if normalized(text) == file.contents => {}
-            // The format of an edited file is kept.
+            // The formatting of a file is kept.
             FileState::Text(text) if path.ends_with(".rs") && is_formatted(text, &file.contents) => {}
             FileState::Text(text) => match self.former.files.get(path) {
                 Some(entry) if self.is_written(entry, path, text) => {
@@ -121,7 +121,8 @@ impl<'a> Run<'a> {
         FileRecord::of(path, file)
     }
 
-    /// Whether a generated file is as krator or git has left it. The record of an older krator says nothing of formatting.
+    /// Whether a generated file is as krator or git has left it. The record of an older krator does not cover
+    /// formatting.
     fn is_written(&self, entry: &FileRecord, path: &str, text: &str) -> bool {
         let former = self.former_plan.and_then(|plan| plan.get(path));
         let is_rust = path.ends_with(".rs");
@@ -130,7 +131,7 @@ impl<'a> Run<'a> {
             || is_rust && former.is_some_and(|file| is_formatted(text, &file.contents))
     }
 
-    /// Whether a generated file is what git made of the files of two branches, rather than an edit by hand.
+    /// Whether a generated file results from a merge by git, rather than from an edit by hand.
     fn is_merged(&self, entry: &FileRecord, text: &str) -> bool {
         entry.ownership == Ownership::Generated
             && (conflicts(text).is_some() || self.former.is_merged && entry.hashes.len() > 1)
@@ -176,7 +177,7 @@ impl<'a> Run<'a> {
             return planned;
         }
         if conflicts(text).is_some() {
-            // Its author resolves that first.
+            // The user has to resolve the conflict first.
             return FileRecord {
                 ownership: file.ownership,
                 ..former.clone()
@@ -193,11 +194,11 @@ impl<'a> Run<'a> {
             ownership: file.ownership,
             ..former.clone()
         };
-        // A file without edits follows a rename as a whole.
+        // A file without edits by the user follows a rename as a whole.
         let is_untouched = former.wrote(path, text);
         match (self.options.merge, file.ownership) {
             (Merge::Offer, Ownership::Seeded) if self.has_renames && is_untouched => {
-                // Nothing is left of former names.
+                // The new text contains no former names, so reports of them are withdrawn.
                 self.regen.found.retain(|found| found.source.name() != at);
                 let is_moved_here = |action: &FileAction| *action == FileAction::Moved(at.clone());
                 let is_listed = self.regen.actions.values().any(is_moved_here);
@@ -254,7 +255,7 @@ impl<'a> Run<'a> {
         FileRecord::of(path, file)
     }
 
-    /// Keeps `Cargo.lock` at the tested versions until cargo has changed it; from then on it is left unchanged.
+    /// Keeps `Cargo.lock` at the tested versions until cargo changes it. After that, it is left unchanged.
     fn lock(&mut self, path: &str, file: &File) -> FileRecord {
         let planned = FileRecord::of(path, file);
         let disk = self.disk;
@@ -312,8 +313,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Records what happens to a file. If the file that was at this path has moved, that is kept instead, because users
-    /// look for the moved file.
+    /// Records the action on a file. If a file was moved from this path, that action is kept, because users look for
+    /// the moved file.
     fn act(&mut self, path: &str, action: FileAction) {
         let former = self.regen.actions.get(path);
         if !matches!(former, Some(FileAction::Moved(_))) {
@@ -321,7 +322,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Writes a file with the line ends of the existing one, unless that differs in line ends only. Whether it differs.
+    /// Writes a file with the line endings of the existing one, unless they differ only in line endings. Returns
+    /// whether they differ.
     pub fn put(&mut self, path: &str, contents: &str) -> bool {
         match self.tree.get(path) {
             FileState::Unreadable(why) => self.unreadable.add(path, why),
@@ -339,7 +341,7 @@ impl<'a> Run<'a> {
         false
     }
 
-    /// Writes these files of `.krator/`, and removes what an earlier run has recorded in others.
+    /// Writes these files of `.krator/`, and removes other files that an earlier run has recorded there.
     pub fn put_record(&mut self, files: BTreeMap<String, String>) {
         let is_gone = |path: &&str| record::is_part(path) && !files.contains_key(*path);
         let gone: Vec<String> = self.tree.paths().filter(is_gone).map(str::to_owned).collect();
@@ -349,7 +351,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Moves pruned files back, in the place of what krator would write at the path.
+    /// Moves pruned files back, in place of the generated file at the path.
     fn restore(&mut self, path: &str, fitting: Vec<(String, String)>) {
         self.tree.remove(path);
         for (from, to) in fitting {
@@ -364,7 +366,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Reports something that prevents all changes.
+    /// Reports a finding that prevents all changes.
     fn refuse(&mut self, found: FileFinding) {
         self.regen.is_refused = true;
         self.regen.found.push(found);
@@ -379,11 +381,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The findings in the user's code as it will be after this run, and the files of the handlers that are not written.
+    /// The findings in the user's code as it will be after this run, and the files of the handlers that are not
+    /// written.
     ///
     /// # Errors
     ///
-    /// Fails if any file that matters could not be read, code or not.
+    /// Fails if any file whose contents are needed could not be read, code or not.
     pub fn read_code(&self, now: Version<'_>) -> Result<(Vec<InFile>, BTreeSet<String>), UnreadableFiles> {
         let written = code::written(&self.tree, |path| {
             now.plan

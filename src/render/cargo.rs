@@ -1,5 +1,6 @@
 //! The files of a generated crate that cargo reads: manifest, lock file and vendored runtime. Versions of dependencies
-//! come from the runtime's manifest and are those that this workspace is tested with, so no second table can get old.
+//! come from the runtime's manifest and are those that this workspace is tested with, so there is no second table to
+//! keep up to date.
 
 use super::{Runtime, templates::Template};
 use crate::{
@@ -18,12 +19,12 @@ pub(crate) const VENDOR: &str = "vendor/krator-runtime";
 const PLACEHOLDER: &str = "generated-operator";
 /// The package of the runtime.
 const RUNTIME: &str = "krator-runtime";
-/// The dependencies of the runtime, and the packages that the vendored one contains.
+/// The package that the runtime depends on, and that the vendored runtime contains as a module.
 const MACHINE: &str = "krator-machine";
 /// The lock file that generated crates are tested with.
 const LOCK: &str = include_str!("../../templates/Cargo.lock");
 
-/// The dependencies of a generated crate besides the runtime, which has all of them too.
+/// The dependencies of a generated crate besides the runtime, which depends on all of them as well.
 const DEPENDENCIES: [&str; 4] = ["k8s-openapi", "kube", "serde", "serde_json"];
 
 fn manifest() -> Manifest {
@@ -83,14 +84,14 @@ pub(super) fn is_met(requirement: &VersionReq) -> bool {
     version.is_ok_and(|version| requirement.matches(&version))
 }
 
-/// The requirement of a crate for the runtime in a registry: the crate's own one, as long as it allows for the runtime that
-/// this krator generates for, and that version otherwise.
+/// The requirement of a crate for the runtime in a registry: the crate's own one, if it allows the version of the
+/// runtime that this krator generates for, and that version otherwise.
 pub(crate) fn followed(requirement: &str) -> VersionReq {
     let own = VersionReq::parse(requirement).ok().filter(is_met);
     own.unwrap_or_else(|| VersionReq::parse(&version()).expect("a version is a requirement, too"))
 }
 
-/// A dependency as the runtime has it, but with these features if there are any.
+/// A dependency of the runtime with its version, and with these features if there are any.
 fn requirement(runtime: &Manifest, name: &str, features: &[&str]) -> String {
     let (version, defaults, own) = match runtime.dependencies.get(name) {
         Some(Dependency::Detailed(detail)) => (
@@ -130,15 +131,15 @@ fn toml_string(text: &str) -> String {
     toml_edit::Value::from(text).to_string()
 }
 
-/// `Cargo.lock`: the lock file that generated crates are tested with, for a package of this name. It leaves out a runtime
-/// from a registry, whose checksum only cargo can know: its first run adds that.
+/// `Cargo.lock`: the lock file that generated crates are tested with, for a package of this name. It leaves out a
+/// runtime from a registry, because only cargo can determine its checksum; the first run of cargo adds it.
 pub(crate) fn lock_of(operator: &OperatorName, from: &Runtime) -> String {
     let mut blocks: Vec<&str> = LOCK.split("\n[[package]]\n").collect();
     let is_from_registry = matches!(from, Runtime::Version(_));
     let head = blocks.remove(0).trim_end();
     let own = format!("name = \"{PLACEHOLDER}\"");
     let is_left_out = |block: &&str| is_from_registry && block.starts_with(&format!("name = \"{RUNTIME}\""));
-    // In a folder of its own, the runtime does not contain the other crate: it depends on that.
+    // In a folder of its own, the runtime does not contain the other crate, but depends on it.
     let is_in_folder = matches!(from, Runtime::Path(_));
     let machine = format!(
         "name = \"{MACHINE}\"\nversion = \"{}\"\ndependencies = [\n \"cronexpr\",\n \"jiff\",\n \"serde\",\n \"serde_json\",\n]",
@@ -188,7 +189,7 @@ pub fn vendor(plan: &mut Plan) {
     }
 }
 
-/// The runtime's manifest, generated from its contents. `cargo package` rewrites manifests, and what a crate vendors
+/// The runtime's manifest, generated from its contents. `cargo package` rewrites manifests, but a vendored manifest
 /// must not depend on how krator was installed.
 fn vendored_manifest() -> String {
     let runtime = manifest();
@@ -208,7 +209,7 @@ fn vendored_manifest() -> String {
                 .map_or("", |v| v.as_str())
         ),
     );
-    // A feature that no vendored file asks for is one of tests.
+    // A feature that is in no vendored file is only used by tests.
     let is_vendored = |feature: &str| {
         let condition = format!("feature = \"{feature}\"");
         source::LIBRARY.contains(&condition)
@@ -221,9 +222,9 @@ fn vendored_manifest() -> String {
         let enables: Vec<String> = enables.iter().map(|e| toml_string(e)).collect();
         text.push_str(&format!("{feature} = [{}]\n", enables.join(", ")));
     }
-    // In a workspace it is a member, too, and its examples are tested where they are written.
+    // In a workspace, the vendored runtime is a member as well, but its examples are tested in its own repository.
     text.push_str("\n[lib]\ndoctest = false\ntest = false\n\n[dependencies]\n");
-    // The file of the runtime has that crate as a module.
+    // The single file of the runtime contains that crate as a module.
     let vendored = runtime.dependencies.iter().filter(|(name, _)| *name != MACHINE);
     for (name, dependency) in vendored {
         let requirement = requirement(&runtime, name, &[]);
@@ -241,7 +242,7 @@ fn vendored_manifest() -> String {
 mod tests {
     use super::*;
 
-    /// The most lines that the vendored runtime may have. Whoever generates a crate has to own them.
+    /// The maximum number of lines of the vendored runtime, because users own the lines of a generated crate.
     const MOST_LINES: usize = 28_550;
 
     #[test]
@@ -301,7 +302,7 @@ mod tests {
         for (feature, enables) in &vendored.features {
             assert_eq!(own.features.get(feature), Some(enables), "{feature}");
         }
-        // The file has that one's source.
+        // The file contains the source of that crate.
         assert!(!vendored.dependencies.contains_key(MACHINE));
         assert_eq!(own.dependencies.len(), vendored.dependencies.len() + 1);
         for (name, dependency) in own.dependencies.iter().filter(|(name, _)| *name != MACHINE) {

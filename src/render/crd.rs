@@ -6,7 +6,7 @@ use crate::crd::definition;
 use crate::model::Description;
 use crate::yaml;
 
-/// The annotation that says which krator has made a definition.
+/// The annotation with the version of krator that generated a definition.
 pub(crate) const MADE_BY: &str = "krator/version";
 
 /// The definition of each kind.

@@ -65,7 +65,7 @@ impl Settings {
     }
 }
 
-/// The arguments that the description makes, but for that of the metrics.
+/// The arguments from the description, except for that of the metrics.
 fn arguments(description: &Description) -> Vec<String> {
     let deploy = &description.deploy;
     // The operator has rights in these namespaces only, so it must not watch others.
@@ -91,8 +91,8 @@ fn arguments(description: &Description) -> Vec<String> {
     arguments
 }
 
-/// The labels by which pods of the operator are selected. They cannot change once it is deployed, so they are none of those
-/// that people and tools expect to change.
+/// The labels by which pods of the operator are selected. They cannot be changed after the deployment, so they are not
+/// among the labels that users and tools expect to change.
 pub(super) fn selector(description: &Description) -> Json {
     json!({"control-plane": description.operator.as_str()})
 }
@@ -117,7 +117,8 @@ pub(super) fn deployment(description: &Description, settings: &Settings) -> Json
         true => (
             "Only the leader acts; the others stand by. A rollout starts the new pod first; the old one then\n\
              releases leadership.",
-            // Both numbers are spelled out: what an apply leaves out keeps its default, which `Recreate` does not allow.
+            // Both numbers are written, because an apply without them keeps their defaults, which `Recreate` does not
+            // allow.
             json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}),
         ),
         false => (
@@ -285,7 +286,8 @@ mod tests {
         let spec = |deploy: &str| made(deploy)["spec"].clone();
         let elected = spec("deploy: {replicas: 3}");
         assert_eq!(elected["replicas"], 3);
-        // Both numbers are spelled out: what an apply leaves out keeps its default, which `Recreate` does not allow.
+        // Both numbers are written, because an apply without them keeps their defaults, which `Recreate` does not
+        // allow.
         let rolling = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}});
         assert_eq!(elected["strategy"], rolling);
         let alone = spec("deploy: {leaderElection: false}");

@@ -39,7 +39,7 @@ pub fn ascii(description: &Description) -> String {
 pub(crate) struct Notes(BTreeMap<(KindId, StateId), String>);
 
 impl Notes {
-    /// Has diagrams say this beside a state.
+    /// Adds a note beside a state.
     #[cfg_attr(
         not(feature = "cluster"),
         allow(dead_code, reason = "only clusters have something to say")
@@ -115,7 +115,7 @@ fn drawn(graph: &StateGraph) -> DrawnEdges {
     DrawnEdges { single, shared }
 }
 
-/// The label of an edge: that of the description, or what makes the runtime take it.
+/// The label of an edge: that of the description, or the reason why the runtime takes the edge.
 pub(super) fn label(kind: &Kind, step: Step) -> Option<String> {
     let waits = matches!(step.edge.kind, EdgeKind::Next | EdgeKind::Timeout);
     let gate = kind.state(step.to).gate.as_ref().filter(|_| waits);
@@ -131,7 +131,7 @@ pub(super) fn label(kind: &Kind, step: Step) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Why an object takes an edge, if that is said.
+/// The reason why an object takes an edge, if it has to be shown.
 fn reason(kind: &Kind, step: Step) -> Option<String> {
     let state = kind.state(step.from);
     match step.edge.kind {

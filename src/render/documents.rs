@@ -18,7 +18,7 @@ use markdown::paragraph;
 /// The version of Rust that generated crates are tested with, which their CI and their image are built with.
 const RUST: &str = "1.95.0";
 
-/// The package of this krator in the registry, once there is one: the name `krator` belongs to an older library there.
+/// The package of this krator in a registry, if any: on crates.io, an older library has the name `krator`.
 const PACKAGE: Option<&str> = None;
 
 /// The values of the templates of documents, settings, and the manifests that no key of the description changes.
@@ -66,7 +66,7 @@ pub fn states(description: &Description) -> String {
 /// A kind as the README presents it.
 fn introduced(description: &Description, kind: &Kind) -> Json {
     let resource = &kind.resource;
-    // The documentation of the first kind is also that of the operator, which the README has already.
+    // The documentation of the first kind may be that of the operator, which is in the README anyway.
     let own_doc = kind
         .doc
         .as_ref()
@@ -144,8 +144,8 @@ mod tests {
         assert_eq!(workflow(PACKAGE)["permissions"], json!({"contents": "read"}));
     }
 
-    /// What the step of the workflow that installs krator tells cargo, GitHub and the reader of the log, with these variables of
-    /// the repository.
+    /// Runs the workflow step that installs krator with these variables of the repository. Returns the arguments of
+    /// cargo, the output for GitHub, and the log.
     #[expect(
         clippy::disallowed_methods,
         reason = "the script of the workflow is for a shell, and writes files"

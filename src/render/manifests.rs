@@ -25,15 +25,15 @@ const HEADER: &str =
 
 /// Objects that are applied together.
 struct Part {
-    /// The name of the file that has them.
+    /// The name of their file.
     file: &'static str,
     /// The purpose of the objects, as in the label `app.kubernetes.io/component`.
     component: &'static str,
-    /// Where not every cluster has or wants them, the component of kustomize that they are.
+    /// Their kustomize component, if not every cluster has or needs them.
     optional: Option<&'static str>,
-    /// The key that asks for them.
+    /// The key of the description that requests them.
     extra: Option<Extra>,
-    /// The owner of the file of kustomize.
+    /// The owner of their file for kustomize.
     owner: Ownership,
     /// The first comment of the file.
     intro: String,
@@ -43,7 +43,7 @@ struct Part {
 /// The label of all objects of an operator.
 const NAME: &str = "app.kubernetes.io/name";
 
-/// The label that says what an object is for.
+/// The label with the purpose of an object.
 const COMPONENT: &str = "app.kubernetes.io/component";
 
 impl Part {
@@ -143,7 +143,7 @@ fn parts(description: &Description, former: &FormerMoves, settings: &Settings) -
     parts
 }
 
-/// Gives an object the recommended labels, and its pods, if it makes any.
+/// Sets the recommended labels of an object and of its pods, if it has a pod template.
 fn label(object: &mut Json, operator: &str, component: &str) {
     let recommended = [(NAME, operator), (COMPONENT, component)];
     for place in ["/metadata", "/spec/template/metadata"] {
@@ -215,7 +215,7 @@ pub(super) fn add(plan: &mut Plan, description: &Description, former: &FormerMov
     }
 }
 
-/// `dist/install.yaml`: all manifests but those that not every cluster has or wants.
+/// `dist/install.yaml`: all manifests except those that not every cluster has or needs.
 fn install(parts: Vec<Part>) -> String {
     let installed = parts.into_iter().filter(|part| part.optional.is_none());
     let installed: Vec<Json> = installed

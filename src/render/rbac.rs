@@ -1,4 +1,4 @@
-//! The operator's ServiceAccount and its rights: those that its description needs and no others, without wildcards.
+//! The operator's ServiceAccount and its rights: exactly those that its description needs, without wildcards.
 
 pub(crate) mod rights;
 
@@ -11,7 +11,7 @@ use rights::Permissions;
 
 const API_VERSION: &str = "rbac.authorization.k8s.io/v1";
 
-/// The ServiceAccount, its roles and their bindings, and roles for those who use the objects, read the metrics or look at the
+/// The ServiceAccount, its roles and their bindings, and roles for users of the objects, of the metrics and of the
 /// page.
 pub fn rbac(description: &Description) -> Vec<Json> {
     let operator = description.operator.as_str();
@@ -34,15 +34,15 @@ pub fn rbac(description: &Description) -> Vec<Json> {
     }
     documents.extend(of_users(description));
     documents.extend(approver(description));
-    // The role for the subject that scrapes the metrics, such as Prometheus.
+    // The role to bind to the client that scrapes the metrics, such as Prometheus.
     documents.push(reader(&format!("{operator}-metrics-reader"), &["/metrics"]));
-    // The role to bind to people who look at the objects: `/state` is what the page at `/` shows.
+    // The role to bind to users who look at the objects: the page at `/` shows the data of `/state`.
     documents.push(reader(&format!("{operator}-state-reader"), &["/state", "/"]));
     documents
 }
 
-/// Roles for those who use the objects, which the roles `view`, `edit` and `admin` of Kubernetes take up. Nobody but the operator
-/// writes the status.
+/// Roles for users of the objects, which are aggregated into the roles `view`, `edit` and `admin` of Kubernetes. Only
+/// the operator writes the status.
 fn of_users(description: &Description) -> [Json; 3] {
     let role = |name: &str, verbs: &[&str], scale: &[&str]| {
         let mut rules = Vec::new();
@@ -70,8 +70,8 @@ fn of_users(description: &Description) -> [Json; 3] {
     ]
 }
 
-/// The role to bind to people who approve that objects enter states. No other role takes it up: who edits an object does not approve
-/// it by that.
+/// The role to bind to users who approve that objects enter states. It is not aggregated into another role, because the
+/// right to edit an object must not include its approval.
 fn approver(description: &Description) -> Option<Json> {
     let kinds = description.kinds.iter().filter(|kind| kind.needs_approvals());
     let rules: Vec<Json> = kinds
@@ -95,7 +95,7 @@ fn approver(description: &Description) -> Option<Json> {
     })
 }
 
-/// A role for readers of paths of the operator's own server. It has no binding.
+/// A role for readers of paths of the operator's own server. It is not bound.
 fn reader(name: &str, paths: &[&str]) -> Json {
     json!({
         "apiVersion": API_VERSION,
@@ -140,8 +140,8 @@ mod tests {
     use super::*;
     use crate::render::testing::{described, from};
 
-    /// The operator's rules, each as `namespace: group/resources verbs`, with `*` for the whole cluster. Those that all
-    /// operators have to review tokens are left out.
+    /// The operator's rules, each as `namespace: group/resources verbs`, with `*` for the whole cluster. The rules that
+    /// all operators have for reviews of tokens are left out.
     fn rules(description: &Description) -> Vec<String> {
         let words = |value: &Json| {
             let words = value.as_array().into_iter().flatten().filter_map(Json::as_str);

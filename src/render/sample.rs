@@ -13,7 +13,7 @@ pub fn sample(description: &Description) -> String {
         .collect();
     for object in &mut objects {
         yaml::make_whole(object);
-        // kubectl takes the namespace of its context, or of `-n`.
+        // kubectl uses the namespace of its context, or of `-n`.
         if let Some(metadata) = object["metadata"].as_object_mut() {
             metadata.remove("namespace");
         }

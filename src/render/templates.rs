@@ -1,4 +1,4 @@
-//! The handlebars templates of files that people edit. They are compiled into the program.
+//! The handlebars templates of files that users edit. They are compiled into the program.
 //!
 //! Templates insert values as they are. A free text of a description must therefore be escaped for the format of the
 //! file, either by the helper `yaml` in the template or before.

@@ -1,4 +1,4 @@
-//! How the API server finds the webhooks of an operator, and what it asks them.
+//! The registration of an operator's webhooks with the API server, and the requests for which they are called.
 
 use serde_json::{Value as Json, json};
 
@@ -21,7 +21,7 @@ pub(crate) fn configurations(description: &Description) -> Vec<(&'static str, &'
     configurations
 }
 
-/// The Service, and the configurations, whose `caBundle` the operator writes.
+/// The Service, and the configurations, whose `caBundle` the operator sets.
 pub fn webhooks(description: &Description) -> Vec<Json> {
     if !description.has_webhooks() {
         return Vec::new();
@@ -60,7 +60,7 @@ pub fn webhooks(description: &Description) -> Vec<Json> {
     documents
 }
 
-/// A webhook as the API server knows it.
+/// A webhook as an entry of a configuration.
 fn registered(description: &Description, kind: &Kind, name: &str, webhook: &Webhook) -> Json {
     let resource = &kind.resource;
     let (group, version) = (resource.group.as_str(), resource.version.as_str());
@@ -71,7 +71,7 @@ fn registered(description: &Description, kind: &Kind, name: &str, webhook: &Webh
         resource.kind.as_str().to_lowercase()
     );
     let mut resources = vec![plural.to_owned()];
-    // Changes of the scaled field through `/scale` are covered, too.
+    // The webhook also validates changes of the scaled field that are made through `/scale`.
     let updates = webhook
         .operations
         .iter()
@@ -107,8 +107,8 @@ fn registered(description: &Description, kind: &Kind, name: &str, webhook: &Webh
     })
 }
 
-/// The conditions of a request: what never has to be asked about, so that no webhook can block a deletion, and those of the
-/// description. The resources exclude the status.
+/// The match conditions of a webhook: they exclude requests that no webhook has to review, so that no webhook can block
+/// a deletion, and include those of the description. The resources exclude the status.
 fn conditions(webhook: &Webhook) -> Vec<Json> {
     let condition = |name: &str, expression: &str| json!({"name": name, "expression": expression});
     let mut conditions = vec![

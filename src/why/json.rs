@@ -1,4 +1,4 @@
-//! The explanation for programs, as `krator why --json` prints it. Times are as RFC 3339 has them.
+//! The explanation as JSON, as `krator why --json` prints it. Times are in RFC 3339.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -84,7 +84,7 @@ struct EventReport<'a> {
 }
 
 impl Why {
-    /// The explanation for programs.
+    /// The explanation as JSON.
     pub(crate) fn report(&self) -> WhyReport<'_> {
         WhyReport {
             kind: &self.kind,

@@ -1,4 +1,4 @@
-//! The explanation for people.
+//! The explanation as text.
 
 use jiff::Timestamp;
 use krator_runtime::Readiness;
@@ -8,7 +8,7 @@ use crate::observed::{between, rounded};
 use crate::text::printable;
 
 impl Why {
-    /// The explanation for people.
+    /// The explanation as text.
     pub(crate) fn to_text(&self) -> String {
         let mut lines = Vec::new();
         let place = self

@@ -1,4 +1,4 @@
-//! An object for each way of waiting, and what is said of it.
+//! An object for each way of waiting, and its explanation.
 
 use super::*;
 use crate::observed::Lookup::{Absent, There};
@@ -99,8 +99,8 @@ type Change = fn(&mut Facts);
 /// The reason, a part of the text, and the due time.
 type Expected = (&'static str, &'static str, Option<&'static str>);
 
-/// Each way of waiting: the state of the object, what else is so, and the reason, a part of the text and the due time of each
-/// thing that it waits for.
+/// Each way of waiting: the state of the object, a change of the facts, and the reason, a part of the text and the due
+/// time of everything that it waits for.
 const WAYS: &[(&str, Change, &[Expected])] = &[
     ("", |_| {}, &[("operator", "no operator has seen it yet", None)]),
     (
@@ -351,7 +351,8 @@ fn each_way_of_waiting_is_told() {
     }
 }
 
-/// Each state, entered at some time, with a time in a field that is over or is not, and that has led from the state or has not.
+/// Each state, entered at some time, with a time in a field that is past or is not, and that has fired before or has
+/// not.
 #[test]
 fn what_is_due_and_when_is_what_an_operator_decides() {
     let description = description();
@@ -386,7 +387,7 @@ fn what_is_due_and_when_is_what_an_operator_decides() {
                 };
                 let values = crate::machine::field_values(kind, &facts.object);
                 let mut engine = Engine::new(graph, Some(&stored), 1, values, at(entered));
-                // Its handler has stayed when the object had entered the state.
+                // Its handler chose to stay when the object had entered the state.
                 engine.begin();
                 engine.ended(Outcome::Exit(Exit::Stay), at(entered));
                 engine.decide(at(now))

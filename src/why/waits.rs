@@ -21,7 +21,7 @@ use crate::render::rust::handlers::handler_file;
 /// Collects what an object waits for.
 struct Waits<'a> {
     kind: &'a Kind,
-    /// The facts that an operator decides by.
+    /// The graph by which an operator decides.
     graph: &'a Graph<'a>,
     /// The values of the fields that the graph refers to.
     field_values: Vec<Option<FieldValue>>,
@@ -30,7 +30,7 @@ struct Waits<'a> {
     all: Vec<Waiting>,
 }
 
-/// Everything that an object waits for. What keeps all the rest from happening comes first.
+/// Everything that an object waits for. A wait that blocks all others comes first.
 pub(super) fn of(description: &Description, kind: &Kind, facts: &Facts, why: &Why) -> Vec<Waiting> {
     machine::with_graph(kind, |graph| {
         let mut waits = Waits {
@@ -72,7 +72,7 @@ impl Waits<'_> {
         self.kind.state(state).name.as_str()
     }
 
-    /// Whether any process is active.
+    /// Adds a wait if no process of the operator is active.
     fn leader(&mut self, description: &Description) {
         let operator = description.operator.as_str();
         let why = match &self.facts.lease {
@@ -93,7 +93,7 @@ impl Waits<'_> {
         );
     }
 
-    /// What holds an object that is being deleted, in addition to its deletion path.
+    /// The obstacles to a deletion, in addition to its deletion path.
     fn deletion(&mut self) {
         let metadata = &self.facts.object["metadata"];
         if metadata["deletionTimestamp"].is_null() {
@@ -157,7 +157,7 @@ impl Waits<'_> {
         }
     }
 
-    /// What the machine waits for.
+    /// The waits of the machine.
     fn machine(&mut self) {
         let object = &self.facts.object;
         let (group, resource) = (self.kind.resource.group.as_str(), &self.kind.resource);
@@ -232,7 +232,7 @@ impl Waits<'_> {
         self.rest(state);
     }
 
-    /// The state of a name, which may be a former one.
+    /// The state with this name, which may be a former name.
     fn stored_state(&self, name: &str) -> Option<StateId> {
         let mut states = self.kind.state_ids();
         states
@@ -240,7 +240,7 @@ impl Waits<'_> {
             .map(|(id, _)| id)
     }
 
-    /// The facts that an operator decides by in a state.
+    /// The policy by which an operator decides in a state.
     fn policy(&self, state: &State) -> Option<&Policy<'_>> {
         let number = self.graph.find(state.name.as_str())?;
         Some(self.graph.state(number))
@@ -276,7 +276,7 @@ impl Waits<'_> {
         let due = due.and_then(|due| {
             let at = due.max(self.facts.now);
             let open = opens(to, &self.field_values, at).ok().flatten()?;
-            // With limits it only begins to wait then.
+            // With limits, the object only begins to wait at that time.
             Some(if open == at || is_limited { due } else { open })
         });
         let to = to.name;
@@ -297,7 +297,7 @@ impl Waits<'_> {
         self.add("timeout", text, due);
     }
 
-    /// Whether the timeout of a state has led from it at this point in time already. It does so once.
+    /// Whether the timeout of a state has already fired at this time. It fires only once.
     fn has_fired(&self, state: &State, time: Timestamp) -> bool {
         let fired = items(&self.facts.object, "/status/firedTimeouts").iter();
         let mut fired = fired.filter_map(|fired| TimeoutFired::deserialize(fired).ok());
@@ -314,7 +314,7 @@ impl Waits<'_> {
         let Some(retry) = policy.map(|policy| policy.retry) else {
             return self.add("retry", "its handler has failed and is retried", None);
         };
-        // Without the jitter, which shortens it by up to a tenth.
+        // The jitter, which shortens the delay by up to a tenth, is left out.
         let delay = retry.delay(attempts, 0);
         let failed = written_at(&self.facts.object);
         let due = failed.and_then(|failed| from(When::After(delay), failed));
@@ -349,7 +349,7 @@ fn from(when: When, start: Timestamp) -> Option<Timestamp> {
     }
 }
 
-/// When the status was written last: an operator writes it after each failure.
+/// The time of the last write of the status: an operator writes it after each failure.
 fn written_at(object: &serde_json::Value) -> Option<Timestamp> {
     let entries = items(object, "/metadata/managedFields").iter();
     let of_status = entries.filter(|entry| entry["subresource"] == "status");

@@ -12,7 +12,7 @@ use syn::{
 /// An item of `#[state(…)]`.
 struct Item {
     name: Ident,
-    /// The arguments, if it is the call of a method.
+    /// The arguments, if the item is a method call.
     arguments: Option<TokenStream>,
 }
 
@@ -103,10 +103,10 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
-/// The edges that the handler may choose. They are implementations of a trait of the state's own, so that the compiler's
-/// message can name the state that lacks one.
+/// The edges that the handler may choose. They are implementations of a trait of the state itself, so that the
+/// compiler's message can name the state that lacks one.
 fn edges(state: &Ident, name: &str, next: &[Path]) -> TokenStream {
-    // Named so that no type of the author's is meant.
+    // A name that cannot collide with a type of the author.
     let next_of = format_ident!("__NextOf{name}");
     let message = format!("the state graph has no transition from `{name}` to `{{Self}}`");
     let label = format!("not in `transition_to` of `{name}`");

@@ -1,8 +1,8 @@
-//! The state graph as data. It identifies states by number rather than by type, so one copy of the code that
-//! interprets it serves every machine, and compile time hardly grows with the number of states.
+//! The state graph as data. It identifies states by number rather than by type, so one copy of the code that interprets
+//! it serves every machine, and compile time hardly grows with the number of states.
 //!
-//! A graph borrows its parts. That of generated code is a constant; one that is built at run time borrows from
-//! whatever owns its states.
+//! A graph borrows its parts. In generated code it is a constant; a graph that is built at run time borrows from the
+//! owner of its states.
 mod recurrence;
 mod retry;
 mod policy;
@@ -17,7 +17,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StateId(pub u16);
 
-/// How a handler that succeeded ends its run: a `Transition` without its type.
+/// The result of a successful run of a handler: a `Transition` without its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// The object enters this state.
@@ -28,40 +28,40 @@ pub enum Exit {
     Done,
 }
 
-/// How soon objects are to get from one state to another.
+/// An objective for the time in which objects get from one state to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Objective {
-    /// Where the time begins.
+    /// The state in which the time begins.
     pub from: StateId,
-    /// Where it ends.
+    /// The state in which it ends.
     pub to: StateId,
-    /// How long it may be.
+    /// The maximum time.
     pub within: Duration,
 }
 
 impl Objective {
-    /// Objects that enter the state `from` are to enter the state `to` within this time.
+    /// Objects that enter the state `from` should enter the state `to` within this time.
     pub const fn new(from: StateId, to: StateId, within: Duration) -> Self {
         Self { from, to, within }
     }
 }
 
-/// How many objects of the kind may be in a set of states at once.
+/// The maximum number of objects of the kind in a set of states.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit<'g> {
-    /// Its name, for people.
+    /// Its name in messages.
     pub name: &'g str,
-    /// The states. Moves among them are free.
+    /// The states. Moves among them need no place.
     pub states: &'g [StateId],
-    /// How many objects may be in them.
+    /// The maximum number of objects in them.
     pub at_most: u32,
-    /// The field whose values are counted apart: an index into the values that
-    /// [`Engine::saw_field_values`](crate::engine::Engine::saw_field_values) is given. `None` if all objects count together.
+    /// The field whose values have separate counts: an index into the values of
+    /// [`Engine::saw_field_values`](crate::engine::Engine::saw_field_values). `None` if all objects count together.
     pub per: Option<u16>,
 }
 
 impl<'g> Limit<'g> {
-    /// At most so many objects are in these states.
+    /// At most this many objects are in these states.
     pub const fn new(name: &'g str, states: &'g [StateId], at_most: u32) -> Self {
         Self {
             name,
@@ -70,18 +70,18 @@ impl<'g> Limit<'g> {
             per: None,
         }
     }
-    /// The objects with each value of a field are counted apart.
+    /// The objects are counted separately for each value of a field.
     pub const fn per_field(mut self, field: u16) -> Self {
         self.per = Some(field);
         self
     }
-    /// Whether an object needs a place of the limit to go from one state to another; one that is in none comes from outside.
+    /// Whether an object needs a place of the limit to go from one state to another. A `from` of `None` is outside.
     pub fn is_entered(&self, from: Option<StateId>, to: StateId) -> bool {
         self.states.contains(&to) && !from.is_some_and(|from| self.states.contains(&from))
     }
 }
 
-/// The states of a machine, and what applies to the machine as a whole.
+/// The states of a machine, and the properties of the machine as a whole.
 #[derive(Clone, Copy, Debug)]
 pub struct Graph<'g> {
     /// All states, in the order of their numbers.
@@ -94,9 +94,9 @@ pub struct Graph<'g> {
     pub finalizer: &'g str,
     /// The types of the conditions that handlers set.
     pub conditions: &'g [&'g str],
-    /// How soon objects are to get from one state to another.
+    /// The objectives for the times between states.
     pub objectives: &'g [Objective],
-    /// How many objects may be in sets of states at once.
+    /// The limits for the numbers of objects in sets of states.
     pub limits: &'g [Limit<'g>],
     /// Whether any state has a phase.
     names_phases: bool,
@@ -132,22 +132,22 @@ impl<'g> Graph<'g> {
         self.conditions = types;
         self
     }
-    /// How soon objects are to get from one state to another, which metrics count.
+    /// The objectives for the times between states, for the metrics.
     pub const fn objectives(mut self, objectives: &'g [Objective]) -> Self {
         self.objectives = objectives;
         self
     }
-    /// How many objects may be in sets of states at once.
+    /// The limits for the numbers of objects in sets of states.
     pub const fn limits(mut self, limits: &'g [Limit<'g>]) -> Self {
         self.limits = limits;
         self
     }
-    /// The name of an objective by its number: those of its states, which no other objective has.
+    /// The name of an objective by its number. It consists of the names of its states, which no other objective has.
     pub fn objective_name(&self, number: usize) -> String {
         let Objective { from, to, .. } = self.objectives[number];
         format!("{}-{}", self.state(from).name, self.state(to).name)
     }
-    /// The number of the objective of this name, which may have former names of its states.
+    /// The number of the objective with this name, which may contain former names of its states.
     pub fn objective(&self, name: &str) -> Option<usize> {
         let (from, to) = name.split_once('-')?;
         let (from, to) = (self.find(from)?, self.find(to)?);
@@ -169,7 +169,7 @@ impl<'g> Graph<'g> {
             phase => phase,
         }
     }
-    /// The paths of the fields of the spec whose changes states tell apart, sorted, each once.
+    /// The paths of the fields of the spec whose changes states distinguish, sorted and without duplicates.
     pub fn watched_fields(&self) -> Vec<&'g str> {
         let changes = self.states.iter().flat_map(|state| state.on_spec_change_of);
         let mut paths: Vec<&str> = changes.flat_map(|change| change.of).copied().collect();
@@ -177,8 +177,8 @@ impl<'g> Graph<'g> {
         paths.dedup();
         paths
     }
-    /// Whether objects get the finalizer: if there is a deletion path, unless nobody has written a handler that does the
-    /// work on it. Such an object could never be deleted.
+    /// Whether objects get the finalizer: if there is a deletion path, unless it has work and none of its handlers with
+    /// work is written, because such an object could never be deleted.
     pub fn takes_finalizer(&self) -> bool {
         let mut works = self
             .states
@@ -194,7 +194,7 @@ impl<'g> Graph<'g> {
     {
         Graph { states, ..*self }
     }
-    /// The state with this name or, if there is none, the state that used to have it.
+    /// The state with this name or, without one, the state that had this name before.
     pub fn find(&self, name: &str) -> Option<StateId> {
         let current = self.states.iter().position(|s| s.name == name);
         let former = || self.states.iter().position(|s| s.renamed_from.contains(&name));
@@ -203,7 +203,7 @@ impl<'g> Graph<'g> {
             .and_then(|i| u16::try_from(i).ok())
             .map(StateId)
     }
-    /// The API group of the objects, as in the finalizer. The annotations that steer single objects begin with it.
+    /// The API group of the objects, as in the finalizer. The annotations that control single objects begin with it.
     pub fn group(&self) -> &'g str {
         self.finalizer.split_once('/').map_or("", |(group, _)| group)
     }
@@ -225,7 +225,7 @@ impl<'g> Graph<'g> {
         let is_limited = || self.limits.iter().any(|limit| limit.states.contains(&to));
         policy.during.is_some() || policy.needs_approval || is_limited()
     }
-    /// The types of the conditions beside the standard ones, sorted, each once.
+    /// The types of the conditions besides the standard ones, sorted and without duplicates.
     pub fn own_conditions(&self) -> Vec<&'g str> {
         let of_states = self
             .states
@@ -244,7 +244,7 @@ impl<'g> Graph<'g> {
     }
 }
 
-/// The conditions of every object, as kstatus reads them.
+/// The conditions of every object, which kstatus reads.
 pub const STANDARD_CONDITIONS: [&str; 3] = ["Ready", "Reconciling", "Stalled"];
 
 /// The condition of an object that an annotation has paused. Other objects do not have it.

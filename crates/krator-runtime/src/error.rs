@@ -63,7 +63,7 @@ impl Error {
     pub fn permanent(error: impl Into<Boxed>) -> Self {
         Self::of(Class::Permanent, error)
     }
-    /// An error that is retried, even if its cause is one that is not, such as a rejected request.
+    /// An error that is retried, even if its cause would not be, such as a rejected request.
     ///
     /// ```
     /// use krator_runtime::{Class, Error};
@@ -74,7 +74,7 @@ impl Error {
     pub fn transient(error: impl Into<Boxed>) -> Self {
         Self::of(Class::Transient, error)
     }
-    /// An error that ends by itself, when something else is gone or done. It is retried without limit.
+    /// An error that disappears by itself, when another process or object has ended. It is retried without limit.
     ///
     /// ```
     /// use krator_runtime::{Class, Error};
@@ -85,8 +85,8 @@ impl Error {
     pub fn blocked(error: impl Into<Boxed>) -> Self {
         Self::of(Class::Blocked, error)
     }
-    /// An error that is retried, but not before this time has passed, for example because another system asked to be
-    /// left alone for so long. If the state's `retry` says to wait longer, it waits longer.
+    /// An error that is retried, but not before this time has passed, for example because another system has sent a
+    /// `Retry-After`. A longer delay of the state's `retry` takes precedence.
     ///
     /// ```
     /// use krator_runtime::{Class, Error};
@@ -104,7 +104,7 @@ impl Error {
             ..Self::from(error)
         }
     }
-    /// Prepends what was being done. The class stays the same.
+    /// Prepends a description of the failed action. The class stays the same.
     ///
     /// ```
     /// use krator_runtime::Error;
@@ -118,18 +118,18 @@ impl Error {
         Self { context, ..self }
     }
 
-    /// The class that the error was marked with; otherwise the one that follows from the API server's answer, if that
-    /// is among the causes; otherwise [`Class::Transient`].
+    /// The class that the error was marked with; otherwise the class that follows from a response of the API server
+    /// among the causes; otherwise [`Class::Transient`].
     pub fn class(&self) -> Class {
         self.class
             .or_else(|| class_of_answer(&*self.source))
             .unwrap_or(Class::Transient)
     }
-    /// The first of the causes that is of type `E`.
+    /// The first cause of type `E`.
     pub fn downcast_ref<E: StdError + 'static>(&self) -> Option<&E> {
         causes(&*self.source).find_map(|e| e.downcast_ref())
     }
-    /// The answer of the API server, if one is among the causes.
+    /// The response of the API server among the causes, if any.
     #[cfg(feature = "kube")]
     pub(crate) fn answer(&self) -> Option<&kube::core::Status> {
         answer(&*self.source)
@@ -155,8 +155,8 @@ fn class_of_answer(_: &(dyn StdError + 'static)) -> Option<Class> {
     None
 }
 
-/// The answer of the API server among the causes. An error that passes kube's error through (`#[error(transparent)]`)
-/// has only the answer itself as its cause.
+/// The response of the API server among the causes. An error that forwards kube's error (`#[error(transparent)]`) has
+/// only the response itself as its cause.
 #[cfg(feature = "kube")]
 fn answer<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a kube::core::Status> {
     causes(error).find_map(|cause| match cause.downcast_ref::<kube::Error>() {
@@ -169,8 +169,8 @@ fn answer<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a kube::core::Sta
     })
 }
 
-/// The text of one of the causes of `error`. kube's error prints the answer of the API server twice, as text and in the
-/// form of `Debug`, and errors around it repeat that; here the answer is there once, as text.
+/// The text of one of the causes of `error`. kube's error prints the response of the API server twice, as text and in
+/// the form of `Debug`, and errors around it repeat that. Here, the response is included once, as text.
 #[cfg(feature = "kube")]
 fn text_of(cause: &(dyn StdError + 'static), error: &(dyn StdError + 'static)) -> String {
     let text = cause.to_string();
@@ -185,7 +185,7 @@ fn text_of(cause: &(dyn StdError + 'static), _: &(dyn StdError + 'static)) -> St
     cause.to_string()
 }
 
-/// The codes 400, 405, 413, 415 and 422 say that the request itself is wrong. All other errors may be temporary.
+/// The codes 400, 405, 413, 415 and 422 mean that the request itself is wrong. All other errors may be temporary.
 #[cfg(feature = "kube")]
 fn class_of_answer(error: &(dyn StdError + 'static)) -> Option<Class> {
     let status = answer(error)?;
@@ -223,13 +223,13 @@ fn class_of_answer(error: &(dyn StdError + 'static)) -> Option<Class> {
 /// assert!(page_of(Some("index")).unwrap_err().to_string().starts_with("reading the page: "));
 /// ```
 pub trait Fallible<T> {
-    /// Marks the error as one that is not retried.
+    /// Marks the error as permanent, so that it is not retried.
     ///
     /// # Errors
     ///
     /// The same error, as [`Class::Permanent`].
     fn permanent(self) -> Result<T>;
-    /// Prepends what was being done to the error. The class stays the same.
+    /// Prepends a description of the failed action to the error. The class stays the same.
     ///
     /// # Errors
     ///
@@ -258,8 +258,8 @@ impl<T> Fallible<T> for Option<T> {
     }
 }
 
-/// Prints the error and its causes. A cause that the text already ends with is left out, because some libraries
-/// repeat the text of the cause in their own.
+/// Prints the error and its causes. A cause is left out if the text already ends with it, because some libraries
+/// include the text of the cause in their own.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut printed = String::new();
@@ -314,7 +314,7 @@ mod tests {
         kube::Error::Api(status.boxed())
     }
 
-    /// How libraries wrap the errors of others: with their text or without, and passed through.
+    /// The ways in which libraries wrap other errors: with their text or without it, and transparently.
     #[cfg(feature = "kube")]
     #[derive(Debug)]
     enum Wrapped {

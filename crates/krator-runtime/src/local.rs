@@ -42,14 +42,14 @@ use jiff::Timestamp;
 use std::{sync::Arc, time::Duration};
 use tokio::time::{sleep, sleep_until};
 
-/// Nothing happens any more if nothing has happened in this time. On a paused clock, which jumps to the next timer
-/// when every task waits, it passes at once.
+/// If nothing has happened in this time, nothing will happen. On a paused clock, which jumps to the next timer when
+/// every task waits, it passes at once.
 pub(crate) const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// An object that takes this many steps in one call does not arrive: with a poll of a second they last a day.
+/// The maximum number of steps in one call: with a poll of a second, they last a day.
 const MANY_STEPS: usize = 100_000;
 
-/// How many of the states that were entered last a failure lists.
+/// The number of the last states that a failure lists.
 const LISTED: usize = 20;
 
 /// Drives one object through its machine, in memory, with the code that drives the objects of a cluster.
@@ -74,28 +74,28 @@ const LISTED: usize = 20;
 /// # });
 /// ```
 ///
-/// On a paused clock no method waits forever: where nothing can happen any more, because the object waits for what the
-/// test does not do or its handler does not end, the method panics and says in which state the object is, what is
-/// due, and which states it has entered.
+/// On a paused clock no method waits forever: if nothing can happen any more, because the object waits for an action
+/// that the test does not take or its handler does not end, the method panics with the state of the object, the due
+/// times, and the states that it has entered.
 pub struct Local<M: Machine> {
     actor: Actor<'static, M>,
     world: Memory<M, Tried<M>>,
     trace: Vec<(Duration, M)>,
-    /// Whether a step was taken. Until then the first state of the trace counts as entered by the next one.
+    /// Whether a step was taken. Before that, the first state of the trace counts as entered by the next step.
     began: bool,
     over: bool,
-    /// Makes the memory of the next process; `None` if there is only one.
+    /// Creates the memory of the next process; `None` if there is only one.
     process: Option<Process<M>>,
 }
 
 impl<M: Machine> Local<M> {
-    /// An object as stored: a new one, or one with a status, which is then resumed as after a restart of the
-    /// operator. `object` and `shared` are what its handlers find in memory.
+    /// An object as stored: a new one, or one with a status, which is resumed as after a restart of the operator.
+    /// `object` and `shared` are the memory that its handlers use.
     pub fn new(manifest: ManifestOf<M>, object: M::ObjectState, shared: Arc<SharedOf<M>>) -> Self {
         Self::at(Timestamp::now(), manifest, object, shared)
     }
 
-    /// As [`new`](Self::new), at a point in time: it decides which gates are open, and when schedules start. It goes on with tokio's
+    /// Like [`new`](Self::new), at a point in time, by which gates open and schedules start. Time passes with tokio's
     /// clock.
     pub fn at(
         time: Timestamp,
@@ -135,7 +135,7 @@ impl<M: Machine> Local<M> {
     pub fn handle(&self) -> Handle<M> {
         self.world.handle.clone()
     }
-    /// The state of the object; `None` if the machine does not know the stored state.
+    /// The state of the object; `None` if the machine has no such state as the stored one.
     pub fn state(&self) -> Option<M> {
         self.actor.state()
     }
@@ -150,7 +150,7 @@ impl<M: Machine> Local<M> {
         let mut conditions = manifest.status()?.machine().conditions.iter();
         conditions.find(|c| c.kind == condition.name()).cloned()
     }
-    /// The memory of the object; `None` once it is gone.
+    /// The memory of the object; `None` after the object is gone.
     pub fn object_mut(&mut self) -> Option<&mut M::ObjectState> {
         self.actor.object_mut()
     }
@@ -158,7 +158,7 @@ impl<M: Machine> Local<M> {
     pub fn trace(&self) -> &[(Duration, M)] {
         &self.trace
     }
-    /// The events that were recorded so far.
+    /// The events that were recorded.
     pub fn events(&self) -> Vec<Event> {
         self.world.events()
     }
@@ -167,11 +167,11 @@ impl<M: Machine> Local<M> {
         self.over
     }
 
-    /// Runs the machine until the object is gone. Waits as long as that takes.
+    /// Runs the machine until the object is gone, however long that takes.
     ///
     /// # Panics
     ///
-    /// On a paused clock, if the object does not go; see [`run_until`](Self::run_until).
+    /// On a paused clock, if the object is never gone; see [`run_until`](Self::run_until).
     pub async fn run(&mut self) {
         self.run_to(|_| false, || "still existed at the end".to_owned())
             .await;
@@ -194,14 +194,14 @@ impl<M: Machine> Local<M> {
         self.note_rest();
     }
 
-    /// Runs the machine until the object enters a state for which `stop` is true, or is gone. The handler of that
-    /// state has not run then. Waits as long as that takes. An object that has not taken a step yet enters the state
+    /// Runs the machine until the object enters a state for which `stop` is true, before the handler of that state
+    /// runs, or until the object is gone, however long that takes. An object that has not taken a step enters the state
     /// in which it was created.
     ///
     /// # Panics
     ///
-    /// On a paused clock, if the object does not get there: when nothing is due and nobody changes what it waits for,
-    /// when a handler does not end, and after 100,000 steps.
+    /// On a paused clock, if the object does not get there: when nothing is due and the test does not change what the
+    /// object waits for, when a handler does not end, and after 100,000 steps.
     pub async fn run_until(&mut self, stop: impl Fn(M) -> bool) {
         let missed = || {
             let states = (0..=u16::MAX).map_while(|id| M::from_id(StateId(id)));
@@ -214,7 +214,7 @@ impl<M: Machine> Local<M> {
         self.run_to(&stop, missed).await;
     }
 
-    /// `missed` says what has not happened if the object does not get there.
+    /// `missed` describes what has not happened if the object does not get there.
     async fn run_to(&mut self, stop: impl Fn(M) -> bool, missed: impl Fn() -> String) {
         let arrived = |trace: &[(Duration, M)]| trace.iter().any(|(_, state)| stop(*state));
         if !self.began && arrived(&self.trace) {
@@ -250,7 +250,7 @@ impl<M: Machine> Local<M> {
         panic!("{}", self.report(&circles, &missed(), ""));
     }
 
-    /// Takes one step. `None` means that the object is gone, `Some(Some(until))` that nothing is due before `until`.
+    /// Takes one step. Returns `None` if the object is gone, and `Some(Some(until))` if nothing is due before `until`.
     async fn step(&mut self, missed: &impl Fn() -> String) -> Option<Option<Option<Duration>>> {
         if self.over {
             return None;
@@ -298,7 +298,7 @@ impl<M: Machine> Local<M> {
         }
     }
 
-    /// The name of the state, for people.
+    /// The name of the state for messages.
     fn name(&self) -> String {
         self.state().map_or_else(
             || "a state that the machine does not know".to_owned(),
@@ -306,7 +306,7 @@ impl<M: Machine> Local<M> {
         )
     }
 
-    /// Why a test fails: where the object is and what has not happened, what its status says, and how it got there.
+    /// The message of a failing test: the place of the object, what has not happened, its status, and its path.
     fn report(&self, is: &str, missed: &str, hint: &str) -> String {
         let mut report = format!("the object {is} {missed}.{hint}");
         let status = self.actor.manifest().status().map(|status| status.machine());

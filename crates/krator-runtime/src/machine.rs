@@ -1,5 +1,5 @@
-//! The types of a machine: its states and the transitions between them, its objects, and what handlers are given.
-//! Generated code and handlers implement and name them; the rooms above drive them.
+//! The types of a machine: its states and the transitions between them, its objects, and the context of handlers.
+//! Generated code and handlers implement and name them, and the modules of the runtime drive them.
 mod condition;
 mod context;
 mod object;
@@ -28,8 +28,8 @@ pub trait Node: Sized + Send + Sync + 'static {
     const ID: StateId;
 }
 
-/// The policy of a state in the graph. `#[derive(TransitionTo)]` of `krator-derive` implements it for
-/// machines that are written by hand; generated machines have all of it in one place.
+/// The policy of a state in the graph. `#[derive(TransitionTo)]` of `krator-derive` implements it for machines that are
+/// written by hand; generated machines contain all policies in one place.
 pub trait StatePolicy: Node {
     /// The policy. Its name is that of the state.
     const POLICY: Policy<'static>;
@@ -59,12 +59,12 @@ pub trait StatePolicy: Node {
     note = "write it in the state's file: `impl State for {Self}` with `async fn next`"
 )]
 pub trait State: Node {
-    /// Whether somebody has written the handler. A handler that krator has generated says that nobody has: the object then
-    /// stays in the state, and its status says so, until the timeout, a change of the spec or its deletion leads it on. Remove
-    /// the line when you have written the handler.
+    /// Whether the handler is written. In a handler that krator has generated it is `false`: the object then stays in
+    /// the state, and its status says that the handler is not written, until the timeout, a change of the spec or its
+    /// deletion ends the stay. Remove the line when you have written the handler.
     const WRITTEN: bool = true;
 
-    /// Does the work of the state and chooses what comes next: [`Transition::to`], [`Transition::stay`] or
+    /// Does the work of the state and chooses the next step: [`Transition::to`], [`Transition::stay`] or
     /// [`Transition::done`].
     ///
     /// The future may be dropped at any await point, when the object is deleted or the state's timeout passes. Panics
@@ -72,8 +72,8 @@ pub trait State: Node {
     ///
     /// # Errors
     ///
-    /// Any error. The state's `retry` says how often and how soon the handler runs again; see
-    /// [`Error`](crate::Error) for errors that are not retried.
+    /// Any error. The state's `retry` determines the number and the delays of retries; see [`Error`](crate::Error) for
+    /// errors that are not retried.
     fn next(
         self,
         cx: &mut Context<'_, Self::Machine>,
@@ -96,20 +96,20 @@ pub trait Machine: Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static {
     fn run<'a>(self, cx: &'a mut Context<'_, Self>) -> Dispatch<'a>;
 
     /// The values of the fields that the graph refers to by number, in the order of these numbers. `status` is the
-    /// status that is about to be written; `manifest` may still have an older one.
+    /// status that is about to be written; the one in `manifest` may be older.
     fn field_values(manifest: &ManifestOf<Self>, status: Option<&StatusOf<Self>>) -> Vec<Option<FieldValue>> {
         let _ = (manifest, status);
         Vec::new()
     }
 
-    /// The digests of the fields of the spec whose changes the graph tells apart, in any order.
+    /// The digests of the fields of the spec whose changes the graph distinguishes, in any order.
     fn spec_digests(manifest: &ManifestOf<Self>) -> Vec<SpecDigest> {
         let _ = manifest;
         Vec::new()
     }
 
-    /// The digest of the whole spec, if the kind is converted between versions: a conversion can change the spec, and the API
-    /// server counts no generation for that.
+    /// The digest of the whole spec, if the kind is converted between versions: a conversion can change the spec, but
+    /// the API server does not increment the generation for that.
     fn spec_digest(manifest: &ManifestOf<Self>) -> Option<u64> {
         let _ = manifest;
         None
@@ -129,7 +129,7 @@ pub trait Machine: Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static {
     }
 }
 
-/// A run of a handler. It is boxed, so it takes no more memory than the future of that one handler.
+/// A run of a handler. It is boxed, so it takes only the memory of the future of this handler.
 pub type Dispatch<'a> = Pin<Box<dyn Future<Output = Result<Exit>> + Send + 'a>>;
 
 /// Starts the handler of `state`; each arm of the generated match calls it. It is a function of its own so that the

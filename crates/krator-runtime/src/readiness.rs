@@ -1,5 +1,5 @@
-//! Whether an object has become what its spec asks for, by the rules of kstatus, which Helm, Flux and kpt follow: see
-//! `pkg/kstatus/status` of <https://github.com/kubernetes-sigs/cli-utils>.
+//! Whether an object has reached the state that its spec describes, by the rules of kstatus, which Helm, Flux and kpt
+//! follow: see `pkg/kstatus/status` of <https://github.com/kubernetes-sigs/cli-utils>.
 mod fields;
 mod kinds;
 
@@ -8,27 +8,27 @@ use jiff::Timestamp;
 use serde::Serialize;
 use std::fmt;
 
-/// Whether an object has become what its spec asks for, with a sentence for people that says why; see
+/// Whether an object has reached the state that its spec describes, with the reason as a sentence for people; see
 /// `Context::readiness`.
 ///
-/// The answers are those of kstatus, which Helm, Flux and kpt show. Some of them may surprise: a `Job` is current as soon as
-/// it has started ([`finished`](Self::finished) says whether it has ended), and a `Service` of type `LoadBalancer` as soon
-/// as it has a cluster IP.
+/// The results are those of kstatus, which Helm, Flux and kpt show. Some of them may surprise: a `Job` is current as
+/// soon as it has started ([`finished`](Self::finished) is whether it has ended), and a `Service` of type
+/// `LoadBalancer` as soon as it has a cluster IP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Readiness {
-    /// It is as its spec asks for.
+    /// The object is as its spec describes.
     Current(String),
-    /// It is on its way there, or nobody has looked at the latest change of its spec yet.
+    /// The object is being changed, or its controller has not observed the latest change of its spec.
     InProgress(String),
-    /// It will not get there unless somebody changes something.
+    /// The object will not become current without a change.
     Failed(String),
-    /// It is being deleted.
+    /// The object is being deleted.
     Terminating(String),
 }
 
 impl Readiness {
-    /// The readiness of an object at a time. The object needs its `apiVersion` and `kind`, which the types of `k8s-openapi`
-    /// and of generated crates write. Use it where there is no `Context`.
+    /// The readiness of an object at a time. The object needs its `apiVersion` and `kind`, which the types of
+    /// `k8s-openapi` and of generated crates serialize. Use it where there is no `Context`.
     ///
     /// ```
     /// use jiff::Timestamp;
@@ -44,19 +44,19 @@ impl Readiness {
             Err(error) => Self::InProgress(format!("the object cannot be read: {error}")),
         }
     }
-    /// Whether an object that runs to an end has come to it: a Job or a Pod that runs is still in progress, and a Pod that has
-    /// ended without success has failed. Objects of all other kinds never end, so the answer is that of [`of`](Self::of).
+    /// Whether an object that runs to completion has ended: a running Job or Pod is still in progress, and a Pod
+    /// without success has failed. Objects of all other kinds never end, so the result is that of [`of`](Self::of).
     pub fn finished(object: &impl Serialize, now: Timestamp) -> Self {
         match serde_json::to_value(object) {
             Ok(object) => kinds::finished(Fields(&object), compute(Fields(&object), now)),
             Err(error) => Self::InProgress(format!("the object cannot be read: {error}")),
         }
     }
-    /// Whether the object is as its spec asks for.
+    /// Whether the object is as its spec describes.
     pub fn is_current(&self) -> bool {
         matches!(self, Self::Current(_))
     }
-    /// Why this is the answer: a sentence for people.
+    /// The reason for this result: a sentence for people.
     pub fn message(&self) -> &str {
         match self {
             Self::Current(message)
@@ -67,7 +67,7 @@ impl Readiness {
     }
 }
 
-/// The sentence that says why.
+/// Prints the reason.
 impl fmt::Display for Readiness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.message())
@@ -84,7 +84,7 @@ fn failed(message: impl Into<String>) -> Readiness {
     Readiness::Failed(message.into())
 }
 
-/// Fields of the object itself come first, then the rules for its kind, and then its condition `Ready`.
+/// Fields of the object itself take precedence over the rules for its kind, and these over its condition `Ready`.
 fn compute(object: Fields<'_>, now: Timestamp) -> Readiness {
     let conditions = object.conditions();
     object
@@ -95,7 +95,7 @@ fn compute(object: Fields<'_>, now: Timestamp) -> Readiness {
 }
 
 impl Fields<'_> {
-    /// The readiness by the fields and conditions that mean the same in all kinds.
+    /// The readiness by the fields and conditions that have the same meaning in all kinds.
     fn of_any_kind(self, conditions: &[Condition<'_>]) -> Option<Readiness> {
         if self
             .text("/metadata/deletionTimestamp")

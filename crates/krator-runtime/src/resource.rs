@@ -1,5 +1,4 @@
-//! Kubernetes objects as the runtime sees them: custom resources as the objects of a machine, and objects of other
-//! kinds.
+//! Kubernetes objects in the runtime: custom resources as the objects of a machine, and objects of other kinds.
 mod owner;
 mod selector;
 
@@ -23,7 +22,7 @@ use kube::{
 use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
 
-/// A custom resource that an operator can look after. It is implemented for every one that has a status.
+/// A custom resource that an operator can manage. It is implemented for every custom resource that has a status.
 pub trait KubeObject:
     Object<Status: Serialize> + Resource<DynamicType = (), Scope: Place> + Serialize + DeserializeOwned + Debug
 {
@@ -37,7 +36,7 @@ impl<K> KubeObject for K where
 {
 }
 
-/// A kind that a handler reaches as a Rust type: one of `k8s-openapi`, or one of the generated crate.
+/// A kind that a handler uses as a Rust type: of `k8s-openapi`, or of the generated crate.
 pub trait Child:
     Resource<DynamicType = (), Scope: Place>
     + Serialize
@@ -108,7 +107,7 @@ where
     fn generation(&self) -> i64 {
         self.meta().generation.unwrap_or_default()
     }
-    /// API servers count versions up, and since Kubernetes 1.35 they guarantee that versions can be compared.
+    /// API servers increase versions, and since Kubernetes 1.35 they guarantee that versions can be compared.
     fn version(&self) -> u64 {
         version(self)
     }
@@ -160,7 +159,7 @@ pub(crate) fn version<K: Resource>(object: &K) -> u64 {
     version_in(object.meta())
 }
 
-/// The same, of an object of which only the metadata is known.
+/// The same for the metadata alone.
 pub(crate) fn version_in(meta: &ObjectMeta) -> u64 {
     let version = meta.resource_version.as_deref();
     version.and_then(|v| v.parse().ok()).unwrap_or_default()
@@ -170,9 +169,8 @@ pub(crate) fn version_in(meta: &ObjectMeta) -> u64 {
 ///
 /// # Errors
 ///
-/// If it belongs to another object. The request is blocked if the other object had the kind and the name of
-/// `owner`: it was deleted and created again, and what belonged to the former one will be deleted.
-/// Otherwise it is permanent.
+/// If it belongs to another object. The request is blocked if the other object had the kind and the name of `owner`: it
+/// was deleted and created again, and its children will be deleted. Otherwise the error is permanent.
 pub(crate) fn may_apply<K: Child>(
     name: &str,
     present: Option<&OwnerReference>,

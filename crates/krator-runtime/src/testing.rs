@@ -1,4 +1,4 @@
-//! Tests of operators: [`crashes`] lets the process end, and requests fail, wherever your handlers make them.
+//! Tests of operators: [`crashes`] ends the process, and makes requests fail, at each request of your handlers.
 mod crashes;
 mod conversions;
 #[cfg(any(test, feature = "scripted"))]

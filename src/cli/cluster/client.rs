@@ -1,4 +1,5 @@
-//! The client: requests in, answers as JSON out. It is kube's, which knows kubeconfigs and every way to authenticate.
+//! The client of an API server, with responses in JSON. It is kube's client, which supports kubeconfigs and all ways to
+//! authenticate.
 
 use std::time::Duration;
 
@@ -16,22 +17,22 @@ use super::Connection;
 use crate::observed::Lookup;
 use crate::text::printable;
 
-/// How long the API server may take to take a connection, and to answer.
+/// The timeouts of a connection to the API server, and of a response.
 const CONNECT: Duration = Duration::from_secs(5);
 const ANSWER: Duration = Duration::from_secs(30);
 
-/// How many requests are sent at once.
+/// The maximum number of concurrent requests.
 const AT_ONCE: usize = 16;
 
-/// How many objects an answer has at most.
+/// The maximum number of objects in a response.
 const PAGE: usize = 500;
 
-/// Why there is no kubeconfig to use.
+/// The reason why no kubeconfig can be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct NoKubeconfig(String);
 
-/// kube quotes paths twice, and its texts have the cause in them.
+/// The message of an error, with its cause. kube's own message quotes the path twice.
 fn reason(error: &KubeconfigError) -> String {
     match error {
         KubeconfigError::ReadConfig(cause, path) => {
@@ -50,7 +51,7 @@ pub struct Cluster {
     client: Client,
 }
 
-/// A question.
+/// A request.
 #[derive(Debug, Clone)]
 pub struct Request {
     pub method: Method,
@@ -58,12 +59,12 @@ pub struct Request {
     pub body: Option<Json>,
 }
 
-/// The answer.
+/// The response to a request.
 #[derive(Debug, Clone)]
 pub struct Response {
     pub code: u16,
     pub body: String,
-    /// The time by the API server's clock.
+    /// The time by the API server's clock, from the `Date` header.
     pub time: Option<Timestamp>,
 }
 
@@ -78,7 +79,7 @@ impl Request {
 }
 
 impl Response {
-    /// The body as JSON; null if it is none.
+    /// The body as JSON; null if it is not JSON.
     pub fn json(&self) -> Json {
         serde_json::from_str(&self.body).unwrap_or_default()
     }
@@ -90,7 +91,7 @@ impl Response {
         printable(message)
     }
 
-    /// The object in it, if it is one.
+    /// The result of a lookup of the object in this response.
     pub fn into_lookup(self) -> Lookup {
         match self.code {
             200..300 => Lookup::There(self.json()),
@@ -101,11 +102,11 @@ impl Response {
 }
 
 impl Cluster {
-    /// A client of the API server that a kubeconfig names. Nothing is sent yet.
+    /// A client of the API server that a kubeconfig names. It has not sent a request.
     ///
     /// # Errors
     ///
-    /// If there is no kubeconfig, or if it names no server or no credentials.
+    /// If there is no kubeconfig, or if it has no server or no credentials.
     pub fn connect(connection: &Connection) -> anyhow::Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -123,14 +124,14 @@ impl Cluster {
             };
             let mut config = match kubeconfig {
                 Ok(kubeconfig) => Config::from_custom_kubeconfig(kubeconfig, &options).await?,
-                // In a pod there is none, and its ServiceAccount has rights instead, as for kubectl.
+                // A pod has no kubeconfig. Its ServiceAccount is used instead, as by kubectl.
                 Err(error) => match Config::incluster() {
                     Ok(config) if connection.kubeconfig.is_none() => config,
                     _ => return Err(NoKubeconfig(reason(&error)).into()),
                 },
             };
             (config.connect_timeout, config.read_timeout) = (Some(CONNECT), Some(ANSWER));
-            // kube would retry for a minute, but here an unreachable server is a result.
+            // kube would retry for a minute, but a server that does not respond is a result here.
             config.default_retry = false;
             Ok::<_, anyhow::Error>(Client::try_from(config)?)
         })?;
@@ -142,16 +143,16 @@ impl Cluster {
         self.client.default_namespace()
     }
 
-    /// Asks one question.
+    /// Sends a request.
     ///
     /// # Errors
     ///
-    /// If there is no answer. One that is no success is an answer.
+    /// If there is no response. A response with an error code is not an error here.
     pub fn ask(&self, request: Request) -> anyhow::Result<Response> {
         self.runtime.block_on(answer(self.client.clone(), request))
     }
 
-    /// Asks several questions, some of them at once. The answers are in the order of the questions.
+    /// Sends several requests, some of them concurrently. The responses are in the order of the requests.
     pub fn ask_all(&self, requests: Vec<Request>) -> Vec<anyhow::Result<Response>> {
         let mut answers: Vec<Option<anyhow::Result<Response>>> = requests.iter().map(|_| None).collect();
         let mut waiting = requests.into_iter().enumerate();
@@ -186,23 +187,23 @@ impl Cluster {
         }
     }
 
-    /// All objects at a path; `None` if the API server does not know the path.
+    /// All objects at a path; `None` if the API server does not serve the path.
     ///
     /// # Errors
     ///
-    /// If they cannot be listed.
+    /// If the objects cannot be listed.
     pub fn list(&self, path: &str) -> anyhow::Result<Option<Vec<Json>>> {
         let mut objects = Vec::new();
         let is_known = self.each_page(path, |page, _| objects.extend(page))?;
         Ok(is_known.then_some(objects))
     }
 
-    /// Goes through all objects at a path, page by page, each with the time by the API server's clock. Returns whether the API server
-    /// knows the path.
+    /// Passes all objects at a path to `sees`, page by page, each with the time by the API server's clock. Returns
+    /// whether the API server serves the path.
     ///
     /// # Errors
     ///
-    /// If they cannot be listed.
+    /// If the objects cannot be listed.
     pub fn each_page(
         &self,
         path: &str,
@@ -222,7 +223,7 @@ impl Cluster {
             let Some(Json::Array(items)) = list.get_mut("items").map(Json::take) else {
                 bail!("the API server did not answer with a list");
             };
-            // The items of a list do not repeat what kind they are of.
+            // The items of a list have no `apiVersion` and no `kind` of their own.
             let kind = list["kind"].as_str().unwrap_or_default().trim_end_matches("List");
             let items = items.into_iter().map(|mut item| {
                 if let Some(object) = item.as_object_mut() {
@@ -241,7 +242,7 @@ impl Cluster {
         }
     }
 
-    /// The list at a path, as an object that was looked for.
+    /// The list at a path, as the result of a lookup.
     pub fn find_all(&self, path: &str) -> Lookup {
         match self.list(path) {
             Ok(Some(items)) => Lookup::There(Json::Array(items)),

@@ -32,7 +32,7 @@ pub fn examine(named: &Named<'_>, description: &Description, home: &str) -> anyh
         .map(|owned| cluster.find_all(&path_of(&owned.kind, namespace)));
     let owned = owned.collect();
     let watched = watched(cluster, kind, namespace, &object);
-    // Only an ask that a limit may grant names who may.
+    // Only an ask that a limit may grant has a leader.
     let counted = match object["status"]["ask"]["leader"].is_string() {
         true => cluster.find_all(&named.path_of_all(None)),
         false => Lookup::Absent,
@@ -56,13 +56,13 @@ pub fn examine(named: &Named<'_>, description: &Description, home: &str) -> anyh
     })
 }
 
-/// The path of the objects of another kind, beside an object in a namespace.
+/// The path of the objects of another kind: in the namespace of an object, unless the kind is cluster-scoped.
 fn path_of(kind: &ObjectKind, namespace: Option<&str>) -> String {
     let namespace = namespace.filter(|_| kind.scope != Some(Scope::Cluster));
     resource_path(&kind.group, &kind.version, kind.plural.as_str(), namespace)
 }
 
-/// The objects of other kinds that an object names, or that name it.
+/// The objects of other kinds that an object refers to, or that refer to it.
 fn watched(
     cluster: &Cluster,
     kind: &Kind,
@@ -95,7 +95,7 @@ fn watched(
                     watched.push((watch.kind.value.clone(), name, Lookup::There(found.clone())));
                 }
             }
-            // It concerns all objects alike.
+            // Such a watch affects all objects of the kind alike.
             WatchBy::All => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Reads the Lease of an operator, twice if one read cannot tell whether it is renewed.
+//! Reads the Lease of an operator, and reads it again if the first read does not show whether it is being renewed.
 
 use serde_json::Value as Json;
 
@@ -6,7 +6,7 @@ use super::{Cluster, Connection, Request, resource_path};
 use crate::observed::lease::Leader;
 use crate::observed::{Lookup, lease, text};
 
-/// The Lease of an operator, and again a moment later if the first read cannot tell whether it is renewed.
+/// The Lease of an operator, and the Lease a moment later if the first read does not show whether it is being renewed.
 pub fn look_at_lease(cluster: &Cluster, namespace: &str, operator: &str) -> (Lookup, Option<Json>) {
     let path = resource_path("coordination.k8s.io", "v1", "leases", Some(namespace));
     let request = || Request::get(format!("{path}/{operator}"));
@@ -32,7 +32,7 @@ pub fn look_at_lease(cluster: &Cluster, namespace: &str, operator: &str) -> (Loo
 ///
 /// # Errors
 ///
-/// If there is no cluster.
+/// If there is no kubeconfig, or if the cluster does not respond.
 pub fn acts(connection: &Connection, namespace: &str, operator: &str) -> anyhow::Result<Option<String>> {
     let cluster = Cluster::connect(connection)?;
     let (first, later) = look_at_lease(&cluster, namespace, operator);

@@ -13,10 +13,10 @@ use crate::observed::development::Development;
 use crate::observed::{Lookup, items, name, text};
 use crate::render::webhooks::configurations;
 
-/// The path of the reviews that say who may do what.
+/// The path of reviews of rights.
 const REVIEWS: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
-/// The port of the probes, and their path.
+/// The default port of the probes.
 const PROBES: u64 = 8081;
 
 /// The facts of a cluster about the operator of a description.
@@ -154,7 +154,7 @@ fn probes(cluster: &Cluster, namespace: &str, pods: &[Json]) -> BTreeMap<String,
     let answers = cluster.ask_all(requests.collect());
     let probe = |answer: anyhow::Result<super::Response>| match answer {
         Ok(answer) if answer.code == 200 => Probe::Ready,
-        // The API server's own answer is a Status, and the operator's is a text.
+        // An error of the API server itself is a Status, and a response of the operator is plain text.
         Ok(answer) if answer.json()["kind"] != "Status" => Probe::Unready(answer.body),
         Ok(answer) if answer.code == 403 => Probe::Unknown(answer.message()),
         Ok(answer) => Probe::Unreachable(answer.message()),
@@ -167,7 +167,7 @@ fn probes(cluster: &Cluster, namespace: &str, pods: &[Json]) -> BTreeMap<String,
         .collect()
 }
 
-/// The port of the probes of a pod: that of its readiness probe, by its number or by its name.
+/// The port of the probes of a pod: that of its readiness probe, by number or by name.
 fn port(pod: &Json) -> u64 {
     let containers = items(pod, "/spec/containers").iter();
     let ports = containers.filter_map(|container| {

@@ -1,4 +1,4 @@
-//! The object that a verb is about, as people name it.
+//! The object that the arguments of a verb name.
 
 use anyhow::{Context as _, bail};
 
@@ -29,11 +29,11 @@ pub struct Named<'d> {
 }
 
 impl Target {
-    /// The object among those of a description. Nothing is sent yet.
+    /// Resolves the arguments to an object of a described kind. This sends no request.
     ///
     /// # Errors
     ///
-    /// If it is no name of an object of the description, or if there is no kubeconfig to use.
+    /// If the arguments do not name an object of a described kind, or if no kubeconfig can be used.
     pub fn find<'d>(&'d self, description: &'d Description) -> anyhow::Result<Named<'d>> {
         let only = match &description.kinds[..] {
             [kind] => Some(kind.resource.kind.as_str()),
@@ -103,12 +103,12 @@ impl Named<'_> {
         }
     }
 
-    /// Where the API server has it.
+    /// The path of the object in the API.
     pub fn path(&self) -> String {
         format!("{}/{}", self.path_of_all(self.namespace.as_deref()), self.name)
     }
 
-    /// Where the API server has all objects of its kind, in one namespace or in all.
+    /// The path of all objects of its kind in the API, in one namespace or in all.
     pub fn path_of_all(&self, namespace: Option<&str>) -> String {
         let resource = &self.kind.resource;
         let (group, version, plural) = (&resource.group, &resource.version, &resource.plural);

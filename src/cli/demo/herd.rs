@@ -1,4 +1,4 @@
-//! The table of moose that the demo shows. It knows no server, and of the terminal only its size.
+//! The table of moose that the demo shows. It depends neither on the server nor, except for the size, on the terminal.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub struct Herd {
     page: String,
     kubeconfig: String,
     started: Instant,
-    /// The time until a moose slept.
+    /// The time until the first moose slept.
     slept: Option<Duration>,
     moose: BTreeMap<String, Moose>,
     transitions: usize,
@@ -32,7 +32,7 @@ struct Moose {
 }
 
 impl Herd {
-    /// No moose yet. The page is a URL, and the kubeconfig is a file for kubectl.
+    /// A herd without moose. The page is a URL, and the kubeconfig is a file for kubectl.
     pub fn new(page: String, kubeconfig: String) -> Self {
         Self {
             page,
@@ -45,7 +45,7 @@ impl Herd {
         }
     }
 
-    /// Takes note of all moose as they are stored now.
+    /// Updates the herd from all stored objects.
     pub fn see(&mut self, objects: &[Arc<Json>]) {
         self.moose
             .retain(|name, _| objects.iter().any(|object| object["metadata"]["name"] == **name));
@@ -73,7 +73,7 @@ impl Herd {
         }
     }
 
-    /// The number of moose in each state that any is in.
+    /// The number of moose in each state that has any.
     fn counts(&self) -> String {
         let count = |state: &str| self.moose.values().filter(|moose| moose.state == state).count();
         let counts = STATES.map(|state| (state, count(state)));
@@ -82,7 +82,7 @@ impl Herd {
         shown.join(", ")
     }
 
-    /// The address of the page with the moose.
+    /// The address of the page, and the kubeconfig for kubectl, as lines.
     fn addresses(&self) -> [String; 2] {
         [
             format!("page:    {}", self.page),
@@ -118,7 +118,7 @@ impl Herd {
             "{:<10} {:>5}  {:<8} {:>5}  {}",
             "NAME", "KG", "STATE", "SINCE", "MESSAGE"
         ));
-        // The cursor is on the last line of the terminal.
+        // The last line of the terminal is left for the cursor.
         let room = rows.saturating_sub(lines.len() + 1);
         let moose = self.moose.iter().take(room).map(|(name, moose)| {
             format!(

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::live::cluster::Embedded;
 
-/// They are released one by one, so that they do not all do the same at the same time.
+/// The longest pause between two moose, so that they do not change their states in step.
 const PAUSE: Duration = Duration::from_millis(400);
 
 const NAMES: [&str; 25] = [
@@ -19,7 +19,7 @@ const NAMES: [&str; 25] = [
 ///
 /// # Errors
 ///
-/// If the server refuses one.
+/// If the server refuses an object.
 pub async fn release(cluster: &Embedded) -> anyhow::Result<()> {
     for name in NAMES {
         cluster.apply(&moose(name)).await?;

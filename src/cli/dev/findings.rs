@@ -1,4 +1,4 @@
-//! The findings of a crate while it is edited: each is shown when it appears, and not after every edit until it is gone.
+//! The findings of a crate while it is edited: each is shown once when it appears, and not again after every edit.
 
 use std::collections::BTreeSet;
 use std::io::stderr;
@@ -9,16 +9,17 @@ use crate::cli::{Output, show};
 use crate::regen::FileFinding;
 use crate::workspace::Workspace;
 
-/// The findings that were shown and are still there.
+/// The findings that were shown and still exist.
 #[derive(Default)]
 pub struct Findings {
-    /// The file, the rule and the message of each. Its place changes with each line that is written above it.
+    /// The file, the rule and the message of each. The position is left out, because it changes with each line written
+    /// above it.
     shown: BTreeSet<(String, &'static str, String)>,
 }
 
 impl Findings {
-    /// Shows what `krator check` has to say of the crate of a description and what was not shown yet, but for what was
-    /// `reported` just now.
+    /// Shows the findings of `krator check` for the crate of a description, except those that were shown before or are
+    /// in `reported`.
     ///
     /// # Errors
     ///

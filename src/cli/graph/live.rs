@@ -19,7 +19,7 @@ pub struct Live {
     connection: Connection,
 }
 
-/// The objects in their states, if requested.
+/// The objects in their states, if `--live` is given.
 pub fn population(args: &Live, description: &Description) -> anyhow::Result<Option<Population>> {
     if !args.live {
         return Ok(None);

@@ -13,13 +13,13 @@ use super::inputs::MANIFEST;
 use super::operator::process_id;
 use crate::cli::NO_CARGO;
 
-/// The feature of operators that only development may have: controls on their page.
+/// The feature of operators that adds controls to their page, for development only.
 const DEV: &str = "dev";
 
 /// Cargo, as it is installed on this machine, for the crate in a folder.
 pub struct Cargo {
     folder: PathBuf,
-    /// The platform that it builds for.
+    /// The platform that cargo builds for.
     host: String,
 }
 
@@ -40,11 +40,11 @@ impl Cargo {
         })
     }
 
-    /// Gets the crates that the operator is built from.
+    /// Downloads the crates that the operator is built from.
     ///
     /// # Errors
     ///
-    /// If one is not on this machine and cannot be downloaded.
+    /// If a crate is not on this machine and cannot be downloaded.
     pub async fn fetch(&self) -> anyhow::Result<()> {
         let fetch = ["fetch", "--quiet", "--target", &self.host];
         let mut cargo = Running::start(&mut self.command(&fetch))?;
@@ -87,7 +87,7 @@ impl Cargo {
             .context("the crate has no binary: `src/main.rs` is missing")
     }
 
-    /// Whether the crate has a feature for development. Crates of earlier versions do not.
+    /// Whether the crate has a feature for development. Crates of earlier versions of krator have none.
     fn has_dev_feature(&self) -> anyhow::Result<bool> {
         let path = self.folder.join(MANIFEST);
         let manifest = cargo_toml::Manifest::from_path(&path)
@@ -98,7 +98,8 @@ impl Cargo {
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new("cargo");
         command.args(args).current_dir(&self.folder).stdin(Stdio::null());
-        // `cargo run` passes its own package to the program in variables. Build scripts would see them change, and run again.
+        // `cargo run` describes its own package in variables. Build scripts would be run again because these have
+        // changed.
         for (name, _) in std::env::vars_os() {
             if is_of_package(&name.to_string_lossy()) {
                 command.env_remove(name);
@@ -108,12 +109,12 @@ impl Cargo {
     }
 }
 
-/// Cargo while it runs. It ends with all that it has started when this is dropped.
+/// A running cargo. When this is dropped, cargo and its child processes are killed.
 struct Running(Child);
 
 impl Running {
     fn start(command: &mut Command) -> anyhow::Result<Self> {
-        // Ctrl-C is meant for this command. Cargo would often end by it first, and that would be reported as a failure.
+        // Only this command must receive Ctrl-C: cargo would often end first, which would be reported as a failure.
         #[cfg(unix)]
         command.process_group(0);
         let cargo = command.kill_on_drop(true).spawn();
@@ -125,7 +126,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         #[cfg(unix)]
         if let Some(group) = process_id(&self.0) {
-            // It may have ended in the meantime.
+            // The process may have ended in the meantime.
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
     }
@@ -137,7 +138,7 @@ fn is_of_package(variable: &str) -> bool {
     variable.starts_with("CARGO_PKG_") || variable.starts_with("CARGO_MANIFEST_") || variable == "CARGO"
 }
 
-/// The program that a message of cargo is about.
+/// The program that a message of cargo reports as built.
 fn program_of(message: &str) -> Option<PathBuf> {
     let message: Json = serde_json::from_str(message).ok()?;
     let kinds = message.get("target")?.get("kind")?.as_array()?;

@@ -1,4 +1,4 @@
-//! Where operators run: an API server in this process, or the cluster that kubectl is configured for.
+//! The clusters of operators: an API server in this process, or the cluster that kubectl is configured for.
 
 use std::fs;
 use std::io::Write as _;
@@ -19,7 +19,7 @@ use crate::compare::Listed;
 use crate::observed::development::Development;
 use crate::versions;
 
-/// The field manager of what krator applies.
+/// The field manager of krator's applies.
 const MANAGER: &str = "krator";
 
 /// The group of webhooks and policies.
@@ -30,9 +30,9 @@ const OBJECTS: &str = "objects.json";
 
 /// An API server that operators run against.
 pub enum Cluster {
-    /// One in this process.
+    /// An API server in this process.
     Embedded(Box<Embedded>),
-    /// The one that kubectl is configured for.
+    /// The cluster that kubectl is configured for.
     Configured,
 }
 
@@ -80,11 +80,11 @@ impl Cluster {
         }
     }
 
-    /// Goes through what is stored of a resource, named as `moose.v1.animals.com`.
+    /// Passes the stored objects of a resource, named as `moose.v1.animals.com`, to `sees`.
     ///
     /// # Errors
     ///
-    /// If they cannot be listed.
+    /// If the objects cannot be listed.
     pub fn stored(&self, resource: &str, sees: &mut dyn FnMut(&Listed)) -> anyhow::Result<()> {
         match self {
             Cluster::Embedded(embedded) => {
@@ -101,7 +101,7 @@ impl Cluster {
                 sees(&Listed {
                     objects: objects.iter().map(|object| Json::clone(object)).collect(),
                     versions: definition.and_then(|definition| stored_versions(definition)),
-                    // The objects of `krator dev` show at once what becomes of them.
+                    // No forecast is needed: the objects of `krator dev` show the effect of an edit at once.
                     time: None,
                 });
                 Ok(())
@@ -110,7 +110,7 @@ impl Cluster {
         }
     }
 
-    /// Whether it has no objects of an earlier session.
+    /// Whether the server was started without objects of an earlier session.
     pub fn is_new(&self) -> bool {
         match self {
             Cluster::Embedded(embedded) => embedded.is_new,
@@ -118,11 +118,11 @@ impl Cluster {
         }
     }
 
-    /// Keeps what the next session begins with. A cluster keeps it itself.
+    /// Saves the objects for the next session. A configured cluster stores them itself.
     ///
     /// # Errors
     ///
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn save(&self) -> anyhow::Result<()> {
         match self {
             Cluster::Embedded(embedded) => embedded.save(),
@@ -135,7 +135,7 @@ impl Cluster {
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or is no YAML.
+/// If the file cannot be read, or is not YAML.
 pub fn objects(manifest: &Path) -> anyhow::Result<Vec<Json>> {
     let name = manifest.display();
     let text = fs::read_to_string(manifest).with_context(|| format!("cannot read `{name}`"))?;
@@ -150,28 +150,28 @@ pub struct Embedded {
     server: Server,
     _serving: Serving,
     kubeconfig: PathBuf,
-    /// The file of its objects between two sessions.
+    /// The file in which the objects are saved between two sessions.
     snapshot: Option<PathBuf>,
-    /// Whether it began without objects.
+    /// Whether the server was started without objects.
     is_new: bool,
-    /// The conversions that it can do.
+    /// The kinds and versions that the server converts.
     versions: SharedVersions,
 }
 
-/// The versions of the kinds of an operator, which change as its description does.
+/// The versions of the kinds of an operator, which change with its description.
 type SharedVersions = Arc<Mutex<Vec<Versions>>>;
 
 impl Embedded {
-    /// Starts a server without objects, which are gone at its end. Its kubeconfig is written to a folder.
+    /// Starts a server without objects, and without saving them at its end. Its kubeconfig is written to a folder.
     ///
     /// # Errors
     ///
-    /// If it cannot listen, or if the folder cannot be written.
+    /// If the server cannot listen, or if the folder cannot be written.
     pub async fn start(folder: &Path) -> anyhow::Result<Self> {
         Self::serve(Server::builder(), folder).await
     }
 
-    /// Starts a server without objects, which [`resume`](Self::resume) begins with once they were saved.
+    /// Starts a server without objects. Its objects can be saved, and [`resume`](Self::resume) starts with them.
     ///
     /// # Errors
     ///
@@ -207,7 +207,8 @@ impl Embedded {
     }
 
     async fn serve(builder: Builder, folder: &Path) -> anyhow::Result<Self> {
-        // Roles decide, as in a cluster: the user of the kubeconfig may do everything, and whom it acts as, what roles say.
+        // RBAC is enforced, as in a cluster: the user of the kubeconfig may do everything, and users that it
+        // impersonates have the rights of their roles.
         let versions = SharedVersions::default();
         let known = Arc::clone(&versions);
         let convert = move |object: &Json, to: &str| {
@@ -216,7 +217,8 @@ impl Embedded {
                 .iter()
                 .any(|versions| versions.are_of(object, to) && versions.have_functions());
             match has_functions {
-                // They are in the operator, and nothing else may be stored in place of what they give.
+                // Only the operator contains these functions, and no other value may be stored in place of their
+                // results.
                 true => Err("the operator that converts it is not running".to_owned()),
                 false => versions::convert(&known, object, to, &|_, _, value| Ok(value)),
             }
@@ -241,7 +243,7 @@ impl Embedded {
         })
     }
 
-    /// Converts objects of these kinds from now on, as the operator does it in a cluster.
+    /// Sets the kinds whose objects the server converts, as the operator does in a cluster.
     pub fn convert(&self, versions: Vec<Versions>) {
         *self.versions.lock().unwrap_or_else(PoisonError::into_inner) = versions;
     }
@@ -266,21 +268,21 @@ impl Embedded {
         &self.kubeconfig
     }
 
-    /// Says to clients that this server is in the process of `krator dev`, and whether an operator runs there.
+    /// Marks this server for its clients as that of `krator dev`, and publishes whether an operator runs.
     ///
     /// # Errors
     ///
-    /// If the server refuses it.
+    /// If the server refuses the object.
     pub async fn mark(&self, acts: bool) -> anyhow::Result<()> {
         let process = std::process::id().to_string();
         self.apply(&Development { process, acts }.mark()).await
     }
 
-    /// Deletes the objects of a resource that krator has applied, but for those that are kept.
+    /// Deletes the objects of a resource that krator has applied, except those in `kept`.
     ///
     /// # Errors
     ///
-    /// If the server refuses it.
+    /// If the server refuses a deletion.
     pub async fn delete_others(&self, resource: &str, kept: &[Json]) -> anyhow::Result<()> {
         for object in self.server.objects(ADMISSION, resource) {
             let mut managers = object["metadata"]["managedFields"]
@@ -302,7 +304,7 @@ impl Embedded {
     ///
     /// # Errors
     ///
-    /// If the server refuses it.
+    /// If the server refuses the object.
     pub async fn apply(&self, object: &Json) -> anyhow::Result<()> {
         self.server.apply(object, MANAGER).await?;
         Ok(())
@@ -316,12 +318,12 @@ impl Embedded {
     }
 }
 
-/// Writes a file that only its owner may read, atomically: readers see the former one or this one.
+/// Writes a file atomically, readable only by its owner.
 fn write_private(path: &Path, contents: &[u8]) -> anyhow::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let write = || {
         fs::create_dir_all(folder)?;
-        // Other users may not read a temporary file.
+        // A temporary file is not readable by other users.
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         file.write_all(contents)?;
         file.persist(path)?;

@@ -1,4 +1,4 @@
-//! The files that an operator is made of, and when they change.
+//! Watches the files that an operator is built from.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use anyhow::Context;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::mpsc;
 
-/// Editors write a file in several steps. This long after the last step, it is taken to be complete.
+/// Editors write a file in several steps. It counts as complete this long after the last step.
 const SETTLED: Duration = Duration::from_millis(30);
 
 /// The sample objects, from the folder of the crate.
@@ -19,14 +19,14 @@ pub const SAMPLE: &str = "deploy/sample.yaml";
 /// The manifest of the crate.
 pub const MANIFEST: &str = "Cargo.toml";
 
-/// The part that a file plays in an operator.
+/// The role of a file in an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Input {
     /// The description, or a file that it names.
     Description,
     /// `Cargo.toml`.
     Manifest,
-    /// Rust.
+    /// A Rust source file.
     Code,
     /// The sample objects.
     Sample,
@@ -37,9 +37,9 @@ pub struct Inputs {
     folder: PathBuf,
     watcher: RecommendedWatcher,
     events: mpsc::UnboundedReceiver<()>,
-    /// Whether there was an event after which the files were not read yet.
+    /// Whether an event has arrived after which the files were not read.
     has_news: bool,
-    /// The contents that are known, as hashes: an editor that saves a file without a change starts nothing.
+    /// The hashes of the known contents, so that saving a file without a change has no effect.
     known: BTreeMap<PathBuf, (Input, u64)>,
 }
 
@@ -51,7 +51,7 @@ impl Inputs {
     /// If the operating system cannot watch it.
     pub fn watch(folder: &Path) -> anyhow::Result<Self> {
         let (sender, events) = mpsc::unbounded_channel();
-        // Events may be lost; after any event all files are read again, and a closed channel means that the receiver has ended.
+        // Events may be lost, so any event causes all files to be read. Sending fails only if the receiver is gone.
         let watcher = notify::recommended_watcher(move |_| {
             let _ = sender.send(());
         });
@@ -77,8 +77,8 @@ impl Inputs {
         watched.with_context(|| format!("cannot watch `{}`", folder.display()))
     }
 
-    /// Takes the code as it is now for known: what krator has written there is no edit, and the build that follows has what
-    /// anybody else has written. Other files may have changed since they were looked at, and that is still to be followed.
+    /// Marks the present code as known: changes by krator are not edits, and the next build includes those by others.
+    /// Other files may have changed since they were read, and these changes are still to be reported.
     pub fn settle(&mut self) {
         let is_code = |input: Input| input == Input::Code;
         let now = self.read();
@@ -87,11 +87,12 @@ impl Inputs {
             .extend(now.into_iter().filter(|(_, (input, _))| is_code(*input)));
     }
 
-    /// Waits for an edit, and returns what was edited: once each, in order. No edit is lost when the future is dropped.
+    /// Waits for an edit, and returns the edited inputs, without duplicates and in order. No edit is lost when the
+    /// future is dropped.
     pub async fn edited(&mut self) -> Vec<Input> {
         loop {
             if !self.has_news && self.events.recv().await.is_none() {
-                // The watcher holds the sender for as long as this exists.
+                // The channel stays open, because the watcher owns the sender.
                 std::future::pending::<()>().await;
             }
             self.has_news = true;
@@ -143,7 +144,7 @@ impl Inputs {
             take(path, Input::Code);
         }
         for folder in named.iter().filter_map(|path| path.parent()) {
-            // A folder that is not there yet is watched once the description is read again.
+            // A missing folder is watched when the description is read again.
             let _ = self.watcher.watch(folder, RecursiveMode::NonRecursive);
         }
         found

@@ -12,39 +12,39 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 
-/// The time that an operator has to finish what it is doing. Kubernetes gives its pods as long.
+/// The time that an operator has to shut down, which is the default of Kubernetes.
 const DRAIN: Duration = Duration::from_secs(30);
 
-/// The interval of the question whether an operator is ready.
+/// The interval of readiness checks.
 const ASK: Duration = Duration::from_millis(50);
 
 /// How to start an operator.
 pub struct Start<'a> {
     pub program: &'a Path,
-    /// The cluster; the one that kubectl would use if `None`.
+    /// The kubeconfig; if `None`, the operator uses that of kubectl.
     pub kubeconfig: Option<&'a Path>,
     /// The address of its page.
     pub page: SocketAddr,
     /// The address of its webhooks, if it has any.
     pub webhooks: Option<SocketAddr>,
-    /// Arguments of its author.
+    /// Arguments that the author of the operator has added.
     pub args: &'a [String],
-    /// Whether it leads objects by chance where no handler is written.
+    /// Whether objects without a written handler take random edges.
     pub walks: bool,
     /// The file of its log; this terminal if `None`.
     pub log: Option<File>,
 }
 
-/// The script of a shell that stops an operator: it waits for the end of its input, which the kernel closes when this process
+/// The script of a shell that kills an operator at the end of its input, which the kernel closes when this process
 /// ends.
 #[cfg(unix)]
 const GUARD: &str = r#"read -r _; kill -9 "$1""#;
 
-/// An operator that runs until it is stopped or dropped, or this process ends, however it ends.
+/// A running operator. It ends when it is stopped or dropped, or when this process ends for any reason.
 pub struct Operator {
     process: Child,
     probes: SocketAddr,
-    /// Ends with the operator, and stops the operator when this process can no longer do that.
+    /// Kills the operator if this process ends without doing so, and ends with the operator.
     #[cfg(unix)]
     _guard: Child,
 }
@@ -64,8 +64,8 @@ impl Operator {
             .arg("--metrics-secure=false")
             .stdin(Stdio::null())
             .kill_on_drop(true);
-        // Ctrl-C is meant for this command, which ends the operator then. An operator that had it too would often end first, and
-        // that would be reported as a failure.
+        // Only this command must receive Ctrl-C, and ends the operator then. The operator would often end first, which
+        // would be reported as a failure.
         #[cfg(unix)]
         command.process_group(0);
         if let Some(kubeconfig) = start.kubeconfig {
@@ -94,7 +94,7 @@ impl Operator {
         })
     }
 
-    /// Waits until the operator is ready, when it has listed the objects of all its kinds; `false` if it ends before.
+    /// Waits until the operator is ready, after listing the objects of all its kinds; `false` if it ends before that.
     pub async fn ready(&mut self) -> bool {
         let probes = self.probes;
         let ready = async {
@@ -117,17 +117,17 @@ impl Operator {
         self.process.wait().await.context("cannot wait for the operator")
     }
 
-    /// Ends the operator as Kubernetes ends pods: it may finish what it is doing.
+    /// Ends the operator gracefully, as Kubernetes ends pods.
     pub async fn stop(mut self) {
         #[cfg(unix)]
         if let Some(id) = process_id(&self.process) {
-            // It may have ended in the meantime.
+            // The process may have ended in the meantime.
             let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
             if tokio::time::timeout(DRAIN, self.process.wait()).await.is_ok() {
                 return;
             }
         }
-        // It cannot be ended if it has ended.
+        // An error means that the process has ended.
         let _ = self.process.kill().await;
     }
 }
@@ -139,15 +139,15 @@ pub fn process_id(process: &Child) -> Option<rustix::process::Pid> {
     rustix::process::Pid::from_raw(id)
 }
 
-/// Starts what ends an operator when this process is killed. Nobody but the kernel can notice that, and what it does then on
-/// every Unix without code that is unsafe is to close the pipes of the process.
+/// Starts a process that kills an operator when this process is killed. Only the kernel notices that, and the only
+/// reaction of every Unix that needs no unsafe code is to close the pipes of the process.
 ///
 /// # Errors
 ///
 /// If there is no shell.
 #[cfg(unix)]
 fn guard(operator: &Child) -> anyhow::Result<Child> {
-    // An operator that has ended already has no id, and 0 would be everybody.
+    // An operator that has ended has no id, and 0 would signal the whole process group.
     let id = operator
         .id()
         .context("the operator exited right after its start")?;
@@ -165,7 +165,7 @@ fn guard(operator: &Child) -> anyhow::Result<Child> {
         .context("cannot run `sh`, which stops the operator together with this command")
 }
 
-/// Whether the operator that serves its probes at an address says that it is ready.
+/// Whether the operator with probes at this address is ready.
 async fn is_ready(probes: SocketAddr) -> bool {
     let asked = async {
         let mut stream = TcpStream::connect(probes).await?;

@@ -8,8 +8,8 @@ use crate::policies::MANIFEST;
 /// The resources of policies.
 const RESOURCES: [&str; 2] = ["validatingadmissionpolicybindings", "validatingadmissionpolicies"];
 
-/// Brings the policies of a crate into a cluster. Those that its description no longer has go from an API server in this
-/// process, which has nobody else's; a cluster keeps them until somebody deletes them.
+/// Applies the policies of a crate to a cluster. Policies that were removed from the description are deleted from an
+/// embedded API server, which contains no others; a configured cluster keeps them until a user deletes them.
 ///
 /// # Errors
 ///
@@ -38,7 +38,7 @@ mod tests {
 
     const DESCRIPTION: &str = include_str!("../../../testdata/promise/protected.yaml");
 
-    /// The files of a crate that are brought in.
+    /// Generates the files of a crate that are applied.
     fn generate(text: &str, folder: &Path) {
         let checked = crate::check("krator.yaml", text.as_bytes());
         let description = checked.sound().expect("a good description");

@@ -16,7 +16,7 @@ pub const MANIFEST: &str = "deploy/webhooks.yaml";
 /// The manifest of the kinds.
 pub const DEFINITIONS: &str = "deploy/crd.yaml";
 
-/// How long the operator may take to tell the API server which certificates to trust.
+/// The timeout for the operator to publish the certificates that the API server has to trust.
 const TRUST: Duration = Duration::from_secs(10);
 
 /// The configurations in a manifest.
@@ -28,7 +28,8 @@ fn configurations(manifest: &Path) -> anyhow::Result<Vec<Json>> {
 /// The resources of configurations.
 const RESOURCES: [&str; 2] = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"];
 
-/// Has nobody asked while the operator does not run, also for webhooks that its description has no more.
+/// Deletes the webhook configurations while the operator does not run, including those that were removed from the
+/// description.
 ///
 /// # Errors
 ///
@@ -42,11 +43,11 @@ pub async fn close(cluster: &Cluster) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Has the operator asked at this address, and waits until the API server trusts it.
+/// Registers the webhooks of the operator at this address, and waits until the API server trusts it.
 ///
 /// # Errors
 ///
-/// If the manifest cannot be read, if the API server refuses it, or if the operator does not write which certificates to trust.
+/// If the manifest cannot be read, if the API server refuses it, or if the operator does not publish its certificates.
 pub async fn open(cluster: &Embedded, folder: &Path, address: SocketAddr) -> anyhow::Result<()> {
     let redirect = |client: &mut Json| {
         let path = client["service"]["path"].as_str().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Answers to what editors ask about a place.
+//! Answers to requests about a position in a description.
 
 use std::path::PathBuf;
 
@@ -39,7 +39,7 @@ pub(super) fn completion(documents: &Documents, params: &CompletionParams) -> Va
             }),
             detail: (!completion.detail.is_empty()).then_some(completion.detail),
             documentation: (!completion.doc.is_empty()).then(|| markdown(completion.doc).into()),
-            // In the order of the reference, not of the alphabet.
+            // In the order of the reference, and not alphabetically.
             sort_text: Some(format!("{at:04}")),
             text_edit: Some(
                 TextEdit::new(range(&document.source, completion.span), completion.insert).into(),
@@ -74,7 +74,7 @@ pub(super) fn definition(documents: &Documents, params: &DefinitionParams) -> Va
         .and_then(|(document, offset)| {
             let state = assist::state_at(document.source.text(), offset)?;
             let defined = state.defined?;
-            // From the name of the state itself, only the handler is another place.
+            // On the definition of the state itself, only its handler is a result.
             let is_elsewhere = defined != state.span;
             let in_text =
                 is_elsewhere.then(|| Location::new(document.uri.clone(), range(&document.source, defined)));

@@ -34,7 +34,7 @@ pub(super) struct Document {
     pub findings: Vec<Finding>,
     version: i32,
     is_checked: bool,
-    /// The description of its crate that must not be broken.
+    /// The accepted description of its crate, with which the document is compared for breaking changes.
     promised: Option<Checked>,
 }
 
@@ -121,7 +121,7 @@ impl Documents {
         else {
             return;
         };
-        // The whole text comes with each change.
+        // Each change contains the whole text.
         if let Some(TextDocumentContentChangeEvent::TextDocumentContentChangeWholeDocument(change)) =
             params.content_changes.into_iter().next_back()
         {
@@ -129,7 +129,7 @@ impl Documents {
         }
     }
 
-    /// After a file was saved, or the crate generated again, other files may have other findings.
+    /// Reads the other files of the crate again after a file was saved or the crate was regenerated.
     pub fn saved(&mut self, uri: &Uri) {
         if let Some(document) = self.open.get_mut(uri.as_ref()) {
             document.read_promised();
@@ -143,7 +143,7 @@ impl Documents {
         }
     }
 
-    /// The findings of each text that has changed since they were last asked for.
+    /// The findings of each text that has changed since the last call.
     pub fn findings(&mut self) -> Vec<PublishDiagnosticsParams> {
         let withdrawn = std::mem::take(&mut self.closed).into_iter();
         let mut published: Vec<PublishDiagnosticsParams> = withdrawn
@@ -204,7 +204,7 @@ pub(super) fn diagnostic(document: &Document, finding: &Finding) -> Diagnostic {
         severity: Some(match finding.rule.severity {
             Severity::Error => DiagnosticSeverity::Error,
             Severity::Warning => DiagnosticSeverity::Warning,
-            // Infos are shown on request only; a hint is what editors show least of.
+            // Infos are shown on request only; of all severities, editors show hints least prominently.
             Severity::Info => DiagnosticSeverity::Hint,
         }),
         code: Some(finding.rule.name.to_owned().into()),

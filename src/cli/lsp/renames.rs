@@ -28,8 +28,8 @@ pub(super) fn prepare(documents: &Documents, params: &PrepareRenameParams) -> Va
     result(state)
 }
 
-/// Renames a state. Where the description is as its crate was generated, the code follows at once, as `krator gen` would
-/// let it follow; otherwise `krator gen` does that later.
+/// Renames a state. If the crate was generated from the present description, its code is renamed as well, as by `krator
+/// gen`; otherwise the next `krator gen` renames it.
 pub(super) fn rename(
     documents: &Documents,
     params: &RenameParams,
@@ -42,7 +42,7 @@ pub(super) fn rename(
         .and_then(|folder| Workspace::open(folder).ok());
     let is_stored = |state: &str| match &workspace {
         Some(workspace) => workspace.has_generated_state(state),
-        // Objects of a description without a crate may be anywhere.
+        // A description without a crate may have objects in any cluster.
         None => true,
     };
     let text = document.source.text();
@@ -92,7 +92,7 @@ fn edited(uri: Uri, edits: Vec<TextEdit>) -> DocumentChange {
     TextDocumentEdit::new(identifier, edits.into_iter().map(Into::into).collect()).into()
 }
 
-/// The difference between two texts: a span of the first, and the text that the second has there.
+/// The difference between two texts: a span of the first, and its replacement in the second.
 fn difference(before: &str, after: &str) -> Option<(Span, String)> {
     if before == after {
         return None;

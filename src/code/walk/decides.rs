@@ -23,11 +23,11 @@ impl<'ast> Visit<'ast> for Waits {
     fn visit_expr_await(&mut self, _: &'ast syn::ExprAwait) {
         self.0 = true;
     }
-    // Its result may be awaited elsewhere.
+    // The future may be awaited elsewhere.
     fn visit_expr_async(&mut self, _: &'ast syn::ExprAsync) {
         self.0 = true;
     }
-    // It may make requests in the background, or block the thread.
+    // Such a function may make requests in the background, or block the thread.
     fn visit_expr_path(&mut self, path: &'ast syn::ExprPath) {
         self.0 |= path
             .path

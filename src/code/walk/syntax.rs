@@ -136,7 +136,7 @@ impl<'a> Visit<'a> for CodeWalk<'_, 'a> {
     fn visit_expr_path(&mut self, path: &'a syn::ExprPath) {
         let target = self.note_qualified(path.qself.as_ref(), &path.path, Namespace::Values);
         self.client(&path.path, &target);
-        // Called, the function is visited by `visit_expr_call`; here it is passed on as a value.
+        // `visit_expr_call` visits calls of the function, so here it is passed on as a value.
         if self.is_transition_to(&target) {
             self.hide_exits();
         }
@@ -219,8 +219,8 @@ impl<'a> Visit<'a> for CodeWalk<'_, 'a> {
                     self.token_paths(&of.tokens);
                     return;
                 }
-                // A macro of this crate may expand to anything. One of another crate does not know the states, so it can
-                // only use what is among its arguments.
+                // A macro of this crate may expand to anything. A macro of another crate can only name the states in
+                // its arguments.
                 let is_own = tree.own_macros.contains(&name) || name == "include";
                 if is_own || mentions(&of.tokens, "Transition") {
                     self.hide_exits();

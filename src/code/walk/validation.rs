@@ -1,4 +1,5 @@
-//! Recognises webhooks that decide by nothing but the object, which a validation rule of the schema could do.
+//! Recognises webhooks whose decisions depend only on the object, so that a validation rule of the schema could replace
+//! them.
 
 use crate::code::macros::{self, Body};
 use std::collections::BTreeMap;
@@ -7,14 +8,14 @@ use syn::{
     visit::{self, Visit},
 };
 
-/// The methods that CEL has, too, or that only Rust's types need; and those that make a verdict of several.
+/// Methods that CEL has as well, that only Rust's types need, or that combine several verdicts.
 const METHODS: &str = "abs all and any as_deref as_ref as_str chars clone cloned collect contains contains_key copied \
     count ends_with filter find first flatten get into into_iter is_empty is_none is_none_or \
     is_some is_some_and iter keys last len map map_or max min name_any ok_or starts_with then \
     then_some to_lowercase to_owned to_string to_uppercase trim unwrap_or unwrap_or_default values";
 
-/// Whether a handler that validates refuses objects, and sees nothing but the object while it does. Anything that may be more
-/// counts as more: a call of a function, a macro of its own, a loop, a warning. `bodies` has the arguments of macro calls.
+/// Whether a validation handler refuses objects, and uses only the object for that. Code that may do more counts as
+/// more: a call of a function, a macro of the crate, a loop, a warning. `bodies` has the arguments of macro calls.
 pub(super) fn is_rule(handler: &syn::ImplItemFn, bodies: &BTreeMap<usize, Body>) -> bool {
     let Some(syn::FnArg::Typed(parameter)) = handler.sig.inputs.first() else {
         return false;
@@ -69,7 +70,7 @@ impl<'ast> Visit<'ast> for Validation<'_> {
             Expr::Field(field) if self.is_review(&field.base) => {
                 self.is_more |= !is_one_of(&field.member, &["object", "old"]);
             }
-            // Rules see no more of the metadata than the name.
+            // Of the metadata, rules can only read the name.
             Expr::Field(field) if matches!(&*field.base, Expr::Field(base) if is_one_of(&base.member, &["metadata"])) =>
             {
                 self.is_more |= !is_one_of(&field.member, &["name"]);
@@ -113,7 +114,7 @@ impl<'ast> Visit<'ast> for Validation<'_> {
         }
     }
 
-    // An item could do anything where it is called, and `let mut` collects what CEL cannot.
+    // An item could contain any code, and CEL has no equivalent of `let mut`.
     fn visit_item(&mut self, _: &'ast syn::Item) {
         self.is_more = true;
     }

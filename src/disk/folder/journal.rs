@@ -22,7 +22,7 @@ use crate::record::{STATE_DIR, hash_bytes};
 #[cfg(test)]
 mod tests;
 
-/// One change, with the hashes of the file before and after it; `None` for a file that does not exist.
+/// One change, with the hashes of the file before and after it; `None` if the file does not exist.
 #[derive(Debug, Serialize, Deserialize)]
 struct FileStep {
     path: String,

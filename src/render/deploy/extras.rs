@@ -6,7 +6,7 @@ use super::{Settings, is_mounted, selector};
 use crate::crd::webhook_service;
 use crate::model::Description;
 
-/// How many pods may be evicted at once, as when a node is drained.
+/// The maximum number of pods that may be evicted at the same time, as when a node is drained.
 pub(in crate::render) fn disruption_budget(description: &Description) -> Json {
     json!({
         "apiVersion": "policy/v1",
@@ -34,8 +34,8 @@ pub(in crate::render) fn metrics_name(description: &Description) -> String {
     format!("{}-metrics", description.operator.as_str())
 }
 
-/// The allowed clients of the operator: namespaces with a label for the metrics, and everybody for the webhooks, because the API server has
-/// no label. Probes come from the node and are never held up.
+/// The allowed clients of the operator: namespaces with a label for the metrics, and all clients for the webhooks,
+/// because the API server has no label. Probes come from the node and are never blocked.
 pub(in crate::render) fn network_policy(description: &Description) -> Json {
     let mut ingress = vec![json!({
         "from": [{"namespaceSelector": {"matchLabels": {"metrics": "enabled"}}}],
@@ -56,7 +56,7 @@ pub(in crate::render) fn network_policy(description: &Description) -> Json {
     })
 }
 
-/// The objects for cert-manager, if the certificates of webhooks are mounted: a separate authority.
+/// The issuer and the certificate for cert-manager, if the certificates of the webhooks are mounted.
 pub(in crate::render) fn certificates(description: &Description) -> Vec<Json> {
     if !is_mounted(description) {
         return Vec::new();

@@ -38,8 +38,8 @@ pub(crate) fn mermaid_with(description: &Description, notes: &Notes) -> String {
     out
 }
 
-/// The identifier of a state. The kind's name is part of it, because a state may be called like one of another kind, or
-/// like a keyword of Mermaid (`state`, `end`).
+/// The identifier of a state. It contains the kind's name, because a state may have the same name as one of another
+/// kind, or as a keyword of Mermaid (`state`, `end`).
 fn id(kind: &Kind, state: &str) -> String {
     format!("{}_{state}", kind.resource.kind.value)
 }

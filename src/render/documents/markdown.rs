@@ -2,7 +2,7 @@
 
 use crate::text::is_unprintable;
 
-/// A text as one paragraph. None of it begins a block or has a meaning in Markdown.
+/// A text as one paragraph, in which no part begins a block or has a meaning in Markdown.
 pub(super) fn paragraph(text: &str) -> String {
     let mut out = String::new();
     for word in text
@@ -14,7 +14,7 @@ pub(super) fn paragraph(text: &str) -> String {
         }
         for c in word.chars() {
             match c {
-                // Not every renderer knows a backslash before these.
+                // Not every renderer supports a backslash before these.
                 '<' => out.push_str("&lt;"),
                 '>' => out.push_str("&gt;"),
                 '&' => out.push_str("&amp;"),
@@ -39,7 +39,7 @@ fn is_mark(c: char) -> bool {
     "\\`*_[]#|~$@:!{}".contains(c)
 }
 
-/// A text as it is, within a line.
+/// A text as inline code.
 pub(super) fn code(text: &str) -> String {
     let text = text.replace(|c: char| c.is_control() || is_unprintable(c), " ");
     let fence = "`".repeat(longest_run(&text) + 1);
@@ -49,13 +49,13 @@ pub(super) fn code(text: &str) -> String {
     }
 }
 
-/// Lines of code.
+/// Lines as a code block.
 pub(super) fn block(language: &str, lines: &str) -> String {
     let fence = "`".repeat(longest_run(lines).max(2) + 1);
     format!("{fence}{language}\n{lines}{fence}")
 }
 
-/// How many backticks follow each other at most.
+/// The length of the longest run of backticks.
 fn longest_run(text: &str) -> usize {
     let runs = text.split(|c| c != '`').map(str::len);
     runs.max().unwrap_or(0)

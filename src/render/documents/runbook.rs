@@ -1,4 +1,4 @@
-//! `docs/runbook.md`: for each state, its meaning, its ways out, and advice for the person on call.
+//! `docs/runbook.md`: for each state, its meaning, its exits, and advice for the person on call.
 
 use serde_json::{Value as Json, json};
 
@@ -127,7 +127,7 @@ fn watched(kind: &Kind, wait: &Wait) -> Vec<String> {
     all
 }
 
-/// The ways out of a state, and what takes an object there.
+/// The exits of a state, and the reasons why an object takes them.
 fn ways(kind: &Kind, graph: &StateGraph, state: StateId) -> Vec<Json> {
     let leaving = graph.leaving(state);
     let ways = leaving.map(|step| {

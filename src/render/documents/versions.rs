@@ -1,4 +1,4 @@
-//! `docs/versions.md`: what older versions are, and how one goes.
+//! `docs/versions.md`: the older versions, and how to remove one.
 
 use krator_machine::versions::{Change, path_text};
 use serde_json::{Value as Json, json};

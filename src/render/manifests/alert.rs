@@ -1,4 +1,4 @@
-//! An alert, and where the runbook says what to do about it.
+//! An alert, and its section of the runbook.
 
 use crate::model::{Description, Kind, State};
 use crate::render::RUNBOOK;
@@ -7,19 +7,19 @@ use crate::render::RUNBOOK;
 pub(in crate::render) struct Alert {
     /// Its name.
     pub name: String,
-    /// The heading of the section of the runbook that it leads to.
+    /// The heading of its section in the runbook.
     pub section: String,
     /// The problem, in a sentence.
     pub summary: String,
     /// The advice, in Markdown.
     pub advice: String,
-    /// The kind and the state that it is about, if it is about any.
+    /// The kind and the state that it is about, if any.
     pub about: (Option<String>, Option<String>),
-    /// `critical` where objects are no longer looked after, else `warning`.
+    /// `critical` if objects are not reconciled at all, otherwise `warning`.
     pub severity: &'static str,
-    /// In PromQL.
+    /// The condition, in PromQL.
     pub expression: String,
-    /// How long the condition has to hold before the alert fires.
+    /// How long the condition must hold before the alert fires.
     pub hold: &'static str,
 }
 

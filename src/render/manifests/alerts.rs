@@ -13,7 +13,7 @@ pub(in crate::render) fn alerts(description: &Description) -> Vec<Alert> {
     for kind in &description.kinds {
         alerts.extend(of_kind(kind));
         alerts.extend(objectives::alerts(kind));
-        // In another order of the description they are the same.
+        // The order of the alerts does not depend on that of the description.
         let mut states: Vec<(StateId, &State)> = kind.state_ids().collect();
         states.sort_by_key(|(_, state)| state.name.as_str());
         alerts.extend(kind.limits.iter().map(|limit| of_limit(kind, limit)));
@@ -56,7 +56,7 @@ fn of_operator(description: &Description) -> Vec<Alert> {
         ),
     )];
     if description.has_webhooks() {
-        // A certificate of the operator's own is renewed when a third of its life is left, which is longer than that.
+        // The operator renews its own certificates when a third of their lifetime is left, which is longer than this.
         alerts.push(alert(
             "CertificateExpires",
             "critical",
@@ -159,7 +159,8 @@ fn of_kind(kind: &Kind) -> Vec<Alert> {
     alerts
 }
 
-/// Objects that have failed keep their places where a limit counts their state, so only this alert reports a rollout that has stopped.
+/// Objects that have failed keep their places if a limit counts their state, so only this alert reports that a rollout
+/// has stopped.
 fn of_limit(kind: &Kind, limit: &Places) -> Alert {
     let (name, limit_name) = (kind.resource.kind.as_str(), limit.name.value.as_str());
     let mut states: Vec<&str> = limit
@@ -204,7 +205,7 @@ fn of_state(kind: &Kind, id: StateId, state: &State) -> Vec<Alert> {
         hold,
     };
     let mut alerts = Vec::new();
-    // At a gate an object may stay longer.
+    // An object may stay longer before a gate.
     let waits = |to: StateId| kind.gates_between(id, to).next().is_some();
     let timeout = state.timeout.as_ref();
     if let Some(Period::Fixed(after)) = timeout
@@ -215,7 +216,7 @@ fn of_state(kind: &Kind, id: StateId, state: &State) -> Vec<Alert> {
         alerts.push(alert(
             "Stuck",
             "5m",
-            // 0 means a state without objects.
+            // 0 means that no object is in the state.
             format!("time() - max(krator_state_oldest_entry_timestamp_seconds{{{labels}}} > 0) > {seconds}"),
             format!(
                 "an object of the kind {name} is still in {at}, which it should have left after {}",

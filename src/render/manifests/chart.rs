@@ -1,7 +1,7 @@
-//! The Helm chart: the same manifests, with `values.yaml` for settings at installation.
+//! The Helm chart: the same manifests, with some values in `values.yaml`.
 //!
-//! Where a manifest has such a value, it is made with a mark instead, and the mark becomes an expression of Helm when the
-//! manifest is a text. `{{` in any other text is text.
+//! Manifests are rendered with a mark in place of such a value, and the mark is replaced by a Helm expression in the
+//! text of the manifest. Any other `{{` in the text is escaped.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -14,16 +14,16 @@ use crate::render::deploy::{FIRST_VERSION, METRICS_PORT, Settings};
 use crate::render::templates::Template;
 use crate::yaml;
 
-/// Where the chart is in a crate.
+/// The path of the chart in a crate.
 const CHART: &str = "deploy/chart";
 
-/// The replacement for a line that has only a mark as its value.
+/// The replacement for a line whose value is a mark.
 enum Meaning {
     /// The value of the field is this expression.
     Value(String),
-    /// The field is there if this value is not empty.
+    /// The field is present if this value is not empty.
     Field(&'static str),
-    /// The line is replaced by these, with its indentation.
+    /// The line is replaced by these lines, with its indentation.
     Lines(String),
 }
 
@@ -31,7 +31,7 @@ enum Meaning {
 struct Marks(String);
 
 impl Marks {
-    /// Marks that are not in the text.
+    /// Marks that do not occur in the text.
     fn beside(text: &str) -> Self {
         let mut mark = "helm-value-".to_owned();
         while text.contains(&mark) {
@@ -85,7 +85,7 @@ impl Marks {
         }
     }
 
-    /// A manifest with the marks that only a chart has: labels of Helm, and that it keeps definitions.
+    /// Adds the marks that only charts have: labels of Helm, and the annotation that keeps definitions.
     fn add_to(&self, object: &mut Json) {
         let metadata = &mut object["metadata"];
         metadata["labels"][format!("{}labels", self.0)] = Json::Null;
@@ -124,7 +124,7 @@ impl Marks {
     }
 }
 
-/// The value that turns a part on, if it can be turned off.
+/// The value that enables a part, if it can be disabled.
 fn condition(part: &Part) -> Option<&'static str> {
     Some(match part.file {
         "crd" => "crd.enabled",
@@ -144,7 +144,7 @@ pub(super) fn add(plan: &mut Plan, description: &Description, former: &FormerMov
     marked.namespace = format!("{}namespace", marks.0);
     let mut files = Vec::new();
     for part in parts(&marked, former, &marks.settings()) {
-        // Helm makes the namespace.
+        // Helm creates the namespace.
         if part.file == "namespace" {
             continue;
         }
@@ -249,7 +249,8 @@ fn values(description: &Description, has: impl Fn(&str) -> bool) -> Json {
     Json::Object(values)
 }
 
-/// `values.schema.json`: the values that there are, each of the type that it has. What Kubernetes knows is left to it.
+/// `values.schema.json`: the existing values with their types. Values of Kubernetes types are not described, because
+/// Kubernetes validates them.
 fn schema(values: &Json) -> Json {
     let mut schema = typed(&yaml::bare(values.clone()), 0);
     schema["$schema"] = "http://json-schema.org/draft-07/schema#".into();
@@ -278,7 +279,7 @@ fn typed(value: &Json, depth: usize) -> Json {
                 .iter()
                 .map(|(key, value)| (key.clone(), typed(value, depth + 1)))
                 .collect();
-            // Authors may add values of their own beside those of krator.
+            // Users may add their own values beside those of krator.
             let mut schema = json!({"type": "object", "properties": properties});
             if depth > 0 {
                 schema["additionalProperties"] = false.into();

@@ -1,4 +1,4 @@
-//! A dashboard for Grafana: what the objects do, and what the operator does for them.
+//! A dashboard for Grafana with the states of the objects and the work of the operator.
 
 use serde_json::{Value as Json, json};
 
@@ -136,7 +136,7 @@ fn panels(description: &Description) -> Vec<Panel> {
     panels
 }
 
-/// A panel as Grafana has it, in two columns.
+/// A panel in the format of Grafana, in two columns.
 fn drawn(at: usize, panel: &Panel) -> Json {
     const DATASOURCE: &str = "${datasource}";
     let source = json!({"type": "prometheus", "uid": DATASOURCE});

@@ -23,7 +23,7 @@ pub(super) fn parts(description: &Description) -> Vec<Part> {
                 "path": "/metrics",
                 "scheme": "https",
                 "bearerTokenFile": "/var/run/secrets/kubernetes.io/serviceaccount/token",
-                // The operator makes the certificate itself, unless one is mounted.
+                // The operator creates its own certificate, unless one is mounted.
                 "tlsConfig": {"insecureSkipVerify": true},
             }],
             "selector": {"matchLabels": {NAME: operator, super::COMPONENT: METRICS}},
@@ -42,7 +42,7 @@ pub(super) fn parts(description: &Description) -> Vec<Part> {
         "metadata": {"name": operator, "namespace": namespace},
         "spec": {"groups": [{"name": operator, "rules": rules}]},
     });
-    // The key is the name of the file that Grafana reads, and the label is what its sidecar looks for.
+    // The key is the name of the file for Grafana, and the label is the one that its sidecar selects.
     let dashboard = json!({
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -98,5 +98,5 @@ fn rule(description: &Description, alert: Alert) -> Json {
     })
 }
 
-/// The value of the label `app.kubernetes.io/component` of what has to do with metrics.
+/// The value of the label `app.kubernetes.io/component` of objects for metrics.
 pub(super) const METRICS: &str = "metrics";

@@ -1,16 +1,16 @@
-//! Recording rules and alerts for the objectives of a description (`slo`): how fast the errors that an objective allows are used
-//! up, in several windows at once, after chapter 5 of Google's Site Reliability Workbook.
+//! Recording rules and alerts for the objectives of a description (`slo`): how fast their error budgets are consumed,
+//! in several windows at once, after chapter 5 of Google's Site Reliability Workbook.
 
 use serde_json::{Value as Json, json};
 
 use super::alert::{Alert, labels, state_section};
 use crate::model::{Description, Kind, Objective, format_duration};
 
-/// The windows that rates are recorded for.
+/// The windows for which rates are recorded.
 const WINDOWS: [&str; 7] = ["5m", "30m", "1h", "2h", "6h", "1d", "3d"];
 
-/// A long window and a short one, which ends the alert soon after its cause; how many times faster than allowed errors come in
-/// both; and how urgent that is.
+/// A long window and a short one, which ends the alert soon after its cause; the burn rate in both, as a multiple of
+/// the allowed rate; and the severity.
 const BURNS: [(&str, &str, f64, &str); 4] = [
     ("1h", "5m", 14.4, "critical"),
     ("6h", "30m", 6.0, "critical"),
@@ -23,7 +23,7 @@ fn recorded(window: &str) -> String {
     format!("krator_objective:missed:ratio_rate{window}")
 }
 
-/// The rules that record what part of the objects has missed its objective.
+/// The rules that record the fraction of the objects that has missed its objective.
 pub(super) fn recording_rules(description: &Description) -> Vec<Json> {
     let objectives = description.kinds.iter().flat_map(|kind| {
         let objectives = kind.objectives.iter();
@@ -47,7 +47,7 @@ pub(super) fn recording_rules(description: &Description) -> Vec<Json> {
     rules.collect()
 }
 
-/// The alerts of the objectives of a kind: one for each speed at which errors are used up.
+/// The alerts of the objectives of a kind: one for each severity.
 pub(super) fn alerts(kind: &Kind) -> Vec<Alert> {
     let alerts = kind
         .objectives
@@ -66,7 +66,7 @@ fn burns(kind: &Kind, objective: &Objective, severity: &'static str) -> Alert {
         ..
     } = objective;
     let (from, to) = (kind.state(from.value), kind.state(to.value));
-    // Without the digits that a float has too many.
+    // Rounded, because the float has inexact last digits.
     let allowed = ((100.0 - objective.value) * 1e6).round() / 1e6;
     let labels = format!("{},objective=\"{name}\"", labels(kind));
     let fast = BURNS.iter().filter(|(.., of)| *of == severity);

@@ -1,4 +1,4 @@
-//! The rights that each part of a description needs, and where it needs them.
+//! The rights that each part of a description needs, and their scopes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::model::{
 use crate::names::VERBS;
 use crate::policies::OPERATE;
 
-/// Everything that an operator may do.
+/// All rights of an operator.
 #[derive(Default)]
 pub(crate) struct Permissions {
     /// In the whole cluster.
@@ -21,17 +21,17 @@ pub(crate) struct Permissions {
     pub namespaces: BTreeMap<String, Rules>,
 }
 
-/// The verbs that are allowed for each target, in one place.
+/// The verbs that are allowed for each target, in one scope.
 #[derive(Default)]
 pub(crate) struct Rules(pub(crate) BTreeMap<RuleTarget, BTreeSet<String>>);
 
-/// The objects that a right is for.
+/// The objects that a right applies to.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RuleTarget {
     pub group: String,
     /// The plural, with its subresource if any, such as `pods/exec`.
     pub resource: String,
-    /// The name of the only object that the right is for, if it is for one.
+    /// The name of the object, if the right is limited to one object.
     pub name: Option<String>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct RuleTarget {
 enum RuleScope<'a> {
     /// Objects without a namespace.
     Cluster,
-    /// Objects in every namespace that the operator works in.
+    /// Objects in every namespace that the operator watches.
     Everywhere,
     /// Objects in this namespace.
     Namespace(&'a str),
@@ -69,7 +69,7 @@ impl Permissions {
         rights
     }
 
-    /// The rights that others do not give, in words: verbs and what they are for.
+    /// The rights that `others` does not contain, in words: verbs and their targets.
     pub fn beyond(&self, others: &Permissions) -> Vec<String> {
         let namespaces = self.namespaces.iter().map(|(name, rules)| {
             let place = format!(" in the namespace `{name}`");
@@ -125,7 +125,7 @@ impl Permissions {
         }
     }
 
-    /// Reviews of tokens and of access for those who read the metrics. These requests have no namespace.
+    /// Reviews of tokens and of access, for readers of the metrics. These requests have no namespace.
     fn add_reviews(&mut self) {
         for (group, resource) in [
             ("authentication.k8s.io", "tokenreviews"),
@@ -141,7 +141,7 @@ impl Permissions {
         let (group, plural) = (resource.group.as_str(), resource.plural.as_str());
         let mut verbs = vec!["get", "list", "watch"];
         if kind.machine.deletion.is_some() {
-            // For the finalizer. The API has no narrower right for that.
+            // The verb for the finalizer. The API has no narrower right for it.
             verbs.push("patch");
         }
         if ends_by_itself(kind) {
@@ -163,7 +163,7 @@ impl Permissions {
         self.add(description, place, events, &["create", "patch"]);
     }
 
-    /// The rights of the process itself, independent of its kinds.
+    /// The rights of the process itself, which do not depend on its kinds.
     fn add_process(&mut self, description: &Description) {
         if description.deploy.leader_election.value {
             let operator = description.operator.as_str();
@@ -183,7 +183,7 @@ impl Permissions {
         if description.deploy.migrate {
             self.add_migration(description);
         }
-        // A namespace that does not exist is found out at the start.
+        // The operator checks at its start that its namespaces exist.
         for namespace in &description.deploy.namespaces {
             let name = namespace.as_str();
             let target = RuleTarget::one("", "namespaces", name);
@@ -191,7 +191,8 @@ impl Permissions {
         }
     }
 
-    /// Moving the stored objects of all kinds with several versions: all objects, wherever the operator works.
+    /// The migration of the stored objects of all kinds with several versions: all objects in the namespaces of the
+    /// operator.
     fn add_migration(&mut self, description: &Description) {
         for kind in description.kinds.iter().filter(|kind| !kind.versions.is_empty()) {
             let name = kind.resource.definition();
@@ -205,7 +206,7 @@ impl Permissions {
         }
     }
 
-    /// The certificates of the webhooks, and the configurations with their caBundle.
+    /// The certificates of the webhooks, and the objects in which the API server finds the CA bundle.
     fn add_certificates(&mut self, description: &Description) {
         let operator = description.operator.as_str();
         let secret = RuleTarget::one("", "secrets", &crate::crd::webhook_service(operator));
@@ -219,7 +220,7 @@ impl Permissions {
         );
         for (_, resource) in webhooks::configurations(description) {
             let target = RuleTarget::one("admissionregistration.k8s.io", resource, operator);
-            // OpenShift requires the right to delete an object for setting its owner.
+            // OpenShift requires the right to delete an object before its owner may be set.
             let verbs = ["list", "watch", "patch", "delete"];
             self.add(description, RuleScope::Cluster, target, &verbs);
         }
@@ -233,7 +234,7 @@ impl Permissions {
                 &["list", "watch", "patch"],
             );
         }
-        // The configurations are deleted with the namespace, by its uid.
+        // The configurations are owned by the namespace, whose uid is read, so that they are deleted with it.
         let namespace = RuleTarget::one("", "namespaces", &description.namespace);
         self.add(description, RuleScope::Cluster, namespace, &["get"]);
     }
@@ -247,8 +248,8 @@ impl Permissions {
         }
         let mut owns = kind.owns.iter();
         if owns.any(|owned| owned.deletion.value == ChildDeletion::Owner) {
-            // An owner reference that blocks the deletion of the owner. Where the admission plugin
-            // OwnerReferencesPermissionEnforcement is on, as on OpenShift, that takes the right to set finalizers.
+            // An owner reference that blocks the deletion of the owner requires the right to set finalizers if the
+            // admission plugin OwnerReferencesPermissionEnforcement is on, as on OpenShift.
             let resource = &kind.resource;
             let finalizers = format!("{}/finalizers", resource.plural.as_str());
             let target = RuleTarget::of(resource.group.as_str(), &finalizers);
@@ -259,7 +260,7 @@ impl Permissions {
             let place = place_of(kind, &watch.kind, look_in);
             let verbs: &[&str] = match watch.by {
                 WatchBy::All => &["list", "watch"],
-                // Only metadata is watched, and the objects that handlers need are read.
+                // Only metadata is watched, and objects that handlers need are read.
                 WatchBy::Path(_) | WatchBy::Label(_) => &["get", "list", "watch"],
             };
             self.add(description, place, RuleTarget::all(&watch.kind), verbs);
@@ -278,15 +279,15 @@ impl Permissions {
     }
 }
 
-/// Whether the runtime deletes objects: it does so in a final state that is not on the deletion path.
+/// Whether the runtime deletes objects, which it does in final states outside of the deletion path.
 fn ends_by_itself(kind: &Kind) -> bool {
     kind.states
         .iter()
         .any(|state| state.kind.value == StateKind::Final && !state.on_deletion_path)
 }
 
-/// The scope in which the rights to another kind are needed. If its scope is unknown, it is assumed to be that of the kind
-/// that names it.
+/// The scope in which the rights to another kind are needed. An unknown scope is assumed to be that of the kind that
+/// refers to it.
 fn place_of<'a>(kind: &Kind, other: &ObjectKind, look_in: Option<&'a LookIn>) -> RuleScope<'a> {
     match look_in {
         _ if other.scope.unwrap_or(kind.resource.scope.value) == Scope::Cluster => RuleScope::Cluster,

@@ -1,4 +1,4 @@
-//! The functions of the author that convert values between versions: how they begin, and how the runtime calls them.
+//! The functions of the author that convert values between versions: their initial form, and the calls by the runtime.
 
 use krator_machine::versions::{Step, path_text};
 use proc_macro2::TokenStream;
@@ -43,7 +43,7 @@ fn pairs<'a>(description: &'a Description, kind: &'a Kind) -> Vec<Pair<'a>> {
     customs(description, kind).map(pair).collect()
 }
 
-/// The name of a value after its path below `.spec`, as the beginning of an identifier.
+/// The name of a value, from its path below `.spec`, as the beginning of an identifier.
 fn name(path: &[Step]) -> String {
     let steps = path.iter().skip(1).map(|step| match step {
         Step::Field(name) => name.clone(),
@@ -61,7 +61,7 @@ fn name(path: &[Step]) -> String {
     }
 }
 
-/// The functions of a kind, without bodies: each makes a value of one version of one of another.
+/// A function of a kind, without a body: it converts a value of one version to another.
 struct Function {
     doc: String,
     name: Ident,
@@ -99,7 +99,7 @@ fn functions(description: &Description, kind: &Kind) -> Vec<Function> {
     functions.collect()
 }
 
-/// The function that calls those of the author by their names, and the trait that has them.
+/// The trait of the author's functions, and the function that calls them by their names.
 pub(super) fn declaration(description: &Description, kind: &Kind) -> Option<TokenStream> {
     let functions = functions(description, kind);
     let declared = functions.iter().map(|function| {
@@ -128,7 +128,8 @@ pub(super) fn declaration(description: &Description, kind: &Kind) -> Option<Toke
     })
 }
 
-/// `src/<kind>/conversions.rs`: functions that refuse, so that a fallback is in the place of the value until they are written.
+/// `src/<kind>/conversions.rs`: functions that return errors, so that values are replaced by fallbacks until they are
+/// written.
 pub(crate) fn conversions(description: &Description, kind: &Kind) -> String {
     let names = KindNames::of(kind);
     let (module, object) = (names.module, names.kind);
@@ -143,7 +144,7 @@ pub(crate) fn conversions(description: &Description, kind: &Kind) -> String {
     }))
 }
 
-/// The beginning of a function in an implementation, as rustfmt formats it.
+/// The signature of a function in an implementation, as rustfmt formats it.
 fn signature(function: &Function) -> String {
     let Function { name, argument, .. } = function;
     let plain = |tokens: &TokenStream| {

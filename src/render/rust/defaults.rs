@@ -1,5 +1,5 @@
-//! The defaults of a description in Rust: serde fills in the same values as the API server where a field is absent, so that
-//! objects that were stored before the field existed can be decoded.
+//! The defaults of a description in Rust: serde sets absent fields to the same values as the API server, so that
+//! objects that were stored before a field existed can be decoded.
 
 use super::{duration, ident};
 use crate::{
@@ -16,7 +16,7 @@ use syn::Ident;
 pub(super) enum Filled {
     /// The default of the Rust type.
     Plain,
-    /// This value.
+    /// This expression.
     Value(TokenStream),
 }
 
@@ -27,8 +27,8 @@ pub(super) struct Defaults<'a> {
 }
 
 impl Defaults<'_> {
-    /// The value that the API server fills in for a field that is an `Option` in Rust or is none. `rust_type` is its type
-    /// without the `Option`. `None` if the API server fills in nothing, or if the value is none of the Rust type.
+    /// The value that the API server sets an absent field to. `rust_type` is the type of the field, without the
+    /// `Option` that `is_option` means. `None` if the API server sets no value, or if the Rust type cannot hold it.
     pub fn of(&self, schema: &Schema, rust_type: &TokenStream, is_option: bool) -> Option<Filled> {
         let default = self.written(schema)?;
         if is_option {
@@ -55,8 +55,7 @@ impl Defaults<'_> {
         }
     }
 
-    /// The default of the Rust type of a field where the description has none. The types of times and durations implement no
-    /// `Default`.
+    /// The default of a field whose type implements no `Default`, if the description has none: times and durations.
     pub fn plain(&self, schema: &Schema, is_option: bool) -> Option<TokenStream> {
         match &self.description.resolve(schema).shape {
             _ if is_option => None,
@@ -82,7 +81,7 @@ impl Defaults<'_> {
         schema.optional || self.description.is_nullable(schema)
     }
 
-    /// Whether serde fills the field in where it is absent.
+    /// Whether serde sets the field if it is absent.
     pub fn fills_in(&self, schema: &Schema) -> bool {
         self.written(schema).is_some_and(|default| {
             !self.is_option(schema) && self.is_plain(schema, default)
@@ -90,7 +89,7 @@ impl Defaults<'_> {
         })
     }
 
-    /// The default as it is written. The API server does not fill in null.
+    /// The default as it is written. The API server ignores a default of null.
     fn written<'s>(&'s self, schema: &'s Schema) -> Option<&'s Json> {
         let mut chain = self.description.chain(schema);
         let default = chain.find_map(|schema| schema.default.as_ref())?;
@@ -130,7 +129,7 @@ impl Defaults<'_> {
         }
     }
 
-    /// An expression for a value of the Rust type of a schema, without `Option`: a literal where there is one, and otherwise
+    /// An expression for a value of the Rust type of a schema, without `Option`: a literal if possible, and otherwise
     /// the value as JSON, which serde decodes.
     fn value(&self, schema: &Schema, rust_type: &TokenStream, value: &Json) -> Option<TokenStream> {
         let encoded = self.encoded(schema, value)?;
@@ -143,7 +142,7 @@ impl Defaults<'_> {
             (Shape::Number, number) => float(number.as_f64()?),
             (Shape::DateTime, _) => {
                 let time = nearest::time(value.as_str()?)?;
-                // With a sign that differs from that of the seconds, the nanoseconds would be another time.
+                // If the signs of seconds and nanoseconds differed, this would be another time.
                 let (seconds, nanoseconds) =
                     (signed(time.as_second()), signed(time.subsec_nanosecond().into()));
                 let timestamp = quote!(k8s_openapi::jiff::Timestamp::constant(#seconds, #nanoseconds));
@@ -153,7 +152,7 @@ impl Defaults<'_> {
                 let duration = duration(nearest::duration(value.as_str()?)?);
                 quote!(#duration.into())
             }
-            // The type may be an alias, which makes no values.
+            // The type may be an alias, which has no constructor.
             (Shape::Quantity, Json::String(text)) => {
                 quote!(k8s_openapi::apimachinery::pkg::api::resource::Quantity(#text.to_owned()))
             }
@@ -171,13 +170,13 @@ impl Defaults<'_> {
             }
             (_, value) => {
                 let value = json(value);
-                // The value is one of the type, so decoding it does not fail.
+                // The value is valid for the type, so decoding it does not fail.
                 quote!(serde_json::from_value(serde_json::json!(#value)).unwrap_or_default())
             }
         })
     }
 
-    /// A value in the form that serde decodes to the Rust type of a schema; `None` if it decodes it to none.
+    /// A value in the form that serde decodes to the Rust type of a schema; `None` if the type cannot hold it.
     fn encoded(&self, schema: &Schema, value: &Json) -> Option<Json> {
         Some(match &self.description.resolve(schema).shape {
             Shape::String => value.as_str()?.into(),
@@ -228,7 +227,7 @@ impl Defaults<'_> {
                         Some(value) if !value.is_null() => {
                             entries.insert(name.to_owned(), self.encoded(schema, value)?);
                         }
-                        // Serde fills it in.
+                        // serde sets it.
                         _ if self.is_option(schema) || self.fills_in(schema) => {}
                         _ => return None,
                     }
@@ -249,7 +248,7 @@ impl Defaults<'_> {
     }
 }
 
-/// Whether the Rust type of a text is that of the bytes that it encodes in base64.
+/// Whether the Rust type of a text is that of bytes, which the text encodes in base64.
 pub(super) fn is_bytes(schema: &Schema) -> bool {
     let format = schema.constraints.limits.get("format");
     format.is_some_and(|format| format.value == "byte")
@@ -261,7 +260,7 @@ pub(super) fn field_ident(field: &Field) -> Ident {
     ident(name.strip_prefix("r#").unwrap_or(&name))
 }
 
-/// The variant of an enum that is its default in Rust: that of the type, or else the first.
+/// The variant of an enum that is its default in Rust: the default of the type or, without one, the first variant.
 pub(super) fn first_variant<'v>(schema: &Schema, mut values: impl Iterator<Item = &'v str>) -> usize {
     let default = schema.default.as_ref().and_then(|default| default.value.as_str());
     values.position(|value| Some(value) == default).unwrap_or(0)
@@ -285,7 +284,7 @@ fn float(value: f64) -> TokenStream {
     }
 }
 
-/// A value as `serde_json::json!` takes it.
+/// A value as an argument of `serde_json::json!`.
 fn json(value: &Json) -> TokenStream {
     match value {
         Json::Null => quote!(null),
@@ -303,7 +302,7 @@ fn json(value: &Json) -> TokenStream {
             quote!({#(#entries),*})
         }
         Json::Number(number) => match (number.as_i64(), number.as_u64()) {
-            // The macro takes a number without a suffix for an `i32`.
+            // The macro treats a number without a suffix as an `i32`.
             (Some(value), _) => {
                 let digits = Literal::u64_unsuffixed(value.unsigned_abs());
                 match i32::try_from(value) {

@@ -1,4 +1,4 @@
-//! The fields of a generated struct, and what follows from them: its derives and its defaults.
+//! The fields of a generated struct, and the derives and defaults that result from them.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
@@ -13,19 +13,19 @@ pub(super) fn derives(has_default: bool) -> TokenStream {
     }
 }
 
-/// Which fields of a struct are an `Option`.
+/// The fields of a struct that are an `Option`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Optional {
     /// The fields that the description makes optional or nullable.
     AsDescribed,
-    /// All of them, because a status starts empty.
+    /// All fields, because a status starts empty.
     All,
 }
 
 /// The fields of a struct.
 pub(super) struct Fields {
     pub tokens: Vec<TokenStream>,
-    /// Whether each of them has a default, so that the struct has one.
+    /// Whether all fields have a default, so that the struct has one.
     pub have_default: bool,
     pub filled: Vec<FieldDefault>,
 }
@@ -33,7 +33,7 @@ pub(super) struct Fields {
 /// The default of a field.
 pub(super) struct FieldDefault {
     pub name: Ident,
-    /// The type of the field and the default of the description, if it has one that is not that of the type.
+    /// The type of the field and the default of the description, if that differs from the default of the type.
     pub written: Option<(TokenStream, TokenStream)>,
     /// The default of a type that does not implement `Default`.
     pub plain: Option<TokenStream>,
@@ -46,12 +46,12 @@ impl Fields {
         derives(self.have_default && self.filled.iter().all(is_derived))
     }
 
-    /// The defaults of the struct that are in the description, as serde and [`Default`] use them. `more` is one more field.
+    /// The defaults of the struct from the description, for serde and [`Default`]. `more` is an additional field.
     pub fn defaults(&self, owner: &Ident, more: Option<&Ident>) -> Option<TokenStream> {
         let written = self.filled.iter().filter_map(|field| {
             let (name, (rust_type, value)) = (&field.name, field.written.as_ref()?);
             let function = default_function(name);
-            // A field may begin with an underscore, which is one too many for the name of a function.
+            // The name of the function contains a double underscore if the field begins with an underscore.
             let allow = function
                 .to_string()
                 .contains("__")
@@ -99,14 +99,14 @@ impl Fields {
     }
 }
 
-/// The attribute of a field for serde, if it has any argument.
+/// The serde attribute of a field, if it has arguments.
 pub(super) fn serde_attribute(arguments: &[Option<TokenStream>]) -> Option<TokenStream> {
     let is_there = arguments.iter().any(Option::is_some);
     let arguments = arguments.iter().flatten();
     is_there.then(|| quote!(#[serde(#(#arguments)*)]))
 }
 
-/// The function that makes the default of a field.
+/// The name of the function that returns the default of a field.
 pub(super) fn default_function(field: &Ident) -> Ident {
     let field = field.to_string();
     let name = format!("default_{}", field.strip_prefix("r#").unwrap_or(&field));

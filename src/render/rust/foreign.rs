@@ -8,14 +8,15 @@ use quote::quote;
 use std::collections::BTreeSet;
 use syn::Ident;
 
-/// The struct of the kind's objects with the types of its fields. `taken` has the names of the module so far.
+/// The struct of the kind's objects with the types of its fields. `taken` contains the names that are used in the
+/// module.
 pub(super) fn structs(
     description: &Description,
     kind: &ForeignKind,
     name: &Ident,
     taken: &mut BTreeSet<String>,
 ) -> TokenStream {
-    // Fields with a default are optional here, and have none.
+    // Fields with a default are optional here, without the default.
     let mut writer = Writer::with_names(description, std::mem::take(taken));
     let fields = writer.fields(&kind.fields, &name.to_string(), Optional::AsDescribed);
     let (items, names) = writer.finish();

@@ -1,5 +1,5 @@
-//! The Rust files that people edit, as they are first written. They compile, contain nothing that their owner would have to
-//! delete, and are formatted as rustfmt does it, unless names are so long that it would break a line.
+//! The Rust files that users edit, in their initial form. They compile, contain nothing that users would have to
+//! delete, and are formatted as by rustfmt, unless long names would make it break a line.
 
 use super::{HEADER, doc_text, memory_type, sample_run::SampleRun};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 };
 use serde_json::json;
 
-/// The derive macros that every module of Rust has in scope.
+/// The derive macros in the prelude of Rust, which are in scope in every module.
 const DERIVES: [&str; 9] = [
     "Clone",
     "Copy",
@@ -27,7 +27,7 @@ const DERIVES: [&str; 9] = [
 
 /// The module of a kind with the modules of its states.
 pub(super) const STATES_MODULE: &str = "states";
-/// Before a module that has the name of the module around it.
+/// The attribute of a module that has the name of its parent module.
 pub(super) const SAME_NAME: &str = "#[allow(clippy::module_inception)]\n";
 
 /// The width of a line, by rustfmt's default.
@@ -58,7 +58,7 @@ pub(crate) fn states_module(kind: &Kind) -> String {
     }
     let graph = StateGraph::of(kind);
     let mut states: Vec<(StateId, &State)> = kind.state_ids().collect();
-    // The same order however the description orders them.
+    // The order does not depend on that of the description.
     states.sort_by_key(|(_, state)| state.name.as_str());
     for (id, state) in states {
         let name = state.name.value.as_str();
@@ -79,13 +79,13 @@ pub(crate) fn states_module(kind: &Kind) -> String {
     text
 }
 
-/// Where a state leads: an item of a list in its documentation for each way that an object may leave it.
+/// The exits of a state: an item of a list in its documentation for each way to leave the state.
 fn exits(kind: &Kind, graph: &StateGraph, state: StateId) -> Vec<String> {
     let steps = graph.leaving(state).filter(|step| !step.edge.kind.is_deletion());
     steps
         .map(|step| {
             let name = kind.state(step.to).name.value.as_str();
-            // Otherwise rustdoc takes the name for that of a derive macro.
+            // Without this, rustdoc links the name to a derive macro.
             let path = match DERIVES.contains(&name) {
                 true => format!("(struct@{name})"),
                 false => String::new(),
@@ -98,9 +98,9 @@ fn exits(kind: &Kind, graph: &StateGraph, state: StateId) -> Vec<String> {
         .collect()
 }
 
-/// `src/<kind>/states/<state>.rs`: a handler as it may begin. It takes the first edge of a working state, after one poll
-/// interval if the state polls; it stays in ready and failed states. If there is work in the state, it says that nobody has
-/// written it, so that it does not run.
+/// `src/<kind>/states/<state>.rs`: the initial handler. It takes the first edge of a working state, after one poll
+/// interval if the state polls; it stays in ready and failed states. If the state has work, the handler is marked as
+/// not written, so that it does not run.
 pub fn handler(kind: &Kind, state: &State) -> String {
     let name = state.name.value.as_str();
     let rests = matches!(state.kind.value, StateKind::Ready | StateKind::Failed);
@@ -146,7 +146,7 @@ pub fn handler(kind: &Kind, state: &State) -> String {
     )
 }
 
-/// The last expression of a body, with a comment behind it, or before it if the line would be too long.
+/// The last expression of a body, with a comment after it, or before it if the line would be too long.
 fn last_line(code: &str, comment: &str) -> String {
     let indent = "        ";
     if comment.is_empty() {
@@ -158,7 +158,7 @@ fn last_line(code: &str, comment: &str) -> String {
     }
 }
 
-/// Imports of these names in one line, or in one line each where that would be too long.
+/// Imports of these names in one line, or in one line each if that would be too long.
 pub fn import(from: &str, names: &mut Vec<&str>) -> String {
     names.sort_by_cached_key(|name| with_wide_numbers(name));
     names.dedup();
@@ -170,7 +170,7 @@ pub fn import(from: &str, names: &mut Vec<&str>) -> String {
     lines.collect()
 }
 
-/// `tests/<kind>.rs`: tests that pass with the handlers as they begin, once those count as written.
+/// `tests/<kind>.rs`: tests that pass with the initial handlers, once these count as written.
 pub(crate) fn machine_test(description: &Description, kind: &Kind) -> String {
     let name = kind.resource.rust_name.value.as_str();
     let module = rust_ident(&kind.resource.rust_name.value.module());
@@ -193,7 +193,7 @@ pub(crate) fn machine_test(description: &Description, kind: &Kind) -> String {
     Template::MachineTest.render(&json!({
         "imports": import(&from, &mut vec![&machine, &memory]),
         "kind": name,
-        // In full, because a kind may be called like something of the runtime.
+        // The full path, because a kind may have the same name as an item of the runtime.
         "manifest": format!("{from}::{name}"),
         "memory": memory,
         "acts_of_others": acts_of_others(kind),
@@ -208,7 +208,7 @@ pub(crate) fn machine_test(description: &Description, kind: &Kind) -> String {
     }))
 }
 
-/// `src/<kind>/admission.rs`: handlers of webhooks that let everything pass.
+/// `src/<kind>/admission.rs`: webhook handlers that allow everything.
 pub(crate) fn admission(kind: &Kind) -> String {
     let name = kind.resource.rust_name.value.as_str();
     let mut imports = vec!["Review", "Verdict"];
@@ -224,7 +224,7 @@ pub(crate) fn admission(kind: &Kind) -> String {
     }))
 }
 
-/// How a test brings the objects of other kinds to life: a line for each thing that it may do to those of this kind.
+/// The lines with which a test simulates objects of other kinds: one for each effect on objects of this kind.
 fn acts_of_others(kind: &Kind) -> Vec<String> {
     let owned = kind.owns.iter().map(|owned| owned.kind.value.kind.as_str());
     let owned: std::collections::BTreeSet<&str> = owned.collect();

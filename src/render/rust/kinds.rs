@@ -241,19 +241,19 @@ fn concerns(description: &Description, kind: &Kind, watch: &crate::model::Watch)
     }
 }
 
-/// Finds the Rust types of other kinds: those of k8s-openapi, those of this crate, and types made here for kinds whose
-/// schema is unknown.
+/// The Rust types of other kinds: those of k8s-openapi, those of this crate, and types that are generated here for
+/// kinds whose schema is unknown.
 struct KindTypes<'a> {
     description: &'a Description,
     kind: &'a Kind,
     opaque: BTreeMap<String, TokenStream>,
-    /// The types that are made here, by group, version and kind.
+    /// The types that are generated here, by group, version and kind.
     names: BTreeMap<(&'a str, &'a str, &'a str), syn::Ident>,
     /// The names of types in the module.
     taken: BTreeSet<String>,
 }
 
-/// The kinds that handlers of this kind may use.
+/// The foreign kind in `schemas` for another kind, if there is one.
 fn foreign_kind<'d>(description: &'d Description, kind: &ObjectKind) -> Option<&'d ForeignKind> {
     description.foreign.iter().find(|foreign| foreign.is(kind))
 }
@@ -264,8 +264,8 @@ fn key(kind: &ObjectKind) -> (&str, &str, &str) {
 }
 
 impl<'a> KindTypes<'a> {
-    /// Gives each type that is made here a name: that of the kind, or where something else has it in handlers or in
-    /// generated code, one that begins with the group and the version.
+    /// Names each type that is generated here after its kind. If that name is taken in handlers or generated code, it
+    /// follows the group and the version.
     fn new(description: &'a Description, kind: &'a Kind) -> Self {
         let made: BTreeSet<_> = kind
             .other_kinds()
@@ -324,7 +324,7 @@ impl<'a> KindTypes<'a> {
         if let Some(path) = known.and_then(|path| syn::parse_str::<syn::Path>(path).ok()) {
             return quote!(#path);
         }
-        // Each kind without another type has got a name.
+        // Each kind without another type was given a name in `new`.
         let name = self.names[&key(other)].clone();
         if !self.opaque.contains_key(&name.to_string()) {
             let structs = match foreign_kind(self.description, other) {
@@ -358,8 +358,8 @@ fn opaque(name: &syn::Ident, kind: &ObjectKind) -> TokenStream {
     }
 }
 
-/// The implementation of `kube::Resource` for a kind that k8s-openapi does not have. An unknown scope is assumed to be that of the
-/// operator's own kind.
+/// The implementation of `kube::Resource` for a kind that is not in k8s-openapi. An unknown scope is assumed to be that
+/// of the operator's own kind.
 fn resource(name: &syn::Ident, kind: &ObjectKind, own: Scope) -> TokenStream {
     let (group, version, kind_name) = (kind.group.as_str(), kind.version.as_str(), kind.kind.as_str());
     let (plural, api_version) = (kind.plural.as_str(), kind.api_version());

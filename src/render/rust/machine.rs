@@ -1,8 +1,8 @@
-//! The state machine of a kind: the enum of its states, traits for its edges whose compile errors name what to change in
-//! `krator.yaml`, and the graph as constants.
+//! The state machine of a kind: the enum of its states, traits for its edges whose compile errors name the necessary
+//! change in `krator.yaml`, and the graph as constants.
 //!
-//! States are in the order of their names and no line of `krator.yaml` is named, so that a comment or another order of the
-//! states changes nothing here, and branches that add states merge.
+//! States are in the order of their names, and lines of `krator.yaml` are not mentioned, so that comments and the order
+//! of the states have no influence, and branches that add states merge.
 
 use super::policy::Policies;
 use super::{KindNames, doc_attribute, file, kinds, memory_type, spec_digests, state_ident};
@@ -122,7 +122,7 @@ fn own_conditions(kind: &Kind, name: &Ident, machine: &Ident) -> TokenStream {
     }
 }
 
-/// The name of a type parameter: `wanted`, with zeros behind it if a state has that name.
+/// The name of a type parameter: `wanted`, followed by zeros if a state has that name.
 fn parameter(kind: &Kind, wanted: &str) -> Ident {
     let mut name = wanted.to_owned();
     while kind.states.iter().any(|state| state.name.value.as_str() == name) {
@@ -131,8 +131,8 @@ fn parameter(kind: &Kind, wanted: &str) -> Ident {
     format_ident!("{name}")
 }
 
-/// The traits of the edges that leave a state. A transition that is none of them is a compile error, whose message says
-/// what to change in `krator.yaml`.
+/// The traits of the edges that leave a state. Any other transition is a compile error, whose message names the
+/// necessary change in `krator.yaml`.
 fn edges(kind: &Kind, state: &State, (to, by): (&Ident, &Ident)) -> TokenStream {
     let (me, name) = (state_ident(&state.name.value), state.name.value.as_str());
     let machine = KindNames::of(kind).machine;

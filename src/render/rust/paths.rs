@@ -1,5 +1,5 @@
-//! Field paths of a description as Rust expressions: iterators over the fields of generated types, and over JSON from
-//! where a path enters a type of Kubernetes.
+//! Field paths of a description as Rust expressions: iterators over the fields of generated types, and over JSON after
+//! a path has entered a type of Kubernetes.
 
 use super::ident;
 use crate::model::{Description, Field, FieldPath, Kind, PathRoot, Schema, Segment, Shape};
@@ -14,7 +14,7 @@ enum PathEnd<'a> {
     Json,
 }
 
-/// The strings that a path leads to in `object`: an expression of type `Vec<String>`.
+/// The strings at a path in `object`: an expression of type `Vec<String>`.
 pub fn strings(description: &Description, kind: &Kind, path: &FieldPath) -> TokenStream {
     if let PathRoot::Label(key) = &path.root {
         return quote!(object.metadata.labels.iter().flatten().filter(|(key, _)| *key == #key).map(|(_, value)| value.clone()).collect());
@@ -36,7 +36,7 @@ pub fn strings(description: &Description, kind: &Kind, path: &FieldPath) -> Toke
 /// written: an expression of type `Option<FieldValue>`.
 pub fn field_value(description: &Description, kind: &Kind, path: &FieldPath, is_text: bool) -> TokenStream {
     if matches!(path.root, PathRoot::Metadata) {
-        // The namespace is the only one from which such a value is read.
+        // The namespace is the only metadata from which such a value is read.
         return quote!(
             object
                 .metadata
@@ -54,14 +54,14 @@ pub fn field_value(description: &Description, kind: &Kind, path: &FieldPath, is_
             quote!(#values.next().and_then(|value| rt::ReadField::read_field(value.as_str()?)))
         }
         PathEnd::Typed(_) => quote!(#values.next().and_then(rt::ReadField::read_field)),
-        // Only a duration, an integer or a date-time is accepted here, which JSON of Kubernetes' own types may hold.
+        // Only a duration, an integer or a date-time is accepted here. JSON of Kubernetes' own types may contain them.
         PathEnd::Json => {
             quote!(#values.next().and_then(|value| value.as_i64()).and_then(|number| rt::ReadField::read_field(&number)))
         }
     }
 }
 
-/// An iterator over the values that a path leads to, and what its items are.
+/// An iterator over the values at a path, and the type of its items.
 fn values<'a>(
     description: &'a Description,
     kind: &'a Kind,
@@ -88,7 +88,7 @@ fn values<'a>(
                 None => (quote!(std::iter::empty::<serde_json::Value>()), PathEnd::Json),
             }
         }
-        // Other metadata cannot be named by a path that becomes code.
+        // Paths that become code do not refer to other metadata.
         PathRoot::Metadata | PathRoot::Label(_) => {
             (quote!(std::iter::empty::<serde_json::Value>()), PathEnd::Json)
         }

@@ -19,7 +19,7 @@ pub(super) struct Policies<'a> {
 }
 
 impl<'a> Policies<'a> {
-    /// The edges of this graph, which is that of the kind.
+    /// The policies of a kind, whose graph this is.
     pub(super) fn of(kind: &'a Kind, graph: &'a Graph<'a>) -> Self {
         let states = crate::machine::states(kind);
         Self { kind, states, graph }
@@ -35,9 +35,9 @@ impl<'a> Policies<'a> {
         state_ident(&self.states[usize::from(state.0)].name.value)
     }
 
-    /// The graph, whose policies are `STATES`.
+    /// The graph, with `STATES` as its policies.
     pub(super) fn graph(&self) -> TokenStream {
-        // It names every field of a graph, as below.
+        // This names every field of a graph, as below.
         let Graph {
             states: _,
             initial,
@@ -78,7 +78,7 @@ impl<'a> Policies<'a> {
         tokens
     }
 
-    /// All of them. `shared_retry` is that of [`shared_retry`](Self::shared_retry).
+    /// All policies. `shared_retry` is the result of [`shared_retry`](Self::shared_retry).
     pub(super) fn all(&self, shared_retry: Option<&TokenStream>) -> Vec<TokenStream> {
         let policies = self.states.iter().zip(self.graph.states);
         policies
@@ -87,7 +87,7 @@ impl<'a> Policies<'a> {
     }
 
     fn policy(&self, state: &State, policy: &Policy<'_>, shared_retry: Option<&TokenStream>) -> TokenStream {
-        // This names every field of a policy, so that a new one does not compile until it is written here.
+        // This names every field of a policy, so that the code does not compile until a new field is handled.
         let Policy {
             name,
             renamed_from,
@@ -109,7 +109,7 @@ impl<'a> Policies<'a> {
             deletion_path,
             conditions,
             checkpoint,
-            // Generated code says where the handler is, and the handler whether it is written.
+            // The path of the handler is in the generated code, and the handler itself states whether it is written.
             file: _,
             written: _,
         } = policy;
@@ -146,7 +146,7 @@ impl<'a> Policies<'a> {
             None => {}
         }
         if !wait.watch.is_empty() {
-            // The graph does not tell the kinds apart.
+            // The graph does not distinguish the kinds.
             let sources = state.wait.iter().flat_map(|wait| &wait.watch);
             let sources = sources.map(|source| source_of(&source.value));
             add(quote!(watch(&[#(#sources),*])));
@@ -252,8 +252,8 @@ impl<'a> Policies<'a> {
         }
     }
 
-    /// The retries that most states have, if they are not the runtime's default and several states have them. The generated
-    /// machine has them as a constant.
+    /// The retries that most states have, if they are not the runtime's default and several states have them. They are
+    /// a constant of the generated machine.
     pub(super) fn shared_retry(&self) -> Option<TokenStream> {
         let mut counted: BTreeMap<String, (usize, TokenStream)> = BTreeMap::new();
         for retry in self
@@ -268,7 +268,7 @@ impl<'a> Policies<'a> {
         most.filter(|(count, _)| *count > 1).map(|(_, retry)| retry)
     }
 
-    /// `None` if they are the runtime's default.
+    /// The retries of a state; `None` if they are the runtime's default.
     fn retry(&self, retry: &Retry) -> Option<TokenStream> {
         let default = Retry::DEFAULT;
         let mut tokens = quote!();

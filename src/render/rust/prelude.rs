@@ -43,12 +43,12 @@ pub fn prelude(kind: &Kind) -> String {
     file_with_docs(&guide(kind, &memory), &items)
 }
 
-/// Whether the crate has a type of its own for the kind, in `kinds.rs`.
+/// Whether the crate has its own type for the kind, in `kinds.rs`.
 fn is_opaque(other: &ObjectKind) -> bool {
     other.described.is_none() && !other.has_type
 }
 
-/// How to write a handler, in Markdown. It names only what this kind's handlers have.
+/// The guide to writing a handler, in Markdown. It only names items that the handlers of this kind have.
 fn guide(kind: &Kind, memory: &Ident) -> String {
     let names = KindNames::of(kind);
     let (module, name) = (&names.module, &names.kind);

@@ -1,4 +1,4 @@
-//! Where the sample of a kind goes with the handlers as they are first written: what the generated tests can expect.
+//! The path of the sample of a kind with the initial handlers, which the generated tests can expect.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use crate::model::{FieldPath, Kind, PathRoot, Period, Segment, State, StateId, StateKind};
 
-/// The sample of a kind with the handlers as they are first written.
+/// The sample of a kind with the initial handlers.
 pub(super) struct SampleRun<'a> {
     pub(super) kind: &'a Kind,
     /// The sample as it is stored.
@@ -14,10 +14,10 @@ pub(super) struct SampleRun<'a> {
 }
 
 impl<'a> SampleRun<'a> {
-    /// The states that the sample goes through, until it stays in one, comes back to one, or a time that a field holds
-    /// decides where it goes.
+    /// The states that the sample enters, until it stays in one or comes back to one, or until its path depends on a
+    /// time in a field.
     pub(super) fn path(&self, from: StateId, is_deleted: bool) -> Vec<&'a State> {
-        // The tests of a new crate approve nothing, and deletions do not wait for approvals.
+        // The tests of a new crate do not approve, and deletions do not wait for approvals.
         let needs_approval = |to: &StateId| !is_deleted && self.kind.state(*to).needs_approval();
         let (mut path, mut at): (Vec<&State>, _) = (Vec::new(), Some(from));
         while let Some(state) = at.map(|at| self.kind.state(at)) {
@@ -30,7 +30,7 @@ impl<'a> SampleRun<'a> {
         path
     }
 
-    /// Whether the sample is gone in the end when it is deleted.
+    /// Whether the sample is removed in the end when it is deleted.
     pub(super) fn ends_when_deleted(&self) -> bool {
         let ends = |from: &StateId| {
             let path = self.path(*from, true);
@@ -41,8 +41,8 @@ impl<'a> SampleRun<'a> {
         machine.deletion.is_some() && machine.deletion_entries.iter().all(ends)
     }
 
-    /// Whether another run of the handler leaves the sample in a state where its path ends. It does not if the handler waits for the
-    /// time in a field that has none: its second run leads on, and an error brings that about.
+    /// Whether another run of the handler leaves the sample in the state where its path ends. It does not if the
+    /// handler waits for the time in an absent field: its second run, which an error causes, chooses an edge.
     pub(super) fn rests(&self, state: &State) -> bool {
         let poll = state.wait.as_ref().and_then(|wait| wait.poll.as_ref());
         let never = poll.is_some_and(|poll| self.period(&poll.value) == Some(None));
@@ -72,7 +72,7 @@ impl<'a> SampleRun<'a> {
         }
     }
 
-    /// `None` if a field holds the time. Otherwise the time, unless the field is absent.
+    /// The time; the inner `None` if the field with the time is absent, and the outer `None` if the field is present.
     fn period(&self, period: &Period) -> Option<Option<Duration>> {
         match period {
             Period::Fixed(time) => Some(Some(*time)),

@@ -45,8 +45,8 @@ pub fn spec_digests(description: &Description, kind: &Kind) -> Option<TokenStrea
     })
 }
 
-/// Finds the names that lead to the fields of a schema that are filled in, by how many of the fields above them are. `above` are
-/// the names that lead to the schema, and how many of those fields are filled in.
+/// Collects the paths to the fields of a schema that have defaults, by the number of fields with defaults above them.
+/// `above` is the path to the schema, and the number of such fields in it.
 fn find_defaults<'a>(
     all: Defaults<'a>,
     schema: &'a Schema,

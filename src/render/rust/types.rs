@@ -23,7 +23,7 @@ use quote::quote;
 use std::collections::BTreeSet;
 use syn::Ident;
 
-/// The names of all types that handlers of a kind see.
+/// The names of all types in the scope of the handlers of a kind.
 pub(super) fn names(description: &Description, kind: &Kind) -> BTreeSet<String> {
     let of_kind = KindNames::of(kind);
     let mut writer = Writer::new(description, kind, &of_kind);
@@ -36,7 +36,7 @@ pub(super) fn names(description: &Description, kind: &Kind) -> BTreeSet<String> 
     writer.taken
 }
 
-/// `src/<kind>/generated/types.rs`, or the types of an older version, which are for clients and tests.
+/// `src/<kind>/generated/types.rs`, or the types of an older version, which clients and tests use.
 pub fn types(description: &Description, kind: &Kind, is_newest: bool) -> String {
     let names = KindNames::of(kind);
     let KindNames {
@@ -48,7 +48,7 @@ pub fn types(description: &Description, kind: &Kind, is_newest: bool) -> String 
     let mut writer = Writer::new(description, kind, &names);
     let (spec_fields, status_fields) = writer.kind(kind, &names);
     let own_spec = description.own_spec_type(kind);
-    // An import of nothing but the kind's own type would be an unused one.
+    // If only the kind's own type would be imported, the import would be unused.
     let has_others = (0..description.types.len()).any(|at| own_spec != Some(TypeId(at)));
     let common = (has_others && crate::render::shares_types(description)).then(|| {
         quote!(
@@ -132,7 +132,7 @@ pub(crate) fn common_types(description: &Description) -> String {
     })
 }
 
-/// The name of the field with the runtime's part of `.status`: another one if the description has a field of that name.
+/// The name of the field with the runtime's part of `.status`, which differs from the fields of the description.
 fn machine_field(kind: &Kind) -> Ident {
     let mut name = MACHINE_FIELD.to_owned();
     let is_taken = |name: &str| kind.status.iter().any(|field| field.rust_name() == name);
@@ -142,7 +142,7 @@ fn machine_field(kind: &Kind) -> Ident {
     Ident::new(&name, Span::call_site())
 }
 
-/// The attribute of modules with types of the description, for clippy.
+/// The clippy attribute of modules with types of the description.
 pub(super) fn allow_complexity() -> TokenStream {
     quote!(#![allow(clippy::type_complexity, reason = "types are as deep as in the description")])
 }
@@ -155,12 +155,12 @@ pub(super) struct Writer<'a> {
     taken: BTreeSet<String>,
     /// Whether an item derives traits of serde. Aliases of types do not.
     derives: bool,
-    /// A schema whose type is requested, and the type.
+    /// A schema whose type is requested, and its type once it is found.
     wanted: Option<(&'a Schema, Option<TokenStream>)>,
 }
 
 impl<'a> Writer<'a> {
-    /// A writer for a module of its own.
+    /// A writer for a separate module.
     fn empty(description: &'a Description) -> Self {
         // Imports, and the named types.
         let mut taken: BTreeSet<String> = TYPE_IMPORTS.iter().map(|name| (*name).to_owned()).collect();
@@ -176,14 +176,14 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A writer for a module in which these names are taken, and where no field has a default.
+    /// A writer for a module in which these names are taken.
     pub(super) fn with_names(description: &'a Description, taken: BTreeSet<String>) -> Self {
         let mut writer = Self::empty(description);
         writer.taken.extend(taken);
         writer
     }
 
-    /// The items that were needed, and all names that are taken now.
+    /// The items that were needed, and all names that are taken.
     pub(super) fn finish(self) -> (Vec<TokenStream>, BTreeSet<String>) {
         (self.items, self.taken)
     }
@@ -205,12 +205,12 @@ impl<'a> Writer<'a> {
         writer
     }
 
-    /// The fields of the spec and of the status of a kind, and the named types if they are its alone.
+    /// The fields of the spec and of the status of a kind. Named types are added if they belong to this kind alone.
     fn kind(&mut self, kind: &'a Kind, names: &KindNames) -> (Fields, Fields) {
         let description = self.description;
         let spec = match &description.resolve(&kind.spec).shape {
             Shape::Object(fields) => fields.as_slice(),
-            // The model has made sure that `.spec` is an object.
+            // The model ensures that `.spec` is an object.
             _ => &[],
         };
         let spec = self.fields(spec, &names.spec.to_string(), Optional::AsDescribed);
@@ -222,14 +222,14 @@ impl<'a> Writer<'a> {
         (spec, status)
     }
 
-    /// The named types, but for the one that is the `.spec`.
+    /// The named types, except for the type of the `.spec`.
     fn named_types(&mut self, own_spec: Option<TypeId>) {
         let ids = (0..self.description.types.len()).map(TypeId);
         ids.filter(|id| own_spec != Some(*id))
             .for_each(|id| self.named_type(id));
     }
 
-    /// The named types that several kinds share. The answer imports those that are generated with a kind.
+    /// Adds the named types that several kinds share. Returns imports of those that are generated with a kind.
     fn common(&mut self) -> Vec<TokenStream> {
         let description = self.description;
         let mut specs = Vec::new();
@@ -289,13 +289,13 @@ impl<'a> Writer<'a> {
                 quote!(default = #path,)
             }
         });
-        // A required field that may be null has to be there, as null; and one that has a default, which is not null.
+        // `None` is null in a required field that is nullable, and in a nullable field whose default is not null.
         let may_be_absent = schema.optional || self.description.is_filled_in(schema);
         let is_required = optional == Optional::AsDescribed && !may_be_absent;
         let is_null = is_nullable && filled.is_some();
         let has_times = self.defaults.has_times(schema);
         let read = has_times.then(|| quote!(deserialize_with = "krator_runtime::nearest",));
-        // With a function that reads a field, serde does not take an absent one for `None`.
+        // Without this, serde requires a field that is read by a function, even if it is an `Option`.
         let default = default.or_else(|| (has_times && is_option).then(|| quote!(default,)));
         let skip =
             (is_option && !is_required && !is_null).then(|| quote!(skip_serializing_if = "Option::is_none",));
@@ -319,7 +319,7 @@ impl<'a> Writer<'a> {
         });
     }
 
-    /// The Rust type of values of this schema, without `Option`. A type that has to be made for it gets this name.
+    /// The Rust type of values of this schema, without `Option`. A type that has to be generated gets this name.
     fn rust_type(&mut self, schema: &'a Schema, name: &str) -> TokenStream {
         let written = self.plain_type(schema, name);
         self.note(schema, &written);
@@ -366,7 +366,7 @@ impl<'a> Writer<'a> {
             Shape::Kubernetes(reference) => {
                 let path = kubernetes::rust_path(reference);
                 let path = path.and_then(|path| syn::parse_str::<syn::Path>(path).ok());
-                // The model has only types that are known.
+                // The model accepts only known types.
                 path.map_or_else(|| quote!(serde_json::Value), |path| quote!(#path))
             }
         }
@@ -395,7 +395,7 @@ impl<'a> Writer<'a> {
             }
             #defaults
         };
-        // The struct goes before the types of its fields, which were added since.
+        // The struct precedes the types of its fields, which were added after it.
         self.items.insert(place, item);
     }
 

@@ -1,4 +1,4 @@
-//! Obstacles before a state: its window, an approval, and the objects that have the places of its limits.
+//! Obstacles before a state: its window, an approval, and objects that hold the places of its limits.
 
 use krator_machine::FieldValue;
 use krator_machine::engine::opens;
@@ -11,7 +11,7 @@ use super::Waits;
 use crate::machine;
 use crate::observed::{approval, rounded, text};
 
-/// How many objects are named that have a place.
+/// The maximum number of named objects that hold a place.
 const MOST_HOLDERS: usize = 5;
 
 impl Waits<'_> {
@@ -43,7 +43,7 @@ impl Waits<'_> {
         };
         let (says, due) = match limits.is_empty() {
             true => (says, due),
-            // Which objects go in first depends on all of them.
+            // The order in which objects enter depends on all of them.
             false => (
                 format!(
                     "{says}: {}; the objects that have been in their state longest go first",
@@ -59,7 +59,7 @@ impl Waits<'_> {
         );
     }
 
-    /// The limits that have to have a place for the object before it enters a state, in words.
+    /// The limits that must have a place for the object before it enters a state, in words.
     pub(super) fn limits(&self, to: StateId) -> Vec<String> {
         let at = self.facts.object["status"]["state"].as_str();
         let at = at.and_then(|at| self.graph.find(at));
@@ -75,7 +75,7 @@ impl Waits<'_> {
             .collect()
     }
 
-    /// The objects that a limit counts beside this one, as far as they are listed.
+    /// The objects that a limit counts besides this one, up to the number that is shown.
     fn holders(&self, limit: &Limit<'_>) -> Vec<String> {
         let per = |values: &[Option<FieldValue>]| values.get(usize::from(limit.per?)).cloned();
         let of_this = per(&self.field_values);

@@ -1,4 +1,4 @@
-//! What an object waits for in a state whose handler has not failed.
+//! The waits in a state whose handler has not failed.
 
 use krator_machine::engine::{When, when};
 
@@ -17,7 +17,7 @@ impl Waits<'_> {
                 match when {
                     When::After(every) => {
                         let text = format!("its handler runs again every {}", format_duration(every));
-                        // Nothing says when it ran last, unless that was its first time.
+                        // The time of the last run is unknown, unless it was the first run.
                         let first = self.why.since.and_then(|since| from(When::After(every), since));
                         let due = first.filter(|first| *first > self.facts.now);
                         let text = match due {
@@ -36,7 +36,7 @@ impl Waits<'_> {
                     When::At(_) => {}
                 }
             }
-            // The handler of a state without work does nothing when something changes.
+            // The handler of a state without work has no effect after a change.
             if state.has_work() {
                 self.sources(wait.watch.iter().map(|source| &source.value));
             }
@@ -95,7 +95,7 @@ impl Waits<'_> {
         }
     }
 
-    /// The changes that wake the handler of a state.
+    /// The changes that trigger the handler of a state.
     fn sources<'s>(&mut self, sources: impl Iterator<Item = &'s WatchSource>) {
         for source in sources {
             let (children, watched): (Option<&str>, Option<&str>) = match source {

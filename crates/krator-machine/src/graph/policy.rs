@@ -1,21 +1,21 @@
-//! The part of the description that is about one state, as data that the engine interprets.
+//! The part of the description about one state, as data that the engine interprets.
 use super::{Period, Recurrence, Retry, StateId, Timeout, Window};
 use serde::Serialize;
 use std::time::Duration;
 
-/// The part of the description that is about one state.
+/// The part of the description about one state.
 ///
 /// Generated code builds policies as constants; the builder methods are named after the keys of `krator.yaml`. A
 /// policy borrows its text and lists, so a graph can also be built at run time.
 #[derive(Clone, Copy, Debug)]
 pub struct Policy<'g> {
-    /// Its name, as `.status.state` has it.
+    /// Its name in `.status.state`.
     pub name: &'g str,
-    /// The names that it had before, which stored objects may still have.
+    /// Its former names, which stored objects may still have.
     pub renamed_from: &'g [&'g str],
-    /// The value of `.status.phase`; `None` if that is the name, or nothing.
+    /// The value of `.status.phase`; `None` for the name, or for no phase.
     pub phase: Option<&'g str>,
-    /// The value of `.status.message` until a handler sets another.
+    /// The value of `.status.message` until a handler sets another message.
     pub message: &'g str,
     /// Its meaning for users.
     pub kind: StateKind,
@@ -23,15 +23,15 @@ pub struct Policy<'g> {
     pub next: &'g [StateId],
     /// The triggers of further runs of its handler.
     pub wait: Wait<'g>,
-    /// When time leads from the state, and to which one.
+    /// The timeout of the state, and its target.
     pub timeout: Option<(Timeout<'g>, StateId)>,
     /// The reaction to failures of its handler.
     pub retry: Retry,
-    /// How often objects enter it in a row at most, and the state that they enter then.
+    /// The maximum number of consecutive entries, and the state that objects enter after them.
     pub limit: Option<(Times, StateId)>,
     /// The times in which objects may enter it; `None` if they always may.
     pub during: Option<Window<'g>>,
-    /// Whether somebody has to approve that an object enters it.
+    /// Whether an entry into it needs an approval.
     pub needs_approval: bool,
     /// Whether its handler may run more than once in a stay.
     pub effects: Effects,
@@ -43,25 +43,25 @@ pub struct Policy<'g> {
     pub on_spec_change_of: &'g [SpecChange<'g>],
     /// The reaction to a deletion.
     pub on_delete: OnDelete,
-    /// Whether deleted objects come here.
+    /// Whether only deleted objects enter it.
     pub deletion_path: bool,
-    /// The conditions of the kind that hold, each with its status.
+    /// The conditions of the kind that it sets, each with its status.
     pub conditions: &'g [(&'g str, &'g str)],
     /// Whether the state is stored before its handler runs.
     pub checkpoint: bool,
-    /// The file of the handler, for people; empty if nobody knows it.
+    /// The file of the handler, for messages; empty if it is unknown.
     pub file: &'g str,
-    /// Whether somebody has written the handler.
+    /// Whether the handler is written.
     pub written: bool,
 }
 
-/// The meaning of a state for people and for `kubectl wait`. It decides which standard condition is `True`.
+/// The meaning of a state for users and for `kubectl wait`. It determines which standard condition is `True`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StateKind {
     /// The object is being worked on: `Reconciling` is `True`.
     Working,
-    /// The object is as its spec wants it: `Ready` is `True`.
+    /// The object is as its spec describes: `Ready` is `True`.
     Ready,
     /// The object needs attention: `Stalled` is `True`.
     Failed,
@@ -74,12 +74,12 @@ pub enum StateKind {
 pub enum Times {
     /// Always this many.
     Fixed(u32),
-    /// Read from a field of the object. The number is an index into
-    /// the values that [`Engine::saw_field_values`](crate::engine::Engine::saw_field_values) is given.
+    /// Read from a field of the object. The number is an index into the values of
+    /// [`Engine::saw_field_values`](crate::engine::Engine::saw_field_values).
     FromField(u16),
 }
 
-/// When a handler that stayed runs again.
+/// The triggers of a further run of a handler that stayed.
 #[derive(Clone, Copy, Debug)]
 pub struct Wait<'g> {
     /// The handler runs again after this time.
@@ -98,14 +98,14 @@ pub enum Watch {
     /// Any watched object changes.
     Watched,
     /// An owned or watched object of this kind changes. The kind is written as `group/version.Kind`, for example
-    /// `batch/v1.Job`; the core group has no name: `v1.ConfigMap`.
+    /// `batch/v1.Job`; the core group is omitted: `v1.ConfigMap`.
     Kind(&'static str),
 }
 
 /// Whether a handler may run more than once in one stay in its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effects {
-    /// It may: after a crash, an error or a wake-up.
+    /// It may run more than once: after a crash, an error or a trigger.
     Idempotent,
     /// It runs at most once.
     Once,
@@ -188,7 +188,7 @@ impl<'g> Policy<'g> {
         self.renamed_from = names;
         self
     }
-    /// The value of `.status.phase`. If any state of the graph has a phase, those without one show their name there;
+    /// The value of `.status.phase`. If any state of the graph has a phase, the phase of other states is their name;
     /// otherwise there is no such field.
     pub const fn phase(mut self, phase: &'g str) -> Self {
         self.phase = Some(phase);
@@ -214,7 +214,7 @@ impl<'g> Policy<'g> {
         self.wait.poll = Some(Period::Fixed(every));
         self
     }
-    /// Runs the handler again after the time that is read from a field.
+    /// Runs the handler again after the time in a field.
     pub const fn poll_from_field(mut self, field: u16) -> Self {
         self.wait.poll = Some(Period::FromField(field));
         self
@@ -229,40 +229,40 @@ impl<'g> Policy<'g> {
         self.timeout = Some((Timeout::After(Period::Fixed(after)), to));
         self
     }
-    /// The object enters the state `to` after, or at, the time that is read from a field.
+    /// The object enters the state `to` after the time in a field, or at that time.
     pub const fn timeout_from_field(mut self, field: u16, to: StateId) -> Self {
         self.timeout = Some((Timeout::After(Period::FromField(field)), to));
         self
     }
-    /// The object enters the state `to` at the first of these starts after its entry. A start that was missed is made up for until
-    /// `deadline` after it, and without a deadline whenever that may be.
+    /// The object enters the state `to` at the first of these starts after its entry. A missed start is made up for
+    /// until `deadline` after it, or without a time limit if there is no deadline.
     pub const fn timeout_at(mut self, starts: Recurrence<'g>, deadline: Option<Period>, to: StateId) -> Self {
         self.timeout = Some((Timeout::At(starts, deadline), to));
         self
     }
-    /// How errors of the handler are retried.
+    /// The retries after errors of the handler.
     pub const fn retry(mut self, retry: Retry) -> Self {
         self.retry = retry;
         self
     }
-    /// The state may be entered `times` times; after that the object enters `then` instead.
+    /// The state may be entered `times` times; after that, the object enters `then` instead.
     pub const fn limit(mut self, times: u32, then: StateId) -> Self {
         self.limit = Some((Times::Fixed(times), then));
         self
     }
-    /// Like [`limit`](Self::limit), with the number read from a field.
+    /// Like [`limit`](Self::limit), with the number from a field.
     pub const fn limit_from_field(mut self, field: u16, then: StateId) -> Self {
         self.limit = Some((Times::FromField(field), then));
         self
     }
-    /// Objects enter the state only within a window. Those that a handler or a timeout leads there wait in the state before it; deletions,
-    /// changes of the spec, failures and limits do not wait.
+    /// Objects enter the state only within a window. After a handler or a timeout has chosen the state, they wait in
+    /// the state before it; deletions, changes of the spec, failures and limits do not wait.
     pub const fn during(mut self, window: Window<'g>) -> Self {
         self.during = Some(window);
         self
     }
-    /// Entries into the state have to be approved, by an annotation with the [id of the ask](crate::status::Ask::id). Who waits
-    /// for that and who does not is as for a [window](Self::during).
+    /// Entries into the state have to be approved, by an annotation with the [id of the ask](crate::status::Ask::id).
+    /// The same entries wait as for a [window](Self::during).
     pub const fn needs_approval(mut self) -> Self {
         self.needs_approval = true;
         self
@@ -277,7 +277,7 @@ impl<'g> Policy<'g> {
         self.resume = Some(at);
         self
     }
-    /// The effects of changes of some fields. The first of these with a changed field decides, and without one
+    /// The effects of changes of some fields. The first item with a changed field applies and, without one,
     /// [`on_spec_change`](Self::on_spec_change).
     pub const fn on_spec_change_of(mut self, changes: &'g [SpecChange<'g>]) -> Self {
         self.on_spec_change_of = changes;
@@ -317,13 +317,13 @@ impl<'g> Policy<'g> {
         self.checkpoint = false;
         self
     }
-    /// The file of the handler, and whether somebody has written it: `State::WRITTEN`. An object
-    /// stays in a state whose handler is not written until the timeout, a change of the spec or its deletion leads it on.
+    /// The file of the handler, and whether it is written: `State::WRITTEN`. An object stays in a state whose handler
+    /// is not written until the timeout, a change of the spec or its deletion ends the stay.
     pub const fn handler(mut self, file: &'g str, written: bool) -> Self {
         (self.file, self.written) = (file, written);
         self
     }
-    /// The message of the status if nobody has written the handler.
+    /// The message of the status if the handler is not written.
     pub fn not_written(&self) -> Option<String> {
         let (name, file) = (self.name, self.file);
         (!self.written).then(|| match file {
@@ -331,8 +331,8 @@ impl<'g> Policy<'g> {
             _ => format!("the handler of {name} is not written: {file}"),
         })
     }
-    /// Whether there is work in the state that only a handler can do: a ready or failed state that leads nowhere rests, and
-    /// a final one ends.
+    /// Whether the state has work that only a handler can do: ready or failed states without exits rest, and final
+    /// states end.
     pub const fn has_work(&self) -> bool {
         match self.kind {
             StateKind::Working => true,
@@ -340,12 +340,12 @@ impl<'g> Policy<'g> {
             StateKind::Final => false,
         }
     }
-    /// Marks the states of a machine that deleted objects enter: those that `deletion`, or a state that
-    /// [`on_delete`](Self::on_delete) names, leads to by any transition. For machines that are written by hand.
+    /// Marks the states of a machine that deleted objects enter: all states that can be reached from `deletion`, or
+    /// from a state that [`on_delete`](Self::on_delete) names. For machines that are written by hand.
     ///
     /// # Panics
     ///
-    /// If one of them is `initial`: a deleted object would begin anew. In a constant that is an error of the compiler.
+    /// If `initial` is one of them, because a deleted object would begin again. In a constant, this is a compile error.
     pub const fn on_deletion_path<const N: usize>(
         mut states: [Self; N],
         initial: StateId,
@@ -361,7 +361,7 @@ impl<'g> Policy<'g> {
                 i += 1;
             }
         }
-        // One round marks at least one more state, or all are marked.
+        // Each round marks at least one more state, unless all are marked.
         let mut round = 0;
         while round < N {
             let mut i = 0;

@@ -1,4 +1,4 @@
-//! When something happens: after a time, and by the calendar.
+//! Times of events: after a period, and by the calendar.
 use crate::{field_value::FieldValue, schedule::Schedule};
 use std::time::Duration;
 
@@ -7,23 +7,23 @@ use std::time::Duration;
 pub enum Period {
     /// Always this long.
     Fixed(Duration),
-    /// Read from a field of the object. The number is an index into
-    /// the values that [`Engine::saw_field_values`](crate::engine::Engine::saw_field_values) is given.
+    /// Read from a field of the object. The number is an index into the values of
+    /// [`Engine::saw_field_values`](crate::engine::Engine::saw_field_values).
     FromField(u16),
 }
 
 /// A text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Text<'g> {
-    /// Always this one.
+    /// Always this text.
     Fixed(&'g str),
-    /// Read from a field of the object. The number is an index into
-    /// the values that [`Engine::saw_field_values`](crate::engine::Engine::saw_field_values) is given.
+    /// Read from a field of the object. The number is an index into the values of
+    /// [`Engine::saw_field_values`](crate::engine::Engine::saw_field_values).
     FromField(u16),
 }
 
 impl Text<'_> {
-    /// The text for an object with these values of fields; `None` if the field has none.
+    /// The text for an object with these values of fields; `None` if the field has no value.
     fn read(self, field_values: &[Option<FieldValue>]) -> Option<String> {
         match self {
             Text::Fixed(text) => Some(text.to_owned()),
@@ -38,12 +38,12 @@ impl Text<'_> {
 /// The starts of a schedule.
 #[derive(Clone, Copy, Debug)]
 pub struct Recurrence<'g> {
-    /// When it starts, in the notation of cron.
+    /// The schedule, in the notation of cron.
     pub schedule: Text<'g>,
     /// The time zone of the schedule; UTC without one.
     pub time_zone: Option<Text<'g>>,
-    /// Reads a schedule. Only through this does an operator have the calendar and the time zones, so that one without schedules is no
-    /// larger for them.
+    /// Parses a schedule. Only this pointer refers to the calendar and the time zones, so that operators without
+    /// schedules do not contain them.
     read: fn(&str, &str) -> Result<Schedule, String>,
 }
 
@@ -56,7 +56,7 @@ impl<'g> Recurrence<'g> {
             read: Schedule::parse,
         }
     }
-    /// The starts of the schedule in a time zone of IANA.
+    /// The starts of the schedule in an IANA time zone.
     pub const fn time_zone(mut self, zone: Text<'g>) -> Self {
         self.time_zone = Some(zone);
         self
@@ -75,12 +75,12 @@ impl<'g> Recurrence<'g> {
     }
 }
 
-/// The times in which objects may enter a state: from each start of a schedule on for some time.
+/// The times in which objects may enter a state: a period after each start of a schedule.
 #[derive(Clone, Copy, Debug)]
 pub struct Window<'g> {
-    /// When it opens.
+    /// The times at which it opens.
     pub starts: Recurrence<'g>,
-    /// How long it is open.
+    /// The time for which it is open.
     pub duration: Period,
 }
 
@@ -91,12 +91,12 @@ impl<'g> Window<'g> {
     }
 }
 
-/// When time leads from a state.
+/// The time of a timeout.
 #[derive(Clone, Copy, Debug)]
 pub enum Timeout<'g> {
-    /// So long after the entry, or at a point in time that a field holds.
+    /// This long after the entry, or at the time in a field.
     After(Period),
-    /// At the first start of a schedule after the entry. One that was missed is made up for, the latest one alone, until so long after
-    /// it; without such a deadline whenever that may be.
+    /// At the first start of a schedule after the entry. Of missed starts only the latest is made up for, until the
+    /// deadline after it, or without a time limit if there is no deadline.
     At(Recurrence<'g>, Option<Period>),
 }

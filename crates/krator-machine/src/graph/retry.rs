@@ -5,11 +5,11 @@ use std::time::Duration;
 /// The reaction of the runtime to an error of a handler.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Retry {
-    /// How many consecutive failures are retried. `None` means that there is no limit.
+    /// The number of consecutive failures that are retried. `None` means that there is no limit.
     pub limit: Option<u32>,
     /// The delay after the first failure.
     pub initial: Duration,
-    /// Each delay is this many times the previous one.
+    /// The factor between a delay and the next one.
     pub factor: f64,
     /// The longest delay.
     pub max: Duration,
@@ -27,10 +27,10 @@ impl Retry {
         then: None,
     };
 
-    /// How often the handler of a final state is retried if its state declares no limit.
+    /// The number of retries of the handler of a final state that declares no limit.
     pub const FINAL_LIMIT: u32 = 5;
 
-    /// How the runtime retries its own requests: delays that double from 200 ms to 30 s.
+    /// The retries of the runtime's own requests: delays that double from 200 ms to 30 s.
     pub const OF_REQUESTS: Self =
         Self::DEFAULT.backoff(Duration::from_millis(200), 2.0, Duration::from_secs(30));
 
@@ -41,7 +41,7 @@ impl Retry {
         self
     }
 
-    /// Retries at most `limit` times. For final states, where the machine ends after the last failure.
+    /// Retries at most `limit` times. For final states, in which the machine ends after the last failure.
     pub const fn at_most(mut self, limit: u32) -> Self {
         self.limit = Some(limit);
         self

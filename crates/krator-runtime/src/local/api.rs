@@ -1,5 +1,5 @@
-//! The API server of a test: objects of other kinds, in memory, behind kube's client. So handlers reach them by the requests
-//! that they send in a cluster.
+//! The API server of a test: objects of other kinds, in memory, behind kube's client. Handlers send the same requests
+//! as in a cluster.
 mod objects;
 mod request;
 mod tried;
@@ -24,13 +24,13 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// Stands in for the API server. It gets, lists, creates, replaces, patches and deletes objects, and has no watches and no
-/// controllers: nothing is collected, scheduled or made ready unless the test does it.
+/// An API server in memory. It gets, lists, creates, replaces, patches and deletes objects. It has no watches and no
+/// controllers, so no object is collected, scheduled or made ready unless the test does it.
 pub(crate) struct InMemoryApi {
     objects: Mutex<Objects>,
     client: OnceLock<Client>,
     began: (Timestamp, Instant),
-    /// Lets requests go wrong.
+    /// Injects faults into requests.
     trial: Option<Arc<Trial>>,
 }
 
@@ -51,7 +51,7 @@ impl fmt::Debug for InMemoryApi {
     }
 }
 
-/// Where the objects of a kind are listed.
+/// The path of the objects of a kind.
 pub(crate) fn collection<K: Resource<DynamicType = ()>>() -> String {
     K::url_path(&(), None)
 }
@@ -65,10 +65,10 @@ fn key<K: Child>(object: &K) -> Key {
 }
 
 impl InMemoryApi {
-    /// A client whose requests are answered from here. It needs tokio.
+    /// A client whose requests are answered by this API server. It needs tokio.
     pub fn client(self: &Arc<Self>) -> Client {
         let client = self.client.get_or_init(|| {
-            // The client is part of what it refers to.
+            // A strong reference to the API server would be a cycle, because it owns the client.
             let api = Arc::downgrade(self);
             let service = tower::service_fn(move |request| {
                 let api = api.upgrade();
@@ -91,7 +91,7 @@ impl InMemoryApi {
         client.clone()
     }
 
-    /// New objects of a kind have this status, which is JSON, or none if it is empty.
+    /// Sets the status of new objects of a kind, as JSON; they have none if it is empty.
     pub fn serves(&self, collection: String, status: &str) {
         let status = serde_json::from_str(status).unwrap_or_default();
         self.objects.locked().kind(collection).status = status;
@@ -124,12 +124,12 @@ impl InMemoryApi {
         self.objects.locked().remove(&key(object));
     }
 
-    /// Ends what belongs to an object whose deletion path has ended. Returns the names of the children that are kept.
+    /// Deletes or releases the children of an object whose deletion path has ended. Returns the names of kept children.
     pub fn end_children(&self, label: &str, owner: (&str, &str)) -> Vec<String> {
         self.objects.locked().end_children(label, owner)
     }
 
-    /// The objects of a kind that handlers applied, as each was applied last, sorted by namespace and name.
+    /// The last apply of each object of a kind that handlers applied, sorted by namespace and name.
     pub fn applied<K: Child>(&self) -> Vec<K> {
         let (collection, objects) = (collection::<K>(), self.objects.locked());
         let applied = objects.applied(&collection);
@@ -138,12 +138,12 @@ impl InMemoryApi {
             .collect()
     }
 
-    /// Gives all objects of a kind the status that their controller would write when it has succeeded, or failed for good, and
+    /// Gives all objects of a kind the status that their controller would write after success or permanent failure, and
     /// returns them.
     ///
     /// # Panics
     ///
-    /// If there are none, or if the status is not of their type: a mistake in a test.
+    /// If there are none, or if their type cannot hold the status: a mistake in a test.
     pub fn report<K: Child>(&self, ready: bool) -> Vec<K> {
         let (group, kind) = (K::group(&()), K::kind(&()));
         let progress = if ready { Progress::Ready } else { Progress::Failed };

@@ -19,7 +19,7 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// Everything that can go wrong at this write.
+    /// All faults that are possible at this write.
     pub fn at(write: usize) -> [Self; 5] {
         [
             FaultKind::DiesBefore,
@@ -31,14 +31,14 @@ impl Fault {
         .map(|kind| Self { kind, write })
     }
 
-    /// Whether the request is made again only after a while.
+    /// Whether the request is repeated only after a delay.
     pub fn delays(self) -> bool {
         matches!(self.kind, FaultKind::Fails | FaultKind::AnswerIsLost)
     }
 }
 
-/// Does something in which this goes wrong. `failed` is the error of the client. What another client did before is up to
-/// the caller, because only that knows what a conflict looks like.
+/// Runs `act` with a fault. `failed` is the error of the client. The caller simulates the write of another client,
+/// because only the caller can make the conflict.
 pub(crate) async fn with_fault<T, E>(
     kind: Option<FaultKind>,
     dies: &Notify,
@@ -58,7 +58,7 @@ pub(crate) async fn with_fault<T, E>(
     }
 }
 
-/// The process ends here. Whoever is notified drops what it was doing.
+/// The process ends here: the receiver of the notification drops this future.
 async fn die<T>(dies: &Notify) -> T {
     dies.notify_one();
     std::future::pending().await

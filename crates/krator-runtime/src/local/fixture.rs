@@ -39,7 +39,7 @@ pub struct Fixture<M: Machine> {
     pub object: M::ObjectState,
     /// The state that all objects of the kind share.
     pub shared: Arc<SharedOf<M>>,
-    /// The status, as the handler left it.
+    /// The status after the last run of the handler.
     pub status: StatusOf<M>,
     /// The message that the handler set last.
     pub message: Option<String>,
@@ -79,19 +79,19 @@ impl<M: Machine> Fixture<M> {
             others: Arc::default(),
         }
     }
-    /// Makes it the attempt of this number: `2` is the one after the first failure.
+    /// Makes the run an attempt with this number: `2` is the attempt after the first failure.
     #[must_use]
     pub fn attempt(mut self, attempt: u32) -> Self {
         self.run.attempt = attempt;
         self
     }
-    /// Makes it a later run: the handler stayed before, and the object has been in the state for this long.
+    /// Makes the run a later one: the handler stayed before, and the object has been in the state for this long.
     #[must_use]
     pub fn later(mut self, after: Duration) -> Self {
         (self.run.first, self.run.in_state_for) = (false, after);
         self
     }
-    /// Makes it a run for an object that is being deleted.
+    /// Makes the run one for an object that is being deleted.
     #[must_use]
     pub fn deleting(mut self) -> Self {
         self.run.deleting = true;
@@ -101,12 +101,12 @@ impl<M: Machine> Fixture<M> {
     pub fn update(&self, manifest: ManifestOf<M>) {
         self.manifest.send_replace(Arc::new(manifest));
     }
-    /// The events that were recorded so far.
+    /// The events that were recorded.
     pub fn events(&self) -> Vec<Event> {
         self.events.locked().clone()
     }
 
-    /// A condition as the handler set it last; `None` if it did not set it.
+    /// A condition with the values that the handler set last; `None` if it was not set.
     ///
     /// ```
     #[doc = include_str!("../doc/website.txt")]
@@ -127,8 +127,8 @@ impl<M: Machine> Fixture<M> {
         let name = condition.name();
         self.conditions().into_iter().find(|set| set.kind == name)
     }
-    /// The conditions that the handler has set, as it set each of them last, sorted by their types. What the runtime
-    /// adds to them, the time and the generation, is empty.
+    /// The conditions that the handler has set, with the values that were set last, sorted by their types. The time and
+    /// the generation, which the runtime adds, are empty.
     pub fn conditions(&self) -> Vec<Condition> {
         let set = self.conditions.iter().map(|set| (&*set.kind, set.clone()));
         set.collect::<BTreeMap<_, _>>().into_values().collect()

@@ -39,13 +39,13 @@ pub struct Handle<M: Machine>(pub(crate) Arc<Outside<M>>);
 
 /// The state that a machine in memory shares with the test.
 pub(crate) struct Outside<M: Machine> {
-    /// The object as stored; `None` once it is gone.
+    /// The object as stored; `None` after it is gone.
     stored: Mutex<Option<Arc<ManifestOf<M>>>>,
     /// The finalizer that holds a deleted object.
     finalizer: String,
     pub queue: WorkQueue<ManifestOf<M>>,
     pub others: Arc<InMemoryApi>,
-    /// The limits that have no place left.
+    /// The limits without a free place.
     full: Mutex<BTreeSet<String>>,
 }
 
@@ -72,7 +72,7 @@ impl<M: Machine> Handle<M> {
             self.0.queue.push(|queued| queued.object = Some(object.into()));
         }
     }
-    /// Changes the object without notifying its machine. `None` if the object is gone, or goes with this change.
+    /// Changes the object without notifying its machine. `None` if the object is gone before or after the change.
     pub(crate) fn update_unseen(
         &self,
         change: impl FnOnce(&mut ManifestOf<M>),
@@ -82,7 +82,7 @@ impl<M: Machine> Handle<M> {
         change(&mut object);
         object.edit(Edit::Version(object.version() + 1));
         let object = Arc::new(object);
-        // An object that is being deleted is gone as soon as it has no finalizer.
+        // An object that is being deleted is gone when it has no finalizer.
         let goes = object.deleting() && !object.has_finalizer(&self.0.finalizer);
         *stored = (!goes).then(|| Arc::clone(&object));
         Some(object)
@@ -105,7 +105,7 @@ impl<M: Machine> Handle<M> {
             self.0.queue.push(|queued| queued.gone = true);
         }
     }
-    /// Others take all places of a limit, until [`free`](Self::free) is called: the object waits before it enters a state of it.
+    /// Other objects take all places of a limit until [`free`](Self::free) is called, so that the object has to wait.
     ///
     /// # Panics
     ///
@@ -118,7 +118,7 @@ impl<M: Machine> Handle<M> {
         );
         self.0.full.locked().insert(limit.to_owned());
     }
-    /// A limit has places again.
+    /// Frees the places of a limit.
     pub fn free(&self, limit: &str) {
         self.0.full.locked().remove(limit);
         self.0.queue.push(|_| ());
@@ -127,7 +127,7 @@ impl<M: Machine> Handle<M> {
     ///
     /// # Panics
     ///
-    /// If it asks for nothing that needs an approval.
+    /// If the object has no ask that needs an approval.
     pub fn approve(&self) {
         let stored = self.stored();
         let status = stored.as_ref().and_then(|stored| stored.status());
@@ -137,7 +137,7 @@ impl<M: Machine> Handle<M> {
         let name = format!("{}/approve", M::GRAPH.group());
         self.update(|object| object.edit(Edit::Annotation(&name, &format!("{id} by tester"))));
     }
-    /// Notifies the machine that an owned or a watched object has changed. A state that waits for `what` runs again.
+    /// Notifies the machine that an owned or watched object has changed, so that a handler that waits for `what` runs.
     pub fn changed(&self, what: Watch) {
         let change = Change {
             names: vec![what],
@@ -147,23 +147,23 @@ impl<M: Machine> Handle<M> {
     }
 }
 
-/// Observes a world in memory and lets its writes go wrong, for tests of the runtime.
+/// Observes a world in memory and injects faults into its writes, for tests of the runtime.
 pub(crate) trait Hooks<M: Machine>: Send + Sync {
-    /// Makes a write of this part of the object, or lets it go wrong.
+    /// Writes this part of the object, or injects a fault.
     fn write<T: Send>(
         &self,
         what: &'static str,
         write: impl FnOnce() -> Result<T, WriteError> + Send,
     ) -> impl Future<Output = Result<T, WriteError>> + Send;
-    /// Makes the memory of an object that was found without one.
+    /// Creates the memory of an object that has none.
     fn initialize(&self) -> Result<M::ObjectState>;
-    /// Whether there is a place for the object in the state that it asks for, as far as other objects go.
+    /// Whether the other objects leave a place for the object in the state that it asks for.
     fn has_place(&self) -> bool {
         true
     }
-    /// Takes notice of an entry into a state.
+    /// Notified of an entry into a state.
     fn moved(&self, _: &Moved<'_>) {}
-    /// Takes notice of a run of a handler that has ended.
+    /// Notified of the end of a run of a handler.
     fn ran(&self, _: StateId, _: &RunEnd) {}
 }
 
@@ -180,7 +180,7 @@ pub(crate) struct Memory<M: Machine, H> {
 }
 
 impl<M: Machine, H: Hooks<M>> Memory<M, H> {
-    /// A world with this object, at this time. Once deleted, the object is gone when it does not have the finalizer.
+    /// A world with this object, at this time. A deleted object is gone when it does not have the finalizer.
     pub fn new(
         object: ManifestOf<M>,
         others: Arc<InMemoryApi>,
@@ -207,7 +207,7 @@ impl<M: Machine, H: Hooks<M>> Memory<M, H> {
         self
     }
 
-    /// Another process begins with this shared state.
+    /// Starts another process with this shared state.
     pub fn share(&mut self, shared: Arc<SharedOf<M>>) {
         self.shared = shared;
     }

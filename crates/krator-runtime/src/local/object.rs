@@ -1,12 +1,12 @@
-//! Objects of machines that have nothing to do with Kubernetes.
+//! Objects of machines outside of Kubernetes.
 use crate::{
     machine::{Edit, Object},
     status::{MachineStatus, ObjectStatus},
 };
 use std::collections::BTreeMap;
 
-/// An object in memory, for machines without Kubernetes: what its handlers read, its status, and what a machine needs to
-/// know of any object.
+/// An object in memory, for machines without Kubernetes: the spec that its handlers read, its status, and the metadata
+/// that a machine uses.
 ///
 /// ```
 /// use krator_runtime::LocalObject;

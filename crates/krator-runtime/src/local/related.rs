@@ -4,28 +4,28 @@ use crate::{error::Result, machine::Machine, resource::Child};
 use std::sync::Arc;
 
 impl<M: Machine> Handle<M> {
-    /// All objects of another kind: those that handlers applied or created, and those that the test created.
+    /// All objects of another kind, whether handlers applied or created them or the test did.
     pub fn all<K: Child>(&self) -> Vec<Arc<K>> {
         self.0.others.all()
     }
-    /// The objects of another kind that handlers applied, as each was applied last.
+    /// The last apply of each object of another kind that handlers applied.
     pub fn applied<K: Child>(&self) -> Vec<K> {
         self.0.others.applied()
     }
 }
 
 impl<M: Machine> Fixture<M> {
-    /// All objects of another kind: those that handlers applied or created, and those that the test created.
+    /// All objects of another kind, whether handlers applied or created them or the test did.
     pub fn all<K: Child>(&self) -> Vec<Arc<K>> {
         self.others.all()
     }
-    /// The objects of another kind that the handler applied, as each was applied last: what it sent, with the metadata
-    /// that the runtime adds.
+    /// The last apply of each object of another kind that the handler applied: the sent fields, with the metadata that
+    /// the runtime adds.
     pub fn applied<K: Child>(&self) -> Vec<K> {
         self.others.applied()
     }
-    /// Gives all objects of this kind the status that their controller writes when it has succeeded, for the next call
-    /// of a handler.
+    /// Gives all objects of this kind the status that their controller writes after success, for the next call of a
+    /// handler.
     ///
     /// # Panics
     ///
@@ -33,7 +33,7 @@ impl<M: Machine> Fixture<M> {
     pub fn make_ready<K: Child>(&self) {
         self.others.report::<K>(true);
     }
-    /// Gives all objects of this kind the status that their controller writes when it has failed for good.
+    /// Gives all objects of this kind the status that their controller writes after a permanent failure.
     ///
     /// # Panics
     ///

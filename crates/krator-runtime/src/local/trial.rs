@@ -1,5 +1,5 @@
-//! One run of a scenario of [`testing::crashes`](crate::testing::crashes): the fault that it has, and what is noted for the
-//! comparison with the run without faults.
+//! One run of a scenario of [`testing::crashes`](crate::testing::crashes): its fault, and a record for the comparison
+//! with the run without faults.
 use super::{Fault, FaultKind};
 use crate::{
     engine::{Cause, Moved},
@@ -16,14 +16,14 @@ use tokio::sync::Notify;
 /// One run of a scenario.
 pub(crate) struct Trial {
     pub began: Timestamp,
-    /// Random numbers and versions begin here.
+    /// The initial value of random numbers and versions.
     pub seed: u64,
     fault: Option<Fault>,
-    /// The run without faults; `None` if this is one.
+    /// The record of the run without faults; `None` during that run.
     pub plain: Option<Noted>,
-    /// Notified when the process is to die.
+    /// Notified when the process has to die.
     pub dies: Notify,
-    /// Notified when the object has gone elsewhere, so that the rest of the scenario is not about it.
+    /// Notified when the object has taken another path, which the rest of the scenario does not describe.
     pub ends: Notify,
     noted: Mutex<Noted>,
 }
@@ -31,30 +31,31 @@ pub(crate) struct Trial {
 /// The record of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Noted {
-    /// The writes and requests at which something can go wrong.
+    /// The writes and requests at which a fault is possible.
     pub points: Vec<Point>,
     /// Whether the fault has happened.
     is_hit: bool,
-    /// How many steps were taken.
+    /// The number of steps.
     pub steps: usize,
-    /// Where the object rested, each time that the scenario waited for that.
+    /// The places where the object rested, whenever the scenario waited for that.
     pub rests: Vec<Rest>,
-    /// Whether an edge was taken that leads elsewhere because of the fault, as the description says: `resume`, or that of an
-    /// error that is not retried.
+    /// Whether a fault has caused an edge that the description allows for it: `resume`, or the edge of an error that is
+    /// not retried.
     pub is_diverted: bool,
-    /// How often the handlers of states with `effects: once` have ended without an error, by the names of the states.
+    /// The number of runs of each handler with `effects: once` that have ended without an error, by the names of the
+    /// states.
     pub completed: BTreeMap<&'static str, usize>,
 }
 
 /// A write of the object, or a request about an object of another kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Point {
-    /// For people.
+    /// A description for messages.
     pub what: String,
     pub access: Access,
 }
 
-/// How a request is answered if another client is faster, and whether it changes anything.
+/// Whether a request changes anything, and how it fails if another client is faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     not(feature = "kube"),
@@ -62,14 +63,14 @@ pub(crate) struct Point {
 )]
 pub(crate) enum Access {
     Read,
-    /// Of a new object. It is not answered with a conflict, but with an object that exists already.
+    /// Creates an object. The response is not a conflict, but an object that exists already.
     Create,
     Write,
 }
 
 impl Point {
-    /// The possible faults at this point, which has this number. A process that ends after a read is like one that ends before
-    /// the next request.
+    /// The possible faults at this point, which has this number. A process that ends after a read is equivalent to one
+    /// that ends before the next request.
     pub fn faults(&self, nth: usize) -> impl Iterator<Item = Fault> + use<> {
         let access = self.access;
         Fault::at(nth).into_iter().filter(move |fault| match fault.kind {
@@ -80,12 +81,12 @@ impl Point {
     }
 }
 
-/// Where an object is when nothing is due.
+/// The place of an object when nothing is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rest {
-    /// `None` if the object is gone, or the machine does not know the stored state.
+    /// `None` if the object is gone, or if the machine has no such state as the stored one.
     pub state: Option<StateId>,
-    /// Whether a handler or a request that failed is to be tried again.
+    /// Whether a failed handler or request has to be retried.
     pub is_failing: bool,
 }
 
@@ -106,7 +107,7 @@ impl Trial {
         self.noted.locked()
     }
 
-    /// Takes notice of a write or a request that is about to be made, and returns what goes wrong with it.
+    /// Records a write or request before it is made, and returns its fault.
     pub fn reaches(&self, point: Point) -> Option<FaultKind> {
         let mut noted = self.noted.locked();
         let nth = noted.points.len();
@@ -120,7 +121,7 @@ impl Trial {
         self.noted.locked().is_hit
     }
 
-    /// Whether the description says that a fault leads the object here.
+    /// Whether the description allows that a fault leads the object here.
     pub fn diverts(&self, moved: &Moved<'_>) -> bool {
         match moved.cause {
             Cause::Restarted | Cause::Interrupted | Cause::Failed => true,

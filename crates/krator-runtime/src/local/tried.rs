@@ -1,4 +1,4 @@
-//! The object of a trial: its writes, which may go wrong, and the processes between which it goes on.
+//! The object of a trial: its writes, which may have faults, and the processes that handle it one after the other.
 use super::{
     Access, FaultKind, Handle, Hooks, InMemoryApi, Local, MANY_STEPS, Memory, Point, Rest, Trial, with_fault,
 };
@@ -12,8 +12,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// An object does not come to where it was without the fault if it has waited this often, or if one call takes so many steps
-/// more than twice those of the whole run without the fault.
+/// An object has failed to reach the place of the run without the fault after this many waits, or if one call takes
+/// more steps than twice those of that whole run and this number.
 const MANY_WAITS: usize = 1_000;
 
 /// The writes of an object that may be part of a trial.
@@ -61,7 +61,7 @@ impl<M: Machine> Hooks<M> for Tried<M> {
     }
 }
 
-/// Makes what a new process has in memory.
+/// Creates the memory of a new process.
 pub(crate) type Process<M> = Box<dyn Fn() -> (<M as Machine>::ObjectState, Arc<SharedOf<M>>) + Send>;
 
 impl<M: Machine> Local<M> {
@@ -97,7 +97,7 @@ impl<M: Machine> Local<M> {
         }
     }
 
-    /// Another process goes on from what is stored. Returns whether there is an object that it looks after.
+    /// Another process continues from the stored object. Returns whether there is an object that it is responsible for.
     pub(super) fn restart(&mut self) -> bool {
         // The queue of a process that has died is lost.
         drop(self.world.handle.0.queue.take());
@@ -112,7 +112,7 @@ impl<M: Machine> Local<M> {
         true
     }
 
-    /// Where the object is.
+    /// The place of the object.
     fn rest(&self) -> Rest {
         Rest {
             state: self.state().filter(|_| !self.over).map(M::id),
@@ -120,7 +120,7 @@ impl<M: Machine> Local<M> {
         }
     }
 
-    /// Whether the object still has to come to where it was at this point of the scenario without the fault, and may do so.
+    /// Whether the object has not reached its place in the run without the fault, but still may.
     pub(super) fn is_behind(&self, waits: usize) -> bool {
         let Some(trial) = self.world.hooks.trial.as_ref().filter(|trial| trial.is_hit()) else {
             return false;
@@ -133,7 +133,7 @@ impl<M: Machine> Local<M> {
         waits < MANY_WAITS && expected.is_some_and(|expected| !is_there(expected))
     }
 
-    /// Takes notice of a step, and returns how many there may be in one call.
+    /// Records a step, and returns the maximum number of steps in one call.
     pub(super) fn note_step(&self) -> usize {
         let Some(trial) = &self.world.hooks.trial else {
             return MANY_STEPS;
@@ -143,15 +143,15 @@ impl<M: Machine> Local<M> {
         plain.map_or(MANY_STEPS, |steps| steps * 2 + MANY_WAITS)
     }
 
-    /// Notes where the object rests.
+    /// Records the place where the object rests.
     pub(super) fn note_rest(&self) {
         if let Some(trial) = &self.world.hooks.trial {
             trial.noted().rests.push(self.rest());
         }
     }
 
-    /// The object does not get to where the scenario waits for it. If the fault has led it elsewhere, as the description says,
-    /// the scenario ends here.
+    /// Called when the object does not reach the place that the scenario waits for. If the fault has led it elsewhere
+    /// as the description allows, the scenario ends here.
     pub(super) async fn give_up(&self) {
         if let Some(trial) = self
             .world

@@ -1,9 +1,9 @@
-//! The conditions that a description declares, as types: a handler that sets another one does not compile.
+//! The conditions that a description declares, as types: a handler that sets any other condition does not compile.
 use super::{Context, Machine};
 use crate::conditions;
 
-/// The conditions of a machine beside `Ready`, `Reconciling` and `Stalled`: those that its description declares under
-/// `conditions`, and those that its states set. Generated, as an enum such as `WebsiteCondition`.
+/// The conditions of a machine besides `Ready`, `Reconciling` and `Stalled`: those that its description declares under
+/// `conditions`, and those that its states set. Generated, as an enum such as `MooseCondition`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a condition of this machine",
     label = "not a condition",
@@ -17,9 +17,9 @@ pub trait OwnCondition: Copy {
 }
 
 impl<M: Machine> Context<'_, M> {
-    /// Sets a condition of `.status.conditions`. It keeps this status until something sets it again. `true`, `false`
-    /// and `None` stand for `True`, `False` and `Unknown`; `reason` is a word for programs, `message` a sentence for
-    /// people. It is written when the run ends.
+    /// Sets a condition of `.status.conditions`, which is kept until it is set again. `true`, `false` and `None` are
+    /// `True`, `False` and `Unknown`; `reason` is a word for programs, `message` a sentence for people. The condition
+    /// is written when the run ends.
     ///
     /// ```
     #[doc = include_str!("../doc/website.txt")]
@@ -42,8 +42,8 @@ impl<M: Machine> Context<'_, M> {
     ///
     /// # Panics
     ///
-    /// If [`OwnCondition`] is implemented by hand for a condition that the graph of the machine does not have. In an
-    /// operator that is an error of the handler.
+    /// If [`OwnCondition`] is implemented by hand for a condition that is not in the graph of the machine. In an
+    /// operator, this is an error of the handler.
     pub fn set(
         &mut self,
         condition: impl OwnCondition<Machine = M>,

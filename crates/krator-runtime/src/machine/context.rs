@@ -17,10 +17,10 @@ use jiff::Timestamp;
 use std::{any::Any, sync::Arc, time::Duration};
 use tokio::sync::{oneshot, watch};
 
-/// One object, as its handlers see it.
+/// One object, with everything that its handlers may use.
 ///
-/// The type is the same for all states of a machine, so helper functions can take it. The prelude of a generated
-/// crate has an alias for each kind, which leaves out the machine: `Context<'_>`.
+/// The type is the same for all states of a machine, so that helper functions can take it. The prelude of a generated
+/// crate has an alias for each kind, without the machine: `Context<'_>`.
 ///
 /// ```
 #[doc = include_str!("../doc/website.txt")]
@@ -62,8 +62,8 @@ pub struct Context<'a, M: Machine> {
     pub(crate) run: &'a Run,
     /// `None` in a test of one handler.
     pub(crate) saves: Option<UnboundedSender<Save<StatusOf<M>>>>,
-    /// How the handler reaches objects of other kinds: the connection to a cluster, or what stands in for it in a test. Only
-    /// the room that made it knows its type; the core passes it on from a [`World`](crate::world::World) to the handlers.
+    /// The access to objects of other kinds: a connection to a cluster, or its replacement in a test. Only the module
+    /// that creates it depends on its type; the core passes it from a [`World`](crate::world::World) to the handlers.
     pub(crate) backend: &'a (dyn Any + Send + Sync),
     /// The children that the handlers of the object have applied.
     pub(crate) applied: &'a Arc<Applied>,
@@ -71,10 +71,10 @@ pub struct Context<'a, M: Machine> {
     pub(crate) found: &'a [RelatedObject],
 }
 
-/// An object of another kind that concerns an object of the operator: the number of the link, and an `Arc` of the object.
+/// An object of another kind that is related to an object of the operator: the number of the link, and the object.
 pub(crate) type RelatedObject = (usize, Arc<dyn Any + Send + Sync>);
 
-/// The facts about a run when it begins.
+/// The facts about a run at its beginning.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
     pub first: bool,
@@ -86,7 +86,7 @@ pub(crate) struct Run {
     pub namespace: String,
 }
 
-/// A status that a running handler asks the runtime to write, and where to answer.
+/// A status that a running handler requests to be written, and the channel for the result.
 pub(crate) type Save<T> = (T, oneshot::Sender<Result<()>>);
 
 /// A Kubernetes event about the object.
@@ -109,7 +109,7 @@ impl Event {
             warning: true,
         }
     }
-    /// An object has entered a state.
+    /// The event of an entry into a state.
     #[cfg(feature = "kube")]
     pub(crate) fn of_entry(moved: &Moved<'_>) -> Self {
         let reason = match moved.cause {
@@ -131,7 +131,7 @@ impl Event {
             warning: moved.to.kind == StateKind::Failed,
         }
     }
-    /// A child is kept although its owner goes.
+    /// The event of a child that is kept although its owner is deleted.
     #[cfg(feature = "kube")]
     pub(crate) fn released(child: &str) -> Self {
         Self {
@@ -155,7 +155,7 @@ impl<'a, M: Machine> Context<'a, M> {
     pub fn manifest(&self) -> Arc<ManifestOf<M>> {
         self.manifest.latest()
     }
-    /// The object together with its future versions: a handler that runs for a long time can wait for changes.
+    /// The object together with its future versions, so that a long-running handler can wait for changes.
     ///
     /// ```
     #[doc = include_str!("../doc/website.txt")]
@@ -179,8 +179,8 @@ impl<'a, M: Machine> Context<'a, M> {
     pub fn status(&self) -> &StatusOf<M> {
         self.status
     }
-    /// The fields of `.status` that the description declares, to be changed. The changes are written when the run
-    /// ends, whether it succeeds, fails or is dropped. If the API server rejects them, the run counts as failed.
+    /// Mutable access to the fields of `.status` that the description declares. Changes are written when the run ends,
+    /// whether it succeeds, fails or is dropped. If the API server rejects them, the run counts as failed.
     ///
     /// ```
     #[doc = include_str!("../doc/website.txt")]
@@ -192,8 +192,8 @@ impl<'a, M: Machine> Context<'a, M> {
     pub fn status_mut(&mut self) -> &mut StatusOf<M> {
         self.status
     }
-    /// Writes the status now and waits until it is stored. Use it for what must be known even if the process dies
-    /// before the run ends, for example the name of something that is about to be created.
+    /// Writes the status now and waits until it is stored. Use it for data that is needed even if the process dies
+    /// before the run ends, for example the name of an object that is about to be created.
     ///
     /// # Errors
     ///
@@ -217,11 +217,11 @@ impl<'a, M: Machine> Context<'a, M> {
     }
     /// Sets the message of the state that the object is in after this run: of this state if the handler stays or fails,
     /// otherwise of the state that it chooses, in place of the `message` of that state in `krator.yaml`. It is
-    /// `.status.message` and the message of the standard conditions until the object enters another state, or a later run
-    /// says something else. While a handler fails, the error is shown instead. If a timeout or a `limit` ends the stay,
-    /// the message is kept beside that cause.
+    /// `.status.message` and the message of the standard conditions until the object enters another state, or until a
+    /// later run sets another message. While a handler fails, the error is shown instead. If a timeout or a `limit`
+    /// ends the stay, the message is kept beside that cause.
     ///
-    /// To say why the object goes to another state, see [`Transition::because`](crate::Transition::because).
+    /// To give the reason why the object enters another state, see [`Transition::because`](crate::Transition::because).
     ///
     /// ```
     #[doc = include_str!("../doc/website.txt")]
@@ -234,9 +234,9 @@ impl<'a, M: Machine> Context<'a, M> {
         *self.message = Some(message.into());
     }
     /// Records a Kubernetes event about the object, which `kubectl describe` shows. `reason` is a word for programs,
-    /// `note` a sentence for people. Events are best effort: one that cannot be published is dropped. The same event
-    /// again, while the object is in the same state without a new entry, is not recorded again; so a handler that polls
-    /// may repeat itself.
+    /// `note` a sentence for people. Events are best effort: an event that cannot be published is dropped. An event
+    /// that is equal to an earlier one of the same stay in the state is not recorded again, so a handler that polls may
+    /// repeat its events.
     ///
     /// ```
     #[doc = include_str!("../doc/website.txt")]
@@ -252,7 +252,7 @@ impl<'a, M: Machine> Context<'a, M> {
             warning: false,
         });
     }
-    /// Like [`event`](Self::event), for what asks for attention: the type of the event is `Warning`.
+    /// Like [`event`](Self::event), for problems that need attention: the type of the event is `Warning`.
     ///
     /// ```
     #[doc = include_str!("../doc/website.txt")]
@@ -289,8 +289,8 @@ impl<'a, M: Machine> Context<'a, M> {
     pub fn namespace(&self) -> &'a str {
         &self.run.namespace
     }
-    /// The present by the clock of the API server, good to about two seconds; in tests, by the stopped clock. Compare
-    /// times in objects with this one, because the clocks of nodes differ.
+    /// The current time by the clock of the API server, accurate to about two seconds; in tests, by the stopped clock.
+    /// Compare times in objects with this time, because the clocks of nodes differ.
     ///
     /// ```
     #[doc = include_str!("../doc/website.txt")]

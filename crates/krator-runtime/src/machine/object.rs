@@ -1,11 +1,11 @@
-//! The objects of a machine: what it needs to know about them, and what each of them keeps in memory.
+//! The objects of a machine: the properties that it uses, and the memory of each object.
 use crate::status::ObjectStatus;
 use std::future::Future;
 
 /// The memory of one object from one run of a handler to the next.
 ///
-/// A restarted operator begins with a new value, which [`Operator::initialize_object_state`] makes; what has to
-/// survive a restart belongs in `.status`. Keep it small: an operator holds one for each object.
+/// A restarted operator begins with a new value, which [`Operator::initialize_object_state`] creates; data that has to
+/// survive a restart belongs in `.status`. Keep it small: an operator holds one value for each object.
 ///
 /// ```
 #[doc = include_str!("../doc/website.txt")]
@@ -39,8 +39,7 @@ pub trait ObjectState: Sized + Send + Sync + 'static {
     }
 }
 
-/// An object, as its machine sees it. With the feature `kube` it is implemented for every custom
-/// resource that has a status.
+/// The object of a machine. With the feature `kube`, it is implemented for every custom resource that has a status.
 pub trait Object: Clone + Send + Sync + 'static {
     /// The type of its status.
     type Status: ObjectStatus;
@@ -61,15 +60,16 @@ pub trait Object: Clone + Send + Sync + 'static {
     fn has_finalizer(&self, name: &str) -> bool;
     /// Whether both objects have the same labels and annotations.
     fn same_labels(&self, other: &Self) -> bool;
-    /// The value of this annotation. `<group>/paused`, `<group>/requestedAt` and `<group>/approve` steer single objects;
-    /// without annotations nothing does.
+    /// The value of this annotation. `<group>/paused`, `<group>/requestedAt` and `<group>/approve` control single
+    /// objects; the default implementation has no annotations.
     fn annotation(&self, name: &str) -> Option<&str> {
         let _ = name;
         None
     }
     /// The status, if there is one.
     fn status(&self) -> Option<&Self::Status>;
-    /// The fields of its status that handlers set, as JSON, for tests that compare two objects; `None` if they have no such form.
+    /// The fields of its status that handlers set, as JSON, for tests that compare two objects; `None` if there is no
+    /// such form.
     #[doc(hidden)]
     fn status_fields(&self) -> Option<String> {
         None

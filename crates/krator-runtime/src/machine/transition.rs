@@ -11,8 +11,8 @@ use std::{fmt, marker::PhantomData};
 )]
 pub trait TransitionTo<T: Node>: Node<Machine = T::Machine> {}
 
-/// A state whose handler may stay. Generated. The parameter `S` exists only so that generated code can give the
-/// compiler a message about the state at hand.
+/// A state whose handler may stay. Generated. The parameter `S` allows generated code to give the compiler a message
+/// about the specific state.
 #[diagnostic::on_unimplemented(
     message = "the state `{Self}` may not stay",
     label = "`{Self}` has no `wait`",
@@ -32,7 +32,7 @@ pub trait Final: Node {}
 #[derive(Debug)]
 pub struct Stay;
 
-/// A state that no machine has. It implements generated traits that would have a single implementor or none: rustc
+/// A state that is in no machine. It implements generated traits that would have a single implementor or none: rustc
 /// names a sole implementor instead of printing the note of the trait, and a hidden second implementor prevents that.
 #[doc(hidden)]
 #[derive(Debug)]
@@ -43,10 +43,10 @@ impl<M: Machine> Node for Never<M> {
     const ID: StateId = StateId(u16::MAX);
 }
 
-/// The result of a handler: where the object goes from the state `F`.
+/// The result of a handler: the next state of the object after the state `F`.
 ///
-/// Only transitions that `krator.yaml` declares compile. Two transitions are equal if they take the same edge, whatever
-/// they say about it with [`because`](Self::because); so a test of a handler does not depend on how its reasons are worded.
+/// Only transitions that `krator.yaml` declares compile. Two transitions are equal if they take the same edge, even
+/// with other [reasons](Self::because), so that a test of a handler does not depend on the wording of reasons.
 ///
 /// ```
 #[doc = include_str!("../doc/website.txt")]
@@ -68,7 +68,7 @@ pub struct Transition<F> {
 }
 
 impl<F: Node> Transition<F> {
-    /// The object enters the state `T`. It has to be one of the state's `next` in `krator.yaml`.
+    /// The object enters the state `T`, which must be in the `next` of the state in `krator.yaml`.
     ///
     /// ```
     #[doc = include_str!("../doc/website.txt")]
@@ -95,7 +95,7 @@ impl<F: Node> Transition<F> {
     }
 
     /// The object stays in the state, and the handler runs again when the state's `wait` is over: after its `poll`
-    /// interval, or when something that it watches changes.
+    /// interval, or when an object or a field that it watches changes.
     ///
     /// ```
     #[doc = include_str!("../doc/website.txt")]
@@ -127,9 +127,9 @@ impl<F: Node> Transition<F> {
         Self::of(Exit::Done)
     }
 
-    /// Says why, for people: this becomes the message of the state that the object enters, in `.status.message` and in
-    /// the conditions, in place of the `message` of that state in `krator.yaml` and of what the run has said with
-    /// [`Context::message`](crate::Context::message).
+    /// Adds a reason for people. It becomes the message of the state that the object enters, in `.status.message` and
+    /// in the conditions, in place of the `message` of that state in `krator.yaml` and of a
+    /// [`Context::message`](crate::Context::message) of the run.
     ///
     /// ```
     #[doc = include_str!("../doc/website.txt")]
@@ -145,7 +145,7 @@ impl<F: Node> Transition<F> {
         self
     }
 
-    /// The reason that [`because`](Self::because) has set.
+    /// The reason that was set with [`because`](Self::because).
     ///
     /// ```
     #[doc = include_str!("../doc/website.txt")]

@@ -5,7 +5,7 @@ use serde_json::Value;
 #[derive(Clone, Copy)]
 pub(super) struct Fields<'a>(pub &'a Value);
 
-/// A condition of an object. A field that it lacks is empty.
+/// A condition of an object. A missing field is empty.
 #[derive(Clone, Copy)]
 pub(super) struct Condition<'a> {
     pub kind: &'a str,

@@ -1,13 +1,13 @@
-//! The rules for the kinds of Kubernetes itself, whose controllers say in fields of their own how far they are.
+//! The rules for the kinds of Kubernetes itself, whose controllers report their progress in specific fields.
 use super::{Condition, Fields, Readiness, current, failed, in_progress};
 use jiff::{SignedDuration, Timestamp};
 
-/// How long a pod may be without a node before that counts as a failure.
+/// The time for which a pod may be without a node before that counts as a failure.
 const SCHEDULING: SignedDuration = SignedDuration::from_secs(15);
-/// The deadline of a Deployment that has none.
+/// The value of a Deployment's deadline that means no deadline.
 const NO_DEADLINE: i64 = i32::MAX as i64;
 
-/// The readiness of an object of a kind that has rules of its own; `None` for other kinds.
+/// The readiness of an object of a kind with specific rules; `None` for other kinds.
 pub(super) fn of_known_kind(
     object: Fields<'_>,
     conditions: &[Condition<'_>],
@@ -23,14 +23,14 @@ pub(super) fn of_known_kind(
         ("apps" | "extensions", "DaemonSet") => daemon_set(object),
         ("apps", "StatefulSet") => stateful_set(object),
         ("batch", "Job") => job(object, conditions),
-        // Its controller sets `observedGeneration` only when it has computed what is allowed.
+        // The controller sets `observedGeneration` only after it has computed the allowed disruptions.
         ("policy", "PodDisruptionBudget") => current("AllowedDisruptions has been computed."),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => definition(conditions),
         _ => return None,
     })
 }
 
-/// The readiness of an object that may run to an end: while it runs it is not there yet.
+/// The readiness of an object that may run to completion: while it runs, it is in progress.
 pub(super) fn finished(object: Fields<'_>, readiness: Readiness) -> Readiness {
     let Readiness::Current(message) = readiness else {
         return readiness;
@@ -48,7 +48,7 @@ pub(super) fn finished(object: Fields<'_>, readiness: Readiness) -> Readiness {
     }
 }
 
-/// The first rule that finds fewer than wanted: what is counted, how many there are, and how many there should be.
+/// The first rule with fewer than the wanted number: the name of the count, the count, and the wanted number.
 fn too_few<const N: usize>(rules: [(&str, i64, i64); N]) -> Option<Readiness> {
     let unmet = rules.into_iter().find(|(_, are, wanted)| wanted > are);
     unmet.map(|(what, are, wanted)| in_progress(format!("{what}: {are}/{wanted}")))
@@ -125,7 +125,7 @@ fn stateful_set(object: Fields<'_>) -> Readiness {
         return unmet;
     }
     let partition = object.number("/spec/updateStrategy/rollingUpdate/partition");
-    // kstatus takes -1, which the API server refuses, for none.
+    // kstatus treats -1, which the API server refuses, as no partition.
     if let Some(partition) = partition.filter(|partition| *partition != -1) {
         let updated = object.count("updatedReplicas");
         return too_few([("updated", updated, wanted - partition)])
@@ -222,7 +222,7 @@ fn pod(object: Fields<'_>, conditions: &[Condition<'_>], now: Timestamp) -> Read
             _ => in_progress("Pod is in the Pending phase"),
         },
         "" => in_progress("Pod phase not available"),
-        // kstatus has no answer here. The phase is `Unknown` when the node of the pod does not respond.
+        // kstatus has no result here. The phase is `Unknown` when the node of the pod does not respond.
         phase => in_progress(format!("Pod is in the {phase} phase")),
     }
 }

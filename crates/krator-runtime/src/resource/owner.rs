@@ -1,5 +1,5 @@
-//! Whom a child belongs to: its controller, or else the object whose uid a label has. The garbage collector follows owner
-//! references only, so children with the label are out of its reach while their owner is deleted.
+//! The owner of a child: its controller or, without one, the object whose uid is in a label. The garbage collector only
+//! follows owner references, so children with the label are not deleted while their owner is being deleted.
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use kube::Resource;
 use serde_json::{Value, json};
@@ -11,22 +11,22 @@ pub(crate) const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 /// The fate of the children of a kind when their owner is deleted: `deletion` of an item of `owns`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChildDeletion {
-    /// They have an owner reference, and the garbage collector of Kubernetes deletes them: after the owner, or as soon as
-    /// its deletion begins with `kubectl delete --cascade=foreground`.
+    /// They have an owner reference, so the garbage collector of Kubernetes deletes them: after the owner, or as soon
+    /// as its deletion begins with `kubectl delete --cascade=foreground`.
     #[default]
     Owner,
-    /// The operator deletes them when the deletion path has ended. Nothing else does because of the owner's deletion.
+    /// The operator deletes them when the deletion path has ended. The owner's deletion alone does not delete them.
     Last,
-    /// The operator releases them when the deletion path has ended, and they stay.
+    /// The operator releases them when the deletion path has ended, and they remain.
     Keep,
 }
 
-/// An object as its children name it.
+/// An object as the owner of its children.
 #[derive(Clone, Debug)]
 pub(crate) struct Owner {
     pub reference: OwnerReference,
-    /// The label whose value is the uid of the owner, and the annotation whose value is its name. They are called like the
-    /// finalizer of the owner's kind, so those of two kinds differ.
+    /// The label with the uid of the owner, and the annotation with its name. Their key is that of the finalizer of the
+    /// owner's kind, so two kinds have different keys.
     pub label: &'static str,
 }
 
@@ -36,7 +36,7 @@ impl Owner {
         owner_uid(child.meta(), self.label) == Some(&*self.reference.uid)
     }
 
-    /// Whom a child belongs to. The label of another kind counts as none, which nobody may apply either.
+    /// The owner of a child. The label of another kind counts as no owner, and such a child must not be applied either.
     pub fn of(&self, meta: &ObjectMeta) -> Option<OwnerReference> {
         if let Some(controller) = controller_in(meta) {
             return Some(controller.clone());
@@ -45,7 +45,7 @@ impl Owner {
         Some(self.former(uid, name))
     }
 
-    /// The reference of an object of the same kind.
+    /// The reference to an object of the same kind.
     pub fn former(&self, uid: &str, name: Option<&str>) -> OwnerReference {
         OwnerReference {
             uid: uid.to_owned(),
@@ -54,7 +54,7 @@ impl Owner {
         }
     }
 
-    /// Makes a child that is to be applied name this object.
+    /// Marks a child that is about to be applied as owned by this object.
     pub fn mark(&self, metadata: &mut Value, deletion: ChildDeletion) {
         if deletion == ChildDeletion::Owner {
             metadata["ownerReferences"] = json!([self.reference]);
@@ -68,11 +68,11 @@ impl Owner {
     }
 }
 
-/// The annotation by which somebody who hands a child over names the field managers whose fields become the operator's.
+/// The annotation of a child that is handed over, with the field managers whose fields become the operator's.
 pub(crate) const FORMER_MANAGERS: &str = "former-managers";
 
-/// Whether somebody else may have set fields of a child who had it before: no label says that this operator manages it, or
-/// the annotation names others. `label` is that of the kind that owns it.
+/// Whether other clients may have set fields of a child before it was handed over: the child has no label that this
+/// operator manages it, or the annotation names other managers. `label` is that of the kind that owns it.
 pub(crate) fn is_handed_over(meta: &ObjectMeta, label: &str, operator: &str) -> bool {
     let (group, _) = group_of(label);
     let is_child = match controller_in(meta) {
@@ -86,13 +86,13 @@ pub(crate) fn is_handed_over(meta: &ObjectMeta, label: &str, operator: &str) -> 
             || annotations.any(|key| group_of(key) == (group, FORMER_MANAGERS)))
 }
 
-/// The group of an API version, or of a key that is called like the finalizer of a kind, and what follows it.
+/// The group of an API version, or of a key in the form of a kind's finalizer, and the rest.
 pub(crate) fn group_of(name: &str) -> (&str, &str) {
     name.split_once('/').unwrap_or(("", name))
 }
 
-/// The merge patch of `metadata` that releases a child of the object with this name and uid. The label says of which kind
-/// that was, so that people find what was kept; the annotation says of which object.
+/// The merge patch of `metadata` that releases a child of the object with this name and uid. The label has the owner's
+/// kind, by which users can find the kept children; the annotation has the owner's name and uid.
 pub(crate) fn release(label: &str, name: &str, uid: &str) -> Value {
     let (group, plural) = group_of(label);
     let released = format!("{group}/released-from");
@@ -102,7 +102,7 @@ pub(crate) fn release(label: &str, name: &str, uid: &str) -> Value {
     })
 }
 
-/// The owner reference by which a child names an object.
+/// The owner reference of a child to an object.
 pub(crate) fn controller(api_version: &str, kind: &str, name: &str, uid: &str) -> OwnerReference {
     OwnerReference {
         api_version: api_version.to_owned(),
@@ -114,13 +114,13 @@ pub(crate) fn controller(api_version: &str, kind: &str, name: &str, uid: &str) -
     }
 }
 
-/// The owner reference of the controller that owns the object.
+/// The owner reference to the controller of the object.
 pub(crate) fn controller_in(meta: &ObjectMeta) -> Option<&OwnerReference> {
     let mut owners = meta.owner_references.iter().flatten();
     owners.find(|owner| owner.controller == Some(true))
 }
 
-/// The uid and the name of the owner in the label and the annotation. A child that was applied has both.
+/// The uid and the name of the owner in the label and the annotation. An applied child has both.
 pub(crate) fn labelled_owner<'m>(meta: &'m ObjectMeta, label: &str) -> Option<(&'m str, Option<&'m str>)> {
     let uid = meta.labels.as_ref()?.get(label)?;
     let name = meta.annotations.as_ref().and_then(|all| all.get(label));

@@ -1,5 +1,5 @@
-//! Label selectors as text, checked before anything is asked of the API server: a watch with one that it refuses would be
-//! retried for ever. kube has the type, but it neither reads text nor compares numbers.
+//! Label selectors as text, which are checked before a request is sent: a watch with a selector that the API server
+//! refuses would be retried forever. kube has a type for them, but it neither parses text nor compares numbers.
 use kube::core::{Expression, SelectorExt as _};
 use std::{collections::BTreeMap, str::FromStr};
 
@@ -15,7 +15,7 @@ enum Requirement {
     Is(Expression),
     /// The label is an integer that is greater than this one.
     Greater(String, i64),
-    /// It is less than this one.
+    /// The label is an integer that is less than this one.
     Less(String, i64),
 }
 
@@ -62,7 +62,7 @@ impl FromStr for Selector {
     }
 }
 
-/// Where the first requirement ends: at a comma outside of parentheses.
+/// The end of the first requirement: a comma outside of parentheses.
 fn end_of_first(text: &str) -> usize {
     let mut depth = 0_u32;
     let comma = text.find(|c| {
@@ -120,7 +120,7 @@ fn number(text: &str) -> Result<i64, String> {
     text.parse().map_err(|_| format!("`{text}` is not an integer"))
 }
 
-/// A label's key: a name, after a DNS subdomain and a slash or without.
+/// The key of a label: a name, with or without a DNS subdomain and a slash before it.
 fn key(key: &str) -> Result<String, String> {
     let (prefix, name) = key
         .rsplit_once('/')

@@ -8,23 +8,23 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// The most problems that are told; one defect breaks many objects.
+/// The maximum number of reported problems; one defect breaks many objects.
 const MOST: usize = 5;
 
-/// Holds the laws of conversions for a kind. `versions` is a [`Versions`] as JSON, and `specs` has the specs of some objects of each
-/// version, as JSON:
+/// Checks the laws of conversions for a kind. `versions` is a [`Versions`] as JSON, and `specs` contains the specs of
+/// some objects of each version, as JSON:
 ///
-/// 1. An object that was converted is as before when it returns.
-/// 2. An edit in the other version is there when the object returns to that version, and nothing else is.
-/// 3. What the other version cannot hold of an item of a list returns into that item or into none.
-/// 4. A field of the spec that no change is about is the same in the other version. Nothing of the metadata changes but the
-///    annotation that keeps what the other version cannot hold.
-/// 5. A function of the author does not panic, and the other one of its pair undoes it: a value that has gone there and back
-///    is converted to the same again. A function may refuse a value.
+/// 1. An object is unchanged after a conversion to another version and back.
+/// 2. An edit in the other version is kept when the object returns to that version, and nothing else changes.
+/// 3. The data of a list item that the other version cannot hold returns to that item or to none.
+/// 4. A field of the spec that no change affects is the same in the other version. The metadata is unchanged except for
+///    the annotation with the data that the other version cannot hold.
+/// 5. A function of the author does not panic, and the other function of its pair undoes it: a value that was converted
+///    there and back is converted to the same result again. A function may refuse a value.
 ///
 /// # Panics
 ///
-/// If one of them is broken. The message says by which objects.
+/// If a law is broken. The message names the objects.
 pub fn conversions(versions: &str, functions: &Functions<'_>, specs: &str) {
     let versions: Versions = serde_json::from_str(versions).expect("versions.json is as krator writes it");
     let specs: BTreeMap<String, Vec<Value>> =
@@ -55,8 +55,8 @@ struct RoundTrips<'f> {
 }
 
 impl RoundTrips<'_> {
-    /// Converts an object of a version to another and back. There it is edited to have the fields of another spec, and lists in
-    /// another order.
+    /// Converts an object of a version to another and back. In the other version, it is edited to have the fields of
+    /// another spec, and lists in another order.
     fn check(&self, version: &str, spec: &Value, other: &str, edited: &Value) {
         let object = json!({
             "apiVersion": format!("{}/{version}", self.versions.group), "kind": self.versions.kind,
@@ -100,14 +100,14 @@ impl RoundTrips<'_> {
         }
     }
 
-    /// Whether a change is about a field of the spec or something in it.
+    /// Whether a change affects a field of the spec or a part of it.
     fn is_changed(&self, name: &str) -> bool {
         let changes = self.versions.older.iter().flat_map(|older| &older.changes);
         let mut places = changes.flat_map(Change::places);
         places.any(|place| matches!(place.get(1), Some(Step::Field(field)) if field == name))
     }
 
-    /// Has the items of a list in another order, and looks at what each item has when the object is back.
+    /// Reorders the items of a list, and checks the data of each item when the object is back.
     fn hold_list(&self, version: &str, (there, list): (&Value, &[Value]), name: &str, own: &[Value]) {
         let mut edit = there.clone();
         let mut turned = list.to_vec();
@@ -116,7 +116,7 @@ impl RoundTrips<'_> {
         let home = self.convert(&edit, version);
         let fresh = self.convert(&self.bare(&edit), version);
         for (at, item) in home["spec"][name].as_array().into_iter().flatten().enumerate() {
-            // Items that are the same in the other version cannot be told apart.
+            // Items that are equal in the other version cannot be distinguished.
             let mut same = list
                 .iter()
                 .zip(own)
@@ -130,7 +130,7 @@ impl RoundTrips<'_> {
         }
     }
 
-    /// Without the marks of functions that have refused.
+    /// Converts an object, and removes the marks of functions that have refused.
     fn convert(&self, object: &Value, version: &str) -> Value {
         let to = format!("{}/{version}", self.versions.group);
         let functions: &Functions<'_> = &|name, direction, value| self.call(name, direction, value);
@@ -143,14 +143,14 @@ impl RoundTrips<'_> {
         converted
     }
 
-    /// Without what the other version cannot hold.
+    /// The object without the data that the other version cannot hold.
     fn bare(&self, object: &Value) -> Value {
         let mut object = object.clone();
         self.versions.take_annotation(&mut object);
         object
     }
 
-    /// Calls a function of the author, and has the other one of the pair undo that.
+    /// Calls a function of the author, and checks that the other function of the pair undoes it.
     fn call(&self, name: &str, direction: Direction, value: Option<Value>) -> Result<Option<Value>, String> {
         let there = self.try_call(name, direction, &value)?;
         if there.is_some() {

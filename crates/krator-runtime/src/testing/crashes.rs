@@ -19,23 +19,23 @@ use std::{
     sync::Arc,
 };
 
-/// How many faults a failure lists that have the same effect, and how many states on the way of one of them.
+/// The number of listed faults with the same effect, and of listed states on the path of one of them.
 const LISTED: usize = 3;
 const LISTED_STATES: usize = 20;
 
-/// The second run without faults is at another time and has other random numbers, so that what follows from them is
-/// recognized: it differs between the two runs. An hour is more than a fault delays anything.
+/// The second run without faults has another time and other random numbers, so that values that depend on them are
+/// recognized: they differ between the two runs. An hour is longer than any delay by a fault.
 const LATER: SignedDuration = SignedDuration::from_secs(3_723);
 const OTHER_SEED: u64 = 0x5eed_0417;
 
 /// Runs your handlers under crashes: a scenario once without faults, and then again for each fault at each write of the
-/// object and at each request that handlers make through `cx`. The process ends before or after it, it fails, its answer is
-/// lost, or another client was faster, which is a conflict.
+/// object and at each request that handlers make through `cx`. The process ends before or after the request, the
+/// request fails, its response is lost, or another client was faster, which is a conflict.
 ///
-/// The scenario starts the operator of one object in the surroundings that it is given, leads the object to where it is to
-/// rest, and returns it. The surroundings outlive a process: the object as it is stored, and the objects of other kinds. What
-/// handlers have in memory, `cx.object` and `cx.shared`, is made anew for each process by the closure that starts it; an
-/// outside system of your own, which outlives processes too, belongs before that closure.
+/// The scenario starts the operator of one object in the surroundings that are passed to it, drives the object to the
+/// place where it has to rest, and returns it. The surroundings outlive a process: the stored object, and the objects
+/// of other kinds. The memory of handlers, `cx.object` and `cx.shared`, is created for each process by the closure that
+/// starts it; a simulated outside system, which outlives processes as well, belongs before that closure.
 ///
 /// ```
 #[doc = include_str!("../doc/website.txt")]
@@ -53,23 +53,23 @@ const OTHER_SEED: u64 = 0x5eed_0417;
 /// # });
 /// ```
 ///
-/// Each run has to come to rest like the one without faults:
+/// Each run has to come to rest like the run without faults:
 ///
-/// - in the same state, or in one to which the description leads it because of the fault, by `resume` or by a `retry` with the
+/// - in the same state, or in a state that the description allows for the fault, by `resume` or by a `retry` with the
 ///   limit 0;
-/// - with the same objects of other kinds and the same fields of its status. Times, versions and uids may differ, and so may
-///   names and values that differ between two runs without faults: an identifier that was drawn, or the time in a name. Such
-///   a value is made once, so it must not change when it is stored;
-/// - no handler of a state with `effects: once` has ended more than once, unless it does so without faults.
+/// - with the same objects of other kinds and the same fields of its status. Times, versions and uids may differ, and
+///   so may names and values that differ between two runs without faults: a random identifier, or the time in a name.
+///   Such a value is created once, so it must not change after it was stored;
+/// - without a second completed run of a handler with `effects: once`, unless this happens without faults.
 ///
-/// [`Local::run_until_idle`] waits here until the object rests where it rested without the fault, which may take a few more
-/// tries, before the scenario goes on.
+/// [`Local::run_until_idle`] waits here until the object rests where it rested without the fault, which may take a few
+/// more attempts, before the scenario continues.
 ///
-/// It has to run on tokio's paused clock.
+/// The scenario has to run on tokio's paused clock.
 ///
 /// # Panics
 ///
-/// If a run is not like the one without faults. The message says what differs, and which faults lead to that.
+/// If a run differs from the run without faults. The message contains the differences, and the faults that cause them.
 pub async fn crashes<M: Machine>(scenario: impl AsyncFn(Surroundings<M>) -> Local<M>) {
     let wrong = differences(&scenario).await;
     assert!(wrong.is_empty(), "{}", report(&wrong));
@@ -83,8 +83,8 @@ pub struct Surroundings<M> {
 }
 
 impl<M: Machine> Surroundings<M> {
-    /// Starts the operator of this object. `process` makes what a process has in memory, the memory of the object and what
-    /// all objects of the kind share; it is called again for each process.
+    /// Starts the operator of this object. `process` creates the memory of a process, that of the object and that of
+    /// all objects of the kind; it is called again for each process.
     pub fn local(
         self,
         manifest: ManifestOf<M>,
@@ -98,7 +98,7 @@ impl<M: Machine> Surroundings<M> {
 type Differences = BTreeMap<String, Vec<String>>;
 
 async fn differences<M: Machine>(scenario: &impl AsyncFn(Surroundings<M>) -> Local<M>) -> Differences {
-    // Read once, because the time of the machine that runs the test goes on between two readings.
+    // Read only once, because the real time passes between two readings.
     let began = Timestamp::now();
     let plain = run(scenario, Trial::new(began, 0, None)).await;
     let again = run(scenario, Trial::new(began + LATER, OTHER_SEED, None)).await;
@@ -120,7 +120,7 @@ async fn differences<M: Machine>(scenario: &impl AsyncFn(Surroundings<M>) -> Loc
     wrong
 }
 
-/// A fault for people, and the way of the object.
+/// The description of a fault with the path of the object.
 fn described(fault: Fault, point: &Point, path: String) -> String {
     let (nth, what) = (fault.write + 1, &point.what);
     let happens = match fault.kind {
@@ -155,7 +155,7 @@ struct Ran<M: Machine> {
     left: left::Left,
 }
 
-/// How a run has ended.
+/// The end of a run.
 enum End<M: Machine> {
     /// The object rests, or is gone.
     Rests {
@@ -163,7 +163,7 @@ enum End<M: Machine> {
         manifest: Option<Arc<ManifestOf<M>>>,
         entered: Vec<M>,
     },
-    /// The scenario was about another way than the one on which the object is.
+    /// The scenario does not describe the path on which the object is.
     Elsewhere,
     Panicked(Box<dyn Any + Send>),
 }
@@ -199,7 +199,7 @@ async fn run<M: Machine>(scenario: &impl AsyncFn(Surroundings<M>) -> Local<M>, t
 }
 
 impl<M: Machine> Ran<M> {
-    /// The states that the object has entered, for people.
+    /// The states that the object has entered, for messages.
     fn path(&self) -> String {
         let End::Rests { entered, .. } = &self.end else {
             return String::new();
@@ -227,7 +227,7 @@ impl<M: Machine> Like<M> {
     fn differences(&self, ran: Ran<M>) -> Vec<String> {
         let mut wrong = Vec::new();
         for (state, times) in &ran.noted.completed {
-            // Without faults too, handlers may lead the object there again, and then a fault changes how often.
+            // Handlers may lead the object there repeatedly without faults as well; then a fault changes the number.
             let repeats = self
                 .plain
                 .noted

@@ -1,7 +1,7 @@
 //! Tests of a state graph, edge by edge.
 //!
-//! The engine, the actor and the graph are those of an operator. The handlers are scripted and the object is kept
-//! in memory, so one type serves all graphs, those of random descriptions among them. On a stopped clock a timeout of hours
+//! The engine, the actor and the graph are those of an operator. The handlers are scripted and the object is kept in
+//! memory, so one type serves all graphs, including those of random descriptions. On a stopped clock a timeout of hours
 //! takes no time.
 //!
 //! Each edge is taken once without faults, and then again with each fault at each of its writes: the process dies
@@ -26,16 +26,16 @@ use case::Case;
 pub use case::Cause;
 use std::{collections::BTreeSet, time::Duration};
 
-/// The states that may be stored after `from`, or in a new object, whatever goes wrong: no test lets another one pass.
+/// The states that may be stored after `from`, or in a new object, under any fault: all tests refuse any other state.
 pub fn may_follow(graph: &Graph<'_>, from: Option<StateId>) -> BTreeSet<StateId> {
     edges::leads_at_any_time(graph, from, true)
 }
 
-/// Takes one edge of any graph, without faults and with each of them, and returns everything that is wrong. Without a
-/// state `to` the object has to be gone then. If the handler of `from` is not written, an edge that a handler takes must not
-/// be taken. It has to run on tokio's paused clock.
+/// Takes one edge of any graph, without faults and with each of them, and returns all problems. Without a state `to`,
+/// the object has to be gone. If the handler of `from` is not written, an edge that a handler takes must not be taken.
+/// It has to run on tokio's paused clock.
 pub async fn drive(graph: &Graph<'_>, from: StateId, cause: Cause, to: Option<StateId>) -> Vec<String> {
-    // The tests check where an edge leads, and not when.
+    // The tests check the target of an edge, and not its time.
     let states: Vec<_> = graph.states.iter().map(without_calendar).collect();
     let graph = &graph.with_states(&states);
     let mut wrong = Vec::new();
@@ -53,7 +53,7 @@ pub async fn drive(graph: &Graph<'_>, from: StateId, cause: Cause, to: Option<St
     wrong
 }
 
-/// A state that may be entered at any time without an approval, and whose schedule leads on after an hour.
+/// A state that may be entered at any time without an approval, and whose schedule starts after an hour.
 fn without_calendar<'g>(policy: &Policy<'g>) -> Policy<'g> {
     const HOUR: Duration = Duration::from_secs(3600);
     let policy = Policy {
@@ -67,7 +67,7 @@ fn without_calendar<'g>(policy: &Policy<'g>) -> Policy<'g> {
     }
 }
 
-/// Takes one edge as [`drive`] does, as if all handlers were written: those of the tests are.
+/// Takes one edge like [`drive`], as if all handlers were written, because those of the tests are.
 pub async fn drive_written(
     graph: &Graph<'_>,
     from: StateId,

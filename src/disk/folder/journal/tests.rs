@@ -101,7 +101,7 @@ fn tree(root: &Path) -> BTreeMap<String, Option<Vec<u8>>> {
     found
 }
 
-/// The tree before and after a regeneration, and how many operations that takes.
+/// The tree before and after a regeneration, and its number of operations.
 fn old_and_new(regeneration: &Regeneration) -> (Tree, Tree, usize) {
     let work = tempfile::tempdir().expect("a temporary folder");
     let folder = regeneration.crate_in(work.path());
@@ -192,7 +192,7 @@ fn a_child_that_is_being_started_does_not_keep_the_lock() {
     let work = tempfile::tempdir().expect("a temporary folder");
     let folder = regeneration.crate_in(work.path());
     let hold = folder.hold(|| ()).expect("a folder of our own");
-    // Such a child has all files of this process, until it runs its program.
+    // A child process has all open files of this process until it runs its program.
     let of_child = hold.lock.try_clone().expect("an open file");
     drop(hold);
     drop(

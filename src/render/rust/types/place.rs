@@ -1,12 +1,12 @@
-//! The type of a value somewhere in the spec, as the author's functions that convert it name it.
+//! The type of a value at a path of the spec, in the functions of the author that convert it.
 
 use super::{KindNames, Optional, Writer};
 use crate::model::{Description, Kind, Schema, Shape};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 
-/// The type of values of a schema somewhere in `spec`, the `.spec` of a version of a kind. The module of types of that version
-/// has the path `module`.
+/// The type of values of a schema within `spec`, the `.spec` of a version of a kind. The module of types of that
+/// version has the path `module`.
 pub(in crate::render::rust) fn type_in<'a>(
     description: &'a Description,
     kind: &'a Kind,
@@ -19,7 +19,7 @@ pub(in crate::render::rust) fn type_in<'a>(
         let names = KindNames::of(kind);
         let mut writer = Writer::new(description, kind, &names);
         writer.wanted = Some((schema, None));
-        // The fields of the status come later, so they change no name of a type in the spec.
+        // The fields of the status are written later, so they do not affect the names of types in the spec.
         if let Shape::Object(fields) = &description.resolve(spec).shape {
             writer.fields(fields, &names.spec.to_string(), Optional::AsDescribed);
         }
@@ -34,7 +34,7 @@ pub(in crate::render::rust) fn type_in<'a>(
         writer.common();
         writer.found()
     });
-    // The schema is one of these.
+    // The schema is in one of these places.
     let found = found.map_or_else(|| quote!(serde_json::Value), |found| with_prefix(found, module));
     match schema.optional || description.is_nullable(schema) {
         true => quote!(Option<#found>),
@@ -64,7 +64,7 @@ fn with_prefix(tokens: TokenStream, prefix: &TokenStream) -> TokenStream {
 }
 
 impl Writer<'_> {
-    /// Takes notice of a type that was asked for.
+    /// Records the type of a schema if it is the requested one.
     pub(super) fn note(&mut self, schema: &Schema, written: &TokenStream) {
         if let Some((wanted, found)) = &mut self.wanted
             && std::ptr::eq(*wanted, schema)

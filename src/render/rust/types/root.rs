@@ -1,11 +1,11 @@
-//! The type of the objects of a kind, as kube derives it from that of their `.spec`.
+//! The type of the objects of a kind, which kube derives from the type of their `.spec`.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use crate::model::{Kind, Scope};
 
-/// The attribute of the type of `.spec`, from which the type of the objects follows.
+/// The attribute of the type of `.spec`, from which kube derives the type of the objects.
 pub(super) fn custom_resource(kind: &Kind, has_default: bool) -> TokenStream {
     let resource = &kind.resource;
     let (group, version) = (resource.group.value.as_str(), resource.version.value.as_str());
@@ -24,7 +24,8 @@ pub(super) fn custom_resource(kind: &Kind, has_default: bool) -> TokenStream {
     }
 }
 
-/// Reads a `.spec` that is absent or null as one without fields. `remote = "Self"` makes the derives functions of the type.
+/// Reads a `.spec` that is absent or null as one without fields. With `remote = "Self"`, the derives generate functions
+/// of the type instead of implementations of the traits.
 pub(super) fn absent_is_default(spec: &Ident) -> TokenStream {
     let name = spec.to_string();
     quote! {

@@ -1,4 +1,4 @@
-//! The objects of a test, and what requests do to them.
+//! The objects of a test, and the effects of requests on them.
 use crate::resource::{ChildDeletion, owner_uid, release};
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -7,15 +7,15 @@ use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// A refusal, as the API server writes it.
+/// An error response in the format of the API server.
 pub(super) fn refusal(code: u16, reason: &str, message: &str) -> Box<Status> {
     Status::failure(message, reason).with_code(code).boxed()
 }
 
-/// Identifies an object.
+/// The key of an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
-    /// Where the objects of its kind are listed.
+    /// The path of the objects of its kind.
     pub collection: String,
     pub namespace: String,
     pub name: String,
@@ -24,7 +24,7 @@ pub(crate) struct Key {
 /// The settings of a kind.
 #[derive(Debug, Default)]
 pub(super) struct Served {
-    /// The status of a new object; `null` if it has none.
+    /// The status of new objects; `null` if they have none.
     pub status: Value,
     pub deletion: ChildDeletion,
 }
@@ -54,7 +54,7 @@ impl Default for Objects {
     }
 }
 
-/// The part of an object that a write changes: the status, or all the rest.
+/// The part of an object that a write changes: the status, or everything else.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     Main,
@@ -71,7 +71,7 @@ const SET_BY_SERVER: [&str; 5] = [
 ];
 
 impl Objects {
-    /// No objects yet. Each version of those to come is remembered, and versions begin after this one.
+    /// No objects. All versions of later objects are recorded, and their numbers begin after this one.
     pub fn remembering(version: u64) -> Self {
         Self {
             version: version + 1,
@@ -86,7 +86,7 @@ impl Objects {
         each.map(|(key, object)| (key.clone(), object.clone())).collect()
     }
 
-    /// Each version of each object that was remembered.
+    /// All recorded versions of all objects.
     pub fn history(&self) -> Vec<(Key, Value)> {
         self.history.clone().unwrap_or_default()
     }
@@ -108,8 +108,8 @@ impl Objects {
         self.kinds.entry(collection).or_default()
     }
 
-    /// The objects of a kind in a namespace, or in all of them if it is empty, sorted by namespace and name. An object that a
-    /// test has put without a namespace is in each.
+    /// The objects of a kind in a namespace, or in all namespaces if it is empty, sorted by namespace and name. An
+    /// object that a test has stored without a namespace is in each namespace.
     pub fn list<'a>(&'a self, collection: &'a str, namespace: &'a str) -> impl Iterator<Item = &'a Value> {
         let of_kind = self
             .stored
@@ -155,7 +155,7 @@ impl Objects {
         self.stored.remove(key);
     }
 
-    /// Stores a new object. Without a name it gets one that begins with its `generateName`.
+    /// Stores a new object. An object without a name gets a name that begins with its `generateName`.
     pub fn create(&mut self, mut key: Key, mut object: Value, now: Timestamp) -> Result<Value, Box<Status>> {
         let version = self.next_version();
         if key.name.is_empty() {
@@ -190,7 +190,7 @@ impl Objects {
         Ok(object)
     }
 
-    /// Changes a part of an object, unless it has another version than `change` was made for.
+    /// Changes a part of an object, unless its version differs from the one that `change` requires.
     pub fn change(
         &mut self,
         key: &Key,
@@ -228,7 +228,7 @@ impl Objects {
         Ok(object)
     }
 
-    /// Stores an object, or removes it if it is being deleted and nothing holds it any more.
+    /// Stores an object, or removes it if it is being deleted and has no finalizer.
     fn store(&mut self, key: Key, object: Value) {
         let metadata = &object["metadata"];
         let is_held = metadata["finalizers"]
@@ -241,7 +241,7 @@ impl Objects {
         }
     }
 
-    /// Server-side apply, simplified: each manager has what it applies, and a list is a single value.
+    /// Server-side apply, simplified: each manager owns the fields that it applies, and a list is a single value.
     pub fn apply(
         &mut self,
         (key, part): (&Key, Part),
@@ -249,7 +249,7 @@ impl Objects {
         mut body: Value,
         now: Timestamp,
     ) -> Result<Value, Box<Status>> {
-        // The path has named it.
+        // The name is part of the path.
         body["metadata"]["name"] = json!(key.name);
         let found = self.find(key).ok();
         let applied = (found.clone().unwrap_or_else(|| key.clone()), manager.to_owned());
@@ -288,7 +288,7 @@ impl Objects {
         Ok(object)
     }
 
-    /// The objects of a kind that were applied, as each was applied last.
+    /// The last apply of each object of a kind that was applied.
     pub fn applied<'a>(&'a self, collection: &'a str) -> impl Iterator<Item = &'a Value> {
         let of_kind = self
             .applied
@@ -311,7 +311,7 @@ impl Objects {
         reported
     }
 
-    /// Ends what belongs to an object whose deletion path has ended. Returns the names of the children that are kept.
+    /// Deletes or releases the children of an object whose deletion path has ended. Returns the names of kept children.
     pub fn end_children(&mut self, label: &str, (name, uid): (&str, &str)) -> Vec<String> {
         let (mut kept, mut ends) = (Vec::new(), Vec::new());
         for (key, object) in &mut self.stored {
@@ -356,7 +356,7 @@ fn set(map: &mut Value, key: &str, value: Value) {
     }
 }
 
-/// Removes from `stored` what was applied `before` and is not applied `now`, map by map.
+/// Removes the fields from `stored` that were applied `before` and are not applied `now`, map by map.
 fn remove_left_out(stored: &mut Value, before: &Value, now: &Value) {
     let (Value::Object(stored), Value::Object(before)) = (stored, before) else {
         return;

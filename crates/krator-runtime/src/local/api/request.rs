@@ -1,4 +1,4 @@
-//! Requests to the API server of a test: what they ask for, and the answers.
+//! Requests to the API server of a test: their targets, and the responses.
 use super::{
     InMemoryApi,
     objects::{Key, Objects, Part, merge_patch, refusal},
@@ -12,7 +12,7 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Refuses a request that a cluster may answer and a test does not.
+/// The error for a request that a cluster supports, but a test does not.
 fn not_here(what: &str) -> Box<Status> {
     let message = format!(
         "the API server of tests does not support {what}: it can get, list, create, replace, delete, apply and merge-patch \
@@ -21,7 +21,7 @@ fn not_here(what: &str) -> Box<Status> {
     refusal(405, "MethodNotAllowed", &message)
 }
 
-/// The answer to a request: its code and its body.
+/// The response to a request: its code and its body.
 pub(super) async fn answer(api: &InMemoryApi, request: Request<Body>) -> Result<(u16, Value), Box<Status>> {
     let (parts, body) = request.into_parts();
     let bytes = body.collect_bytes().await;
@@ -116,7 +116,7 @@ fn key(path: &str) -> Option<(Key, Part)> {
     let segments: Vec<&str> = path.trim_matches('/').split('/').collect();
     let (api, rest) = segments.split_at_checked(if segments[0] == "api" { 2 } else { 3 })?;
     let (namespace, rest) = match rest {
-        // The other paths are about namespaces themselves.
+        // Other paths refer to the namespaces themselves.
         ["namespaces", namespace, rest @ ..] if !matches!(rest, [] | ["status" | "finalize"]) => {
             (*namespace, rest)
         }

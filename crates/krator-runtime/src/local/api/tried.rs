@@ -1,4 +1,4 @@
-//! Requests that go wrong in a trial, and what is left of the objects of other kinds after it.
+//! Faults of requests in a trial, and the objects of other kinds that remain after it.
 use super::{
     InMemoryApi, Trial,
     objects::{Key, Objects, refusal},
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 use tokio::time::Instant;
 
 impl InMemoryApi {
-    /// The API server of a trial. Its versions begin elsewhere in each run whose random numbers do.
+    /// The API server of a trial. The first version depends on the seed of the run.
     pub fn tried(trial: &Arc<Trial>) -> Self {
         Self {
             objects: Mutex::new(Objects::remembering(trial.seed % 1_000)),
@@ -25,7 +25,7 @@ impl InMemoryApi {
         }
     }
 
-    /// Answers a request, or lets it go wrong.
+    /// Answers a request, or injects a fault.
     pub(super) async fn answer(&self, request: Request<Body>) -> Result<(u16, Value), Box<Status>> {
         let Some(trial) = &self.trial else {
             return request::answer(self, request).await;
@@ -54,7 +54,7 @@ impl InMemoryApi {
         self.objects.locked().left()
     }
 
-    /// Each version of each object that was stored, in this order.
+    /// Each stored version of each object, in the order of the writes.
     pub fn history(&self) -> Vec<(Key, Value)> {
         self.objects.locked().history()
     }

@@ -1,11 +1,12 @@
-//! The result of a run of a scenario: the objects of other kinds, compared with those of two runs without faults. What differs
-//! between these two follows from the time or from chance, so a run with a fault may have another value there, but only one.
+//! The result of a run of a scenario: the objects of other kinds, compared with those of two runs without faults.
+//! Differences between these two result from the time or from random numbers, so a run with a fault may have another
+//! value there, but only one.
 use crate::local::{InMemoryApi, Key};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Metadata that differs between two objects that are alike.
+/// Metadata that differs between equivalent objects.
 const OF_THE_SERVER: [&str; 5] = [
     "uid",
     "resourceVersion",
@@ -16,8 +17,8 @@ const OF_THE_SERVER: [&str; 5] = [
 
 /// The result of a run.
 pub(super) struct Left {
-    /// The objects, without what only the API server sets. An object whose name was generated is among the others of its
-    /// kind in the order of their creation.
+    /// The objects, without metadata that only the API server sets. An object with a generated name is identified by
+    /// its position among such objects of its kind, in the order of their creation.
     objects: BTreeMap<Key, Value>,
     /// The order in which they were created.
     created: Vec<Key>,
@@ -47,7 +48,7 @@ impl Left {
         }
     }
 
-    /// The kinds of which this run has made more objects than another one.
+    /// The kinds of which this run has created more objects than another run.
     pub fn more_made_than(&self, other: &Self) -> Vec<String> {
         let made = |left: &Self| {
             let uids = left.history.iter().map(|(key, object)| {
@@ -72,14 +73,14 @@ impl Left {
         wrong
     }
 
-    /// The objects of a collection whose names are not the same in each run, in the order of their creation.
+    /// The objects of a collection whose names differ between runs, in the order of their creation.
     fn generated(&self, collection: &str, stable: &BTreeSet<Key>) -> Vec<&Value> {
         let names = self.created.iter();
         let generated = names.filter(|key| key.collection == collection && !stable.contains(key));
         generated.filter_map(|key| self.objects.get(key)).collect()
     }
 
-    /// How many values a field of an object has had. Times do not count.
+    /// The number of different values that a field of an object has had, without times.
     fn values(&self, key: &Key, pointer: &str) -> usize {
         let versions = self.history.iter().filter(|(of, _)| of == key);
         let values = versions.filter_map(|(_, object)| object.pointer(pointer));
@@ -156,7 +157,7 @@ pub(super) fn differences([plain, again, ran]: [&Left; 3], status: [Option<Strin
     wrong
 }
 
-/// An object, for people.
+/// An object, for messages.
 fn named(key: &Key, object: &Value) -> String {
     let kind = object["kind"].as_str().unwrap_or(&key.collection);
     format!("{kind} `{}`", key.name)
@@ -168,7 +169,7 @@ fn is_time(value: &Value) -> bool {
         .is_some_and(|text| text.parse::<Timestamp>().is_ok())
 }
 
-/// Where two values differ, as pointers.
+/// The pointers at which two values differ.
 fn differing(one: &Value, other: &Value) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut pairs = vec![(String::new(), one, other)];
@@ -182,7 +183,7 @@ fn differing(one: &Value, other: &Value) -> BTreeSet<String> {
     found
 }
 
-/// The first difference between what is expected and what is there, beside those at the pointers in `once`.
+/// The first difference between an expected and an actual value, except for those at the pointers in `once`.
 fn difference(expected: &Value, is: &Value, once: &BTreeSet<String>) -> Option<(String, String)> {
     let mut pairs = vec![(String::new(), expected, is)];
     while let Some((at, expected, is)) = pairs.pop() {

@@ -1,4 +1,5 @@
-//! One edge to be taken: how an object gets to its beginning, what the handlers do, and how to see that it was taken.
+//! One edge to be taken: the path of an object to its source, the behaviour of the handlers, and the evidence that it
+//! was taken.
 mod by_cause;
 mod route;
 
@@ -9,10 +10,10 @@ use crate::graph::{Exit, Graph, OnSpecChange, Policy, Retry, SpecChange, StateId
 use route::{Route, before, route};
 use std::{collections::BTreeMap, time::Duration};
 
-/// Why an object leaves a state, or what happens while it stays.
+/// The reason why an object leaves a state, or an event while it stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// The handler ends its run.
+    /// The handler ends its run with this result.
     Code(Exit),
     /// The timeout passes.
     TimesOut,
@@ -24,11 +25,11 @@ pub enum Cause {
     ExceedsLimit,
     /// The object is deleted.
     Deleted,
-    /// The spec changes, and the object enters another state or this one anew.
+    /// The spec changes, and the object enters another state or enters this one again.
     Changes,
     /// The spec changes, and the object stays.
     SeesChanges,
-    /// The field of the spec at this path changes, and the object enters another state or this one anew.
+    /// The field of the spec at this path changes, and the object enters another state or enters this one again.
     ChangesOf(&'static str),
     /// The field of the spec at this path changes, and the object stays.
     SeesChangesOf(&'static str),
@@ -50,15 +51,15 @@ pub(super) enum Action {
     },
     /// The process dies after this time.
     Die(Duration),
-    /// Another client deletes the object; then it takes this long to end.
+    /// Another client deletes the object; then the handler takes this long to end.
     BeDeleted(Duration, Exit),
-    /// Another client changes the spec, the field at this path or another one; then it stays.
+    /// Another client changes the spec, the field at this path or another one; then the handler stays.
     SeeChange(Option<&'static str>),
-    /// Something that the state waits for changes; then it stays.
+    /// An object that the state waits for changes; then the handler stays.
     SeeWatched(Watch),
 }
 
-/// How to see that an edge was taken.
+/// The evidence that an edge was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Goal {
     /// The handler of the state that the edge leads to was started.
@@ -76,7 +77,7 @@ pub(super) enum Goal {
 #[derive(Clone, Debug)]
 pub(super) struct Case {
     pub name: String,
-    /// From a state in which an operator can find an object to the state whose edge is taken.
+    /// The states from one in which an operator can find an object to the one whose edge is taken.
     pub route: Vec<StateId>,
     /// Whether the object is new. Otherwise the first state of the route is stored.
     pub is_new: bool,
@@ -90,13 +91,13 @@ pub(super) struct Case {
     pub changed_before: Option<Option<&'static str>>,
     /// The object was deleted while no operator was running.
     pub deleted_before: bool,
-    /// How often the handler of the last state of the route runs, if that is known.
+    /// The number of runs of the handler of the last state of the route, if it is known.
     pub runs: Option<u32>,
-    /// The shortest and the longest time that the object is in that state, if they are known.
+    /// The shortest and the longest time of the object in that state, if they are known.
     pub stays: Option<(Duration, Duration)>,
 }
 
-/// Whether an operator that starts can find an object in the state: it does not resume elsewhere.
+/// Whether an operator that starts can find an object in the state, because it does not resume in another one.
 fn is_found(policy: &Policy<'_>) -> bool {
     policy.resume.is_none() || !policy.written
 }
@@ -124,7 +125,7 @@ pub(super) fn covers(of: &str, path: &str) -> bool {
         .is_some_and(|below| below.is_empty() || below.starts_with('.'))
 }
 
-/// Half of a time, in whole milliseconds, which is what timers can tell apart.
+/// Half of a time, in whole milliseconds, which is the resolution of timers.
 fn half(time: Duration) -> Duration {
     Duration::from_millis(u64::try_from(time.as_millis() / 2).unwrap_or(u64::MAX))
 }
@@ -154,10 +155,10 @@ impl Case {
             Cause::ChangesOf(path) | Cause::SeesChangesOf(path) => {
                 cases.extend(Self::changing(graph, from, cause, (Some(path), goal)));
             }
-            // A state that is not stored is entered again by the next process, wherever it resumes.
+            // A state that is not stored is entered again by the next process, regardless of `resume`.
             Cause::Restarts if !graph.state(from).checkpoint && !is_found(graph.state(from)) => {}
             Cause::Restarts => {
-                // A state whose `resume` names itself is entered anew.
+                // A state whose `resume` names itself is entered again.
                 let stays = to == Some(from) && is_found(graph.state(from));
                 let goal = if stays { Goal::Again } else { goal };
                 cases.extend(case(Action::Die(soon(graph, graph.state(from))), goal));
@@ -173,8 +174,8 @@ impl Case {
         cases
     }
 
-    /// The cases of one edge from a state whose handler is not written. An edge that a handler takes is not taken: the object
-    /// rests, or the timeout leads it on.
+    /// The cases of one edge from a state whose handler is not written. An edge that a handler takes is not taken: the
+    /// object rests, or the timeout fires.
     fn without_handler(graph: &Graph<'_>, from: StateId, cause: Cause, to: Option<StateId>) -> Vec<Self> {
         let policy = graph.state(from);
         let (after, timeout) = (
@@ -204,10 +205,10 @@ impl Case {
         };
         if let Goal::Started(to) = goal {
             let to = graph.state(to);
-            // The next state may react at once to a change that nobody has dealt with.
+            // The next state may react at once to a change that was not handled.
             let is_seen = matches!(cause, Cause::SeesChanges | Cause::SeesChangesOf(_));
             let passes = is_seen && matches!(on_change_of(to, changed.flatten()), OnSpecChange::To(_));
-            // A process that dies in it may resume where no handler starts.
+            // After the death of a process in it, the next one may resume in a state where no handler starts.
             let starts = |at: &StateId| graph.state(*at).written;
             let resumes = to
                 .resume
@@ -226,22 +227,22 @@ impl Case {
         case.into_iter().collect()
     }
 
-    /// Whether a deletion in `from` leads where one in `before` leads, if the object is deleted in `from`. An operator that
-    /// restarts finds it in `before` if `from` is not stored.
+    /// Whether deletions in `from` and in `before` lead to the same state, if the object is deleted in `from`. An
+    /// operator that restarts finds it in `before` if `from` is not stored.
     fn ends_alike(&self, graph: &Graph<'_>, before: StateId, from: StateId) -> bool {
         let is_deleted = matches!(self.answers.get(&from), Some(Action::BeDeleted(..)));
         let on_delete = |state| graph.state(state).on_delete.to();
         !is_deleted || graph.state(from).checkpoint || on_delete(before) == on_delete(from)
     }
 
-    /// How often the spec changes before the object comes to `from`.
+    /// The number of changes of the spec before the object reaches `from`.
     fn changes_on_the_way(&self, from: StateId) -> i64 {
         let answers = self.route.iter().filter(|state| **state != from);
         let changes = answers.filter(|state| matches!(self.answers.get(state), Some(Action::SeeChange(_))));
         changes.map(|_| 1).sum()
     }
 
-    /// Whether the goal cannot be entered any more, because the route has entered it as often as its limit allows.
+    /// Whether the goal cannot be entered again, because the route has entered it as often as its limit allows.
     fn fills_goal(&self, graph: &Graph<'_>) -> bool {
         let Goal::Started(to) = self.goal else {
             return false;
@@ -255,7 +256,7 @@ impl Case {
         passed > 0 && stored.saturating_add(u32::try_from(passed).unwrap_or(u32::MAX)) >= times
     }
 
-    /// The same case for an object that is not found in the state: one that is new, or that has just entered a state
+    /// The same case for an object that is not found in the state, because it is new or has just entered a state
     /// without a checkpoint.
     fn arriving(&self, graph: &Graph<'_>) -> Option<Self> {
         let found = [
@@ -296,7 +297,7 @@ impl Case {
         })
     }
 
-    /// `None` if nothing that an operator does leads an object into the state.
+    /// Returns `None` if an operator cannot lead an object into the state.
     fn new(graph: &Graph<'_>, from: StateId, cause: Cause, answer: Action, goal: Goal) -> Option<Self> {
         let Route {
             is_new,
@@ -320,13 +321,13 @@ impl Case {
         })
     }
 
-    /// The handler of the last state of the route runs so often.
+    /// Sets the number of runs of the handler of the last state of the route.
     fn runs(self, runs: u32) -> Self {
         let runs = Some(runs);
         Self { runs, ..self }
     }
 
-    /// The object is in that state for so long.
+    /// Sets the time of the object in that state.
     fn stays(self, least: Duration, most: Duration) -> Self {
         let stays = Some((least, most));
         Self { stays, ..self }
@@ -337,7 +338,7 @@ impl Case {
         self
     }
 
-    /// Whether a timeout of the case may pass before a request that failed is made again.
+    /// Whether a timeout of the case may pass before a failed request is repeated.
     pub fn is_hasty(&self, graph: &Graph<'_>) -> bool {
         let entered = self.route.iter().copied().chain(match self.goal {
             Goal::Started(to) => Some(to),

@@ -1,16 +1,16 @@
-//! Where the edges of a graph lead. The oracle reads them again, because the engine is what it judges.
+//! The targets of the edges of a graph. The oracle determines them independently of the engine, which it judges.
 use crate::graph::{Graph, StateId};
 use std::collections::BTreeSet;
 
-/// The states that can be stored next after `from`. States that are not stored, and those whose limit is exceeded,
-/// are passed through. So are those of the deletion path when writes fail, because deletion goes on all the same.
+/// The states that can be stored next after `from`. States that are not stored, and those whose limit is exceeded, are
+/// passed through. If writes fail, so are those of the deletion path, because the deletion continues regardless.
 pub(super) fn leads(graph: &Graph<'_>, from: Option<StateId>, writes_fail: bool) -> BTreeSet<StateId> {
     // A new object may be deleted, or its spec changed, before anything is stored.
     let reached = from.map_or_else(|| resumed(graph, graph.initial), |from| edges_of(graph, from));
     passing(graph, reached, writes_fail)
 }
 
-/// The same, where the object may be deleted, or its spec changed, between an entry and its first write.
+/// The same, if the object may be deleted, or its spec changed, between an entry and its first write.
 pub(super) fn leads_at_any_time(
     graph: &Graph<'_>,
     from: Option<StateId>,
@@ -19,7 +19,7 @@ pub(super) fn leads_at_any_time(
     or_later(graph, &leads(graph, from, writes_fail), writes_fail)
 }
 
-/// The states that can be stored next after `from` although the object has not asked for a place in them.
+/// The states that can be stored next after `from` without an ask for a place in them.
 pub(super) fn leads_without_asking(graph: &Graph<'_>, from: StateId, writes_fail: bool) -> BTreeSet<StateId> {
     let mut next = chosen(graph, from);
     next.retain(|to| !graph.limits.iter().any(|limit| limit.is_entered(Some(from), *to)));
@@ -37,14 +37,14 @@ fn edges_of(graph: &Graph<'_>, from: StateId) -> BTreeSet<StateId> {
     &chosen(graph, from) | &imposed(graph, from)
 }
 
-/// Where the handler leads, and the timeout. These edges wait for gates.
+/// The targets of the handler and of the timeout. These edges wait for gates.
 fn chosen(graph: &Graph<'_>, from: StateId) -> BTreeSet<StateId> {
     let policy = graph.state(from);
     let next = policy.next.iter().copied().filter(|_| policy.written);
     next.chain(policy.timeout.map(|(_, to)| to)).collect()
 }
 
-/// Where failures, restarts, changes of the spec and the deletion lead.
+/// The targets of failures, restarts, changes of the spec and the deletion.
 fn imposed(graph: &Graph<'_>, from: StateId) -> BTreeSet<StateId> {
     let policy = graph.state(from);
     let mut to = BTreeSet::new();
@@ -59,9 +59,9 @@ fn imposed(graph: &Graph<'_>, from: StateId) -> BTreeSet<StateId> {
     to
 }
 
-/// Where an object may be stored next if a new process resumes it in the state `at`: there, or where the limit of that
-/// state leads, or where any of these leads at once, because the process resumes the object before it observes a deletion
-/// or a change of the spec.
+/// The states in which an object may be stored next if a new process resumes it in the state `at`: that state, the
+/// state of its limit, or the target of a deletion or of a change of the spec in one of these, because the process
+/// resumes the object before it observes such an event.
 pub(super) fn resumed(graph: &Graph<'_>, at: StateId) -> BTreeSet<StateId> {
     let mut all = within_limits(graph, at);
     for at in all.clone() {
@@ -74,7 +74,7 @@ pub(super) fn resumed(graph: &Graph<'_>, at: StateId) -> BTreeSet<StateId> {
     all
 }
 
-/// The state, and those that an object enters instead when limits are exceeded.
+/// The state, and the states that an object enters instead when limits are exceeded.
 pub(super) fn within_limits(graph: &Graph<'_>, at: StateId) -> BTreeSet<StateId> {
     let mut all = BTreeSet::from([at]);
     let mut next = at;
@@ -86,7 +86,7 @@ pub(super) fn within_limits(graph: &Graph<'_>, at: StateId) -> BTreeSet<StateId>
     all
 }
 
-/// These states, and those that an object reaches by passing through them.
+/// These states, and the states that an object reaches through them.
 pub(super) fn passing(graph: &Graph<'_>, reached: BTreeSet<StateId>, writes_fail: bool) -> BTreeSet<StateId> {
     let (mut all, mut next) = (reached.clone(), Vec::from_iter(reached));
     while let Some(at) = next.pop() {

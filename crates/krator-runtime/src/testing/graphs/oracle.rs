@@ -1,4 +1,4 @@
-//! Checks the promises that hold whatever goes wrong, from what was stored and which handlers ran.
+//! Checks the promises that hold under any fault, from the stored objects and the handlers that have run.
 mod changes;
 mod reports;
 mod undisturbed;
@@ -19,16 +19,16 @@ use std::{
 /// A disturbance during a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Disturbance {
-    /// Nothing but what the case says.
+    /// Only the events of the case.
     None,
-    /// A write goes wrong.
+    /// A write has a fault.
     Fault,
     /// A schedule of a search, where the spec may change at any time. With a second process, failures of
     /// both count.
     Schedule { two_processes: bool },
 }
 
-/// Everything that is wrong with a walk.
+/// All problems of a walk.
 pub(super) fn judge(graph: &Graph<'_>, recorder: &Recorder, disturbance: Disturbance) -> Vec<String> {
     let notes = recorder.notes();
     let two_processes = disturbance == Disturbance::Schedule { two_processes: true };
@@ -66,7 +66,7 @@ pub(super) fn judge(graph: &Graph<'_>, recorder: &Recorder, disturbance: Disturb
     wrong
 }
 
-/// Times that differ by no more than this are equal.
+/// Times that differ by at most this are considered equal.
 const MOMENT: Duration = Duration::from_millis(50);
 
 struct Oracle<'g> {
@@ -78,7 +78,7 @@ struct Oracle<'g> {
     scheduled: bool,
     /// Whether a second process replaces the first.
     two_processes: bool,
-    /// Whether the script cannot know how many failures count.
+    /// Whether the script cannot determine how many failures count.
     uncounted: bool,
     /// The object as stored last.
     stored: Option<Stored>,
@@ -95,14 +95,14 @@ struct Oracle<'g> {
     changed: bool,
     /// The stays of states whose effects may happen only once.
     once: BTreeSet<EntryId>,
-    /// The stays on the deletion path since the last one that was stored: it goes on though writes fail.
+    /// The stays on the deletion path since the last stored one: the deletion continues although writes fail.
     unstored: Vec<(StateId, EntryId)>,
     /// When each stay was stored first.
     since: BTreeMap<EntryId, Duration>,
     /// The conditions that states have set, as they should be stored.
     conditions: BTreeMap<&'g str, &'g str>,
-    /// With two processes: what a state that was not stored has set since the last write. If the process that was there is
-    /// the one that is replaced, nothing of it is stored.
+    /// With two processes: the conditions that an unstored state has set since the last write. If the process of that
+    /// state is the one that is replaced, they are not stored.
     unsure: BTreeMap<&'g str, &'g str>,
     wrong: Vec<String>,
 }
@@ -137,7 +137,7 @@ impl<'g> Oracle<'g> {
             Note::Died => {
                 self.running = None;
                 let status = self.stored.as_ref().and_then(|stored| stored.status.clone());
-                // The next process goes on in the stay that is stored.
+                // The next process continues the stored stay.
                 if let (Some(last), Some(entry)) = (&mut self.last, status.as_ref().and_then(|s| s.entry)) {
                     last.entry = entry;
                 }
@@ -211,8 +211,8 @@ impl<'g> Oracle<'g> {
         self.found(may_run, || {
             format!("the handler of {name} runs twice for one entry")
         });
-        // A write whose answer was lost is taken for that of another process, and what followed it without a write is done
-        // again.
+        // A write whose response was lost is attributed to another process, and steps after it without a write are
+        // repeated.
         let stored = status.attempts.unwrap_or(0);
         let goes_back = self.disturbed && !policy.checkpoint && is_stored;
         if goes_back && started.attempt == stored + 1 {
@@ -225,7 +225,7 @@ impl<'g> Oracle<'g> {
                 started.attempt
             )
         });
-        // What need not be stored before the handler runs may lack the last failure, if a write fails.
+        // If a state need not be stored before its handler runs, the last failure may be missing when a write fails.
         if !may_be_ahead || (is_stored && !self.disturbed) {
             self.found(uncounted || stored == attempts, || {
                 format!("the handler of {name} runs with {stored} attempts stored, after {attempts} failures")
@@ -236,7 +236,7 @@ impl<'g> Oracle<'g> {
         self.running = Some(started.clone());
     }
 
-    /// Notes the conditions that a state sets when it is entered.
+    /// Records the conditions that a state sets when it is entered.
     fn enter(&mut self, policy: &Policy<'g>, is_stored: bool) {
         let own = policy
             .conditions
@@ -265,10 +265,10 @@ impl<'g> Oracle<'g> {
             );
         }
         if before.generation != now.generation {
-            // A change of the spec, or the deletion, ends the row of failures.
+            // A change of the spec, or the deletion, resets the number of consecutive failures.
             self.attempts = 0;
             self.changed = true;
-            // Whether a failure comes before the change or after it, only the process knows.
+            // Only the process can determine whether a failure precedes the change or follows it.
             self.uncounted |= self.scheduled;
         }
         let (Some(status), former) = (&now.status, before.status.unwrap_or_default()) else {
@@ -363,7 +363,7 @@ impl<'g> Oracle<'g> {
         self.found(count(status) <= before + 1, || {
             format!("one entry of {name} counts as {}", count(status) - before)
         });
-        // A change of the spec resets the counts, also between the entry and its first write.
+        // A change of the spec resets the counts, even between the entry and its first write.
         self.found(
             policy.limit.is_none() || count(status) > 0 || self.changed,
             || format!("an entry of {name} is not counted"),
@@ -371,7 +371,7 @@ impl<'g> Oracle<'g> {
     }
 
     fn read_conditions(&mut self, policy: &Policy<'_>, status: &MachineStatus, former: &MachineStatus) {
-        // Nothing but the words tells a state whose handler nobody has written from a failed one.
+        // Apart from its texts, a state whose handler is not written looks like a failed one.
         let shown_kind = if policy.written {
             policy.kind
         } else {

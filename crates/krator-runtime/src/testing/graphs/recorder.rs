@@ -1,4 +1,4 @@
-//! Records what happens during one walk, in order. The world and the handlers write it, the oracle reads it.
+//! Records the events of one walk, in order. The world and the handlers write the record, the oracle reads it.
 use super::{
     case::{Case, Goal},
     edges::{resumed, within_limits},
@@ -12,10 +12,10 @@ use crate::{
 use std::{collections::BTreeMap, sync::Mutex, time::Duration};
 use tokio::{sync::Notify, time::Instant};
 
-/// One thing that happened.
+/// One event.
 #[derive(Clone, Debug)]
 pub(super) enum Note {
-    /// The object was stored like this.
+    /// This object was stored.
     Stored(Box<Stored>),
     /// The object is gone.
     Gone,
@@ -32,7 +32,7 @@ pub(super) enum Note {
     Ended(Option<Exit>),
     /// A handler was dropped at an await point.
     Dropped,
-    /// The process died. The next one begins with what is stored.
+    /// The process died. The next one begins with the stored object.
     Died,
 }
 
@@ -43,14 +43,14 @@ pub(super) struct Stored {
     pub deleting: bool,
     /// Whether the finalizer is set.
     pub held: bool,
-    /// The fields of the spec that the graph tells apart, by their paths.
+    /// The fields of the spec that the graph distinguishes, by their paths.
     pub spec: BTreeMap<String, u32>,
     /// The state that the status names.
     pub state: Option<StateId>,
     pub status: Option<MachineStatus>,
 }
 
-/// A handler as it starts, with what its context says.
+/// A handler at its start, with the data of its context.
 #[derive(Clone, Debug)]
 pub(super) struct Started {
     pub state: StateId,
@@ -66,14 +66,14 @@ pub(super) struct Recorder {
     disturbed: bool,
     origin: Instant,
     notes: Mutex<Vec<(Duration, Note)>>,
-    /// Notified when the process is to die.
+    /// Notified when the process has to die.
     pub dies: Notify,
     /// Notified with each note: the goal may be reached.
     pub reached: Notify,
 }
 
 impl Note {
-    /// A line for people.
+    /// The line of the note in messages.
     pub fn describe(&self, graph: &Graph<'_>) -> String {
         match self {
             Note::Stored(stored) => {
@@ -108,7 +108,7 @@ impl Note {
 }
 
 impl Recorder {
-    /// `disturbed` says whether a fault is injected.
+    /// `disturbed` means that a fault is injected.
     pub fn new(case: Case, disturbed: bool) -> Self {
         Self {
             case,
@@ -129,7 +129,7 @@ impl Recorder {
         self.reached.notify_one();
     }
 
-    /// Notes what is stored, if that has changed.
+    /// Notes the stored object, if it has changed.
     pub fn saw(&self, stored: Option<Stored>) {
         let is_known = self.notes.locked().iter().rev().find_map(|(_, note)| match note {
             Note::Stored(last) => Some(stored.as_ref() == Some(&**last)),
@@ -158,7 +158,7 @@ impl Recorder {
         starts.nth(1).is_none()
     }
 
-    /// How often the handler of a state has started.
+    /// The number of starts of the handler of a state.
     pub fn starts(&self, state: StateId) -> usize {
         let notes = self.notes.locked();
         let starts = notes
@@ -179,7 +179,7 @@ impl Recorder {
             usize::from(case.changed_before.is_none() && case.runs != Some(0)),
         );
         let (mut died, mut deleting, mut stored_in) = (false, false, Vec::new());
-        // An edge from a state to itself is taken when the state is entered anew, not when its handler runs again.
+        // An edge from a state to itself is taken when the state is entered again, not when its handler runs again.
         let mut stay = None;
         self.notes.locked().iter().any(|(_, note)| match note {
             Note::Died => {
@@ -208,8 +208,8 @@ impl Recorder {
                     Goal::Started(to) => start.state == to && before >= enough && is_anew,
                     Goal::Observed(_) | Goal::Rest | Goal::Gone => false,
                 };
-                // A new process may resume elsewhere, and its entries count. On the deletion path, which goes on though
-                // writes fail, a write whose answer was lost is taken for that of another process.
+                // A new process may resume in another state, and its entries count. On the deletion path, which
+                // continues although writes fail, a write whose response was lost is attributed to another process.
                 let is_new_process =
                     died || (self.disturbed && deleting && graph.state(start.state).deletion_path);
                 let to = match case.goal {

@@ -1,4 +1,4 @@
-//! The plan of a walk: handlers follow the script of a case, and at most one write goes wrong.
+//! The plan of a walk: handlers follow the script of a case, and at most one write has a fault.
 use super::{
     case::{Action, timeout},
     scripted::{Plan, Role, Scripted, TestObject, entry},
@@ -51,7 +51,7 @@ async fn follow(state: StateId, nth: usize, cx: &Context<'_, Scripted>) -> Resul
         Some(Action::Exit(exit)) => Ok(exit),
         Some(Action::Fail) => Err(Error::transient("the script says so")),
         Some(Action::FailForGood) => Err(Error::permanent("the script says so")),
-        // On the deletion path the first stay may be one that could not be stored.
+        // On the deletion path the first stay may have failed to be stored.
         Some(Action::Die(after)) if nth < 2 && recorder.is_first(entry(cx)) => {
             tokio::time::sleep(after).await;
             recorder.dies.notify_one();
@@ -61,7 +61,8 @@ async fn follow(state: StateId, nth: usize, cx: &Context<'_, Scripted>) -> Resul
             let policy = graph.state(state);
             let may_stay = policy.wait.poll.is_some() || !policy.wait.watch.is_empty();
             let stays = matches!(answer, Action::Linger { stays } if nth < stays);
-            // A timeout that passed before the run takes effect when the run has ended, or has taken as long again.
+            // A timeout that passed before the run fires when the run has ended, or after the same time has passed
+            // again.
             let late = timeout(graph, policy).is_some_and(|after| after <= cx.in_state_for());
             match (stays || late, may_stay) {
                 (true, true) => Ok(Exit::Stay),

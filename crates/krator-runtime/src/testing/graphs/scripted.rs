@@ -15,13 +15,13 @@ use crate::{
 use futures::future::BoxFuture;
 use std::{collections::BTreeMap, sync::Arc};
 
-/// A state of the graph under test. The graph is a value that the actor is given, so one type serves all graphs.
+/// A state of the graph under test. The graph is a value that is passed to the actor, so one type serves all graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Scripted(StateId);
 
 impl Machine for Scripted {
     type ObjectState = Role;
-    /// Nothing refers to states of this machine as types, so there is nothing to check against a graph.
+    /// States of this machine are not used as types, so there is no graph to check them against.
     const GRAPH: &'static Graph<'static> = &Graph::new(&[], StateId(0), None, "");
 
     fn id(self) -> StateId {
@@ -50,7 +50,7 @@ pub(super) struct Role {
 }
 
 impl Role {
-    /// Notes what is stored now.
+    /// Notes the stored object.
     pub fn look(&self, graph: &Graph<'_>) {
         let stored = self.outside.stored();
         self.recorder
@@ -58,20 +58,20 @@ impl Role {
     }
 }
 
-/// Decides what goes wrong, and what handlers do.
+/// Determines the faults, and the behaviour of handlers.
 pub(super) trait Plan: Send + Sync {
-    /// The fault at the write of this number, if there is one.
+    /// The fault at the write with this number, if any.
     fn before_write<'a>(
         &'a self,
         nth: usize,
         role: &'a Role,
         graph: &'a Graph<'_>,
     ) -> BoxFuture<'a, Option<FaultKind>>;
-    /// Whether the limits have a place for the object.
+    /// Whether the limits leave a place for the object.
     fn has_place(&self) -> bool {
         true
     }
-    /// Runs the handler of a state, which has run so many times before.
+    /// Runs the handler of a state, which has run `nth` times before.
     fn act<'a>(
         &'a self,
         state: StateId,
@@ -108,7 +108,7 @@ pub(super) fn entry(cx: &Context<'_, Scripted>) -> EntryId {
     cx.entry().parse().unwrap_or(EntryId::new(0))
 }
 
-/// Notes how a run ended, also when it is dropped.
+/// Notes the end of a run, even if it is dropped.
 struct Running<'a>(Option<&'a Recorder>);
 
 impl Running<'_> {
@@ -134,15 +134,15 @@ pub(super) type TestObject = LocalObject<TestSpec>;
 #[derive(Clone, Debug)]
 pub(super) struct TestSpec {
     pub field_values: Vec<Option<FieldValue>>,
-    /// The fields of the spec that the graph tells apart, by their paths.
+    /// The fields of the spec that the graph distinguishes, by their paths.
     pub fields: BTreeMap<String, u32>,
 }
 
 impl TestObject {
-    /// Changes the field at this path, or one that the graph does not tell apart.
+    /// Changes the field at this path, or a field that the graph does not distinguish.
     pub(super) fn change(&mut self, changed: Option<&str>) {
         for (path, value) in &mut self.spec.fields {
-            // Two values are enough to change a field and to change it back.
+            // Two values suffice to change a field and to change it back.
             *value ^= u32::from(changed.is_some_and(|changed| covers(path, changed)));
         }
     }

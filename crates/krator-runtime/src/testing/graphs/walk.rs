@@ -1,4 +1,4 @@
-//! One walk of an object: from where an operator finds it over one edge, through any number of processes.
+//! One walk of an object: from the state in which an operator finds it over one edge, through any number of processes.
 use super::{
     case::{Case, Goal, field_values},
     oracle::{self, Disturbance},
@@ -20,20 +20,20 @@ use jiff::Timestamp;
 use std::{sync::Arc, time::Duration};
 use tokio::time::{sleep, sleep_until};
 
-/// An object that takes this many steps goes round in circles.
+/// An object that takes this many steps is in an endless loop.
 const MANY_STEPS: usize = 1_000;
 
-/// How many notes a failure lists.
+/// The maximum number of notes in a failure.
 const MANY_NOTES: usize = 40;
 
 /// The result of a walk.
 pub(super) struct Walked {
-    /// The number of writes that can go wrong.
+    /// The number of writes at which a fault is possible.
     pub writes: usize,
     pub wrong: Vec<String>,
 }
 
-/// Why a process did nothing more.
+/// The reason why a process has stopped.
 #[derive(Debug, PartialEq)]
 enum End {
     Arrived,
@@ -45,7 +45,7 @@ enum End {
 }
 
 impl End {
-    /// Why an object does not arrive: where it is, what is due there, and what it never did.
+    /// The reason why an object does not arrive: its place, what is due there, and the missing event.
     fn missed(&self, graph: &Graph<'_>, recorder: &Recorder, stored: Option<&TestObject>) -> String {
         let name = |state: StateId| format!("`{}`", graph.state(state).name);
         let started = recorder.last_started().map(name);
@@ -69,7 +69,7 @@ impl End {
 }
 
 pub(super) async fn walk(graph: &Graph<'_>, case: &Case, fault: Option<Fault>) -> Walked {
-    // Read once, because the time of the machine that runs the test goes on between two readings.
+    // Read only once, because the real time passes between two readings.
     let began = Timestamp::now();
     let world = witness::world(
         graph,
@@ -112,7 +112,7 @@ pub(super) async fn walk(graph: &Graph<'_>, case: &Case, fault: Option<Fault>) -
     }
 }
 
-/// One process, from what is stored until it ends.
+/// One process, from the stored object to its end.
 async fn live(world: &Witnessed<'_>) -> End {
     let (graph, recorder) = (world.hooks.graph, &world.hooks.role.recorder);
     let queue = &world.handle.0.queue;
@@ -158,8 +158,8 @@ async fn live(world: &Witnessed<'_>) -> End {
     }
 }
 
-/// Waits for the next step as the dispatcher does: observations that need none only change when it is due. Returns whether there
-/// will be one.
+/// Waits for the next step like the dispatcher: observations that need no step only change the time of the next one.
+/// Returns whether there will be one.
 async fn wait(actor: &mut Actor<'_, Scripted>, world: &Witnessed<'_>, mut until: Option<Duration>) -> bool {
     let queue = &world.handle.0.queue;
     loop {
@@ -178,7 +178,7 @@ async fn wait(actor: &mut Actor<'_, Scripted>, world: &Witnessed<'_>, mut until:
     }
 }
 
-/// The object as the first process finds it.
+/// The object at the start of the first process.
 pub(super) fn found(graph: &Graph<'_>, case: &Case, began: Timestamp) -> TestObject {
     let start = case.route.first().map(|at| graph.state(*at));
     let paths = graph.watched_fields().into_iter();

@@ -1,4 +1,4 @@
-//! A world in memory that records everything that is stored, and in which writes go wrong.
+//! A world in memory that records everything that is stored, and injects faults into writes.
 use super::{
     recorder::{Note, Recorder},
     scripted::{Plan, Role, Scripted, TestObject},
@@ -16,7 +16,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-/// Records what happens to an object in memory, and lets its writes go wrong.
+/// Records the events of an object in memory, and injects faults into its writes.
 pub(super) struct Witness<'g> {
     pub graph: &'g Graph<'g>,
     pub role: Role,
@@ -55,7 +55,7 @@ pub(super) fn world<'g>(
 }
 
 impl Witness<'_> {
-    /// Notes what is stored now.
+    /// Notes the stored object.
     pub fn look(&self) {
         self.role.look(self.graph);
     }

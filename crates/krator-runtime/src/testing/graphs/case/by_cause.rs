@@ -1,4 +1,4 @@
-//! The cases of the edges with a cause of their own: a stay, a timeout, failures, a limit, a deletion, a change of the spec.
+//! The cases of edges with specific causes: a stay, a timeout, failures, a limit, a deletion, a change of the spec.
 use super::{
     Action, Case, Cause, Goal, half, is_found, on_change_of,
     route::{LIMIT_FROM_FIELD, before, full_delay, poll, timeout},
@@ -62,7 +62,7 @@ impl Case {
             return Some(case.runs(1));
         }
         let limit = policy.retry.limit?;
-        // Of many retries only the last few are made, as many as fit into the timeout.
+        // Of many retries only the last few are made: as many as fit into the timeout.
         let time = timeout(graph, policy).unwrap_or(Duration::MAX);
         let delays = |before: u32| -> Duration {
             (before + 1..=limit)
@@ -79,7 +79,7 @@ impl Case {
         })
     }
 
-    /// The state is entered once more than its limit allows, and once as often as it allows.
+    /// The state is entered once more often than its limit allows, and as often as it allows.
     pub(super) fn filling(graph: &Graph<'_>, full: StateId, goal: Goal) -> Vec<Self> {
         let policy = graph.state(full);
         let Some((times, _)) = policy.limit else {

@@ -84,8 +84,8 @@ fn by_code<'g>(graph: &Graph<'g>, from: StateId) -> impl Iterator<Item = (Action
     next.map(|to| (Action::Exit(Exit::To(*to)), *to))
 }
 
-/// The states in which an operator can find an object and whose handler may choose `to`, with what the handler
-/// answers.
+/// The states in which an operator can find an object and whose handler may choose `to`, with the action of the
+/// handler.
 pub(super) fn before<'g>(
     graph: &Graph<'g>,
     to: StateId,
@@ -98,7 +98,7 @@ pub(super) fn before<'g>(
     })
 }
 
-/// The edges that a script can take. Those that the handler chooses come first.
+/// The edges that a script can take. Those of handlers come first.
 fn edges(graph: &Graph<'_>, from: StateId) -> Vec<(Action, StateId)> {
     let policy = graph.state(from);
     let mut edges: Vec<_> = by_code(graph, from).collect();
@@ -107,7 +107,7 @@ fn edges(graph: &Graph<'_>, from: StateId) -> Vec<(Action, StateId)> {
         return edges;
     }
     edges.extend(policy.retry.then.map(|to| (Action::FailForGood, to)));
-    // While an object is being deleted, changes of its spec do nothing.
+    // While an object is being deleted, changes of its spec have no effect.
     if let (OnSpecChange::To(to), Some(_), false) =
         (policy.on_spec_change, policy.wait.poll, policy.deletion_path)
     {

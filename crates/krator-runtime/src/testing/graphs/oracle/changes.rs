@@ -1,4 +1,4 @@
-//! Checks that each change of the spec is judged once, by what its fields were when the spec was judged last.
+//! Checks that each change of the spec is judged once, by comparison with the fields when the spec was judged last.
 use crate::{
     engine,
     graph::{Effects, Graph, OnSpecChange, Policy},
@@ -14,10 +14,10 @@ use std::{
     time::Duration,
 };
 
-/// The fields of the spec that the graph tells apart, by their paths.
+/// The fields of the spec that the graph distinguishes, by their paths.
 type Spec = BTreeMap<String, u32>;
 
-/// Compares what was stored with the changes of the spec that led there.
+/// Compares the stored objects with the changes of the spec that caused them.
 pub(super) fn judge(graph: &Graph<'_>, notes: &[(Duration, Note)]) -> Vec<String> {
     let mut wrong = Vec::new();
     let stored = || {
@@ -27,7 +27,7 @@ pub(super) fn judge(graph: &Graph<'_>, notes: &[(Duration, Note)]) -> Vec<String
         })
     };
     let mut specs: BTreeMap<i64, &Spec> = stored().map(|stored| (stored.generation, &stored.spec)).collect();
-    // Where the spec was changed before the operator started, nobody has seen the first one.
+    // If the spec was changed before the operator started, the first spec was never observed.
     let first = stored().next().map(|stored| {
         stored
             .spec
@@ -57,7 +57,7 @@ pub(super) fn judge(graph: &Graph<'_>, notes: &[(Duration, Note)]) -> Vec<String
             continue;
         };
         let (judged, judges) = (former.judged_generation(), judged_in(now, status));
-        // The effect of the differences between two generations, of which the later one is the last that was judged.
+        // The effect of the differences between two generations, of which the later one was judged last.
         let reactions = |policy: &Policy<'_>, last: RangeInclusive<i64>| -> BTreeSet<String> {
             let latest = specs.iter().filter(|(generation, _)| last.contains(generation));
             let pairs = latest.flat_map(|(later, now)| {
@@ -73,7 +73,7 @@ pub(super) fn judge(graph: &Graph<'_>, notes: &[(Duration, Note)]) -> Vec<String
         match entry.and_then(|entry| entered.get(&entry)) {
             Some((left, engine::Cause::SpecChanged)) => {
                 let left = left.and_then(|left| graph.find(left)).unwrap_or(from);
-                // A change after it may have been judged before the entry was written.
+                // A later change may have been judged before the entry was written.
                 let may = reactions(graph.state(left), judged..=judges);
                 if !may.contains(&format!("{:?}", OnSpecChange::To(to))) {
                     wrong.push(format!(
@@ -97,7 +97,7 @@ pub(super) fn judge(graph: &Graph<'_>, notes: &[(Duration, Note)]) -> Vec<String
     wrong
 }
 
-/// The generation that a status says has been judged, of an object that may have been deleted since.
+/// The generation that was judged according to a status. The object may have been deleted since.
 fn judged_in(now: &Stored, status: &MachineStatus) -> i64 {
     status.judged_generation().min(now.generation)
 }
@@ -110,7 +110,7 @@ fn reaction(policy: &Policy<'_>, before: &Spec, now: &Spec) -> OnSpecChange {
     first.map_or(policy.on_spec_change, |change| change.does)
 }
 
-/// The stored digests are those of the generation that was judged, or of a later one that is being dealt with.
+/// The stored digests are those of the judged generation, or of a later one that is being handled.
 fn digests(
     now: &Stored,
     status: &MachineStatus,

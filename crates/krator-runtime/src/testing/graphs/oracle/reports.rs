@@ -1,4 +1,4 @@
-//! Checks that each entry into a state is reported once: to people by an event, and to the metrics.
+//! Checks that each entry into a state is reported once, by an event and to the metrics.
 use super::Disturbance;
 use crate::{
     graph::Graph,
@@ -7,7 +7,7 @@ use crate::{
 };
 use std::{collections::BTreeSet, time::Duration};
 
-/// Compares the reports with what was stored.
+/// Compares the reports with the stored objects.
 pub(super) fn judge(graph: &Graph<'_>, notes: &[(Duration, Note)], disturbance: Disturbance) -> Vec<String> {
     let mut wrong = Vec::new();
     let entry_of = |stored: &Stored| stored.status.as_ref().and_then(|status| status.entry);
@@ -20,7 +20,7 @@ pub(super) fn judge(graph: &Graph<'_>, notes: &[(Duration, Note)], disturbance: 
     let is_twin = disturbance == Disturbance::Schedule { two_processes: true };
 
     let mut reported = BTreeSet::new();
-    // The stored object, the state that the next entry leaves, and the stored entry that is not reported yet.
+    // The stored object, the state that the next entry leaves, and a stored entry that still has to be reported.
     let (mut last, mut at, mut pending) = (None, None, None);
     for (i, (_, note)) in notes.iter().enumerate() {
         match note {
@@ -37,7 +37,7 @@ pub(super) fn judge(graph: &Graph<'_>, notes: &[(Duration, Note)], disturbance: 
                     wrong.push(format!("the entry {entry} is reported twice"));
                 }
                 let policy = graph.find(to).map(|to| graph.state(to));
-                // An entry that is left before it is stored is reported together with the next one.
+                // An entry that is left before it is stored is reported together with the next entry.
                 let is_left = matches!(notes.get(i + 1), Some((_, Note::Moved { .. })));
                 let may_pass = is_left || policy.is_some_and(|to| to.deletion_path);
                 if !ever_stored.contains(entry) && !may_pass {
@@ -49,10 +49,10 @@ pub(super) fn judge(graph: &Graph<'_>, notes: &[(Duration, Note)], disturbance: 
                 at = policy.map(|to| to.name);
                 pending = pending.filter(|pending| pending != entry);
             }
-            // The entry that is stored may not be reported any more.
+            // The stored entry cannot be reported after this.
             Note::Died => (at, pending) = (last.and_then(|stored| name_of(stored)), None),
-            // On the deletion path a handler starts even if the answer to the write of its entry was lost, and one whose
-            // state is not stored starts before the next write.
+            // On the deletion path a handler starts even if the response to the write of its entry was lost, and a
+            // handler whose state is not stored starts before the next write.
             Note::Started(started) => {
                 let waits_for_write =
                     |entry| entry == started.entry || !graph.state(started.state).checkpoint;

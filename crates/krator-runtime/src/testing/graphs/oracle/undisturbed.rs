@@ -1,5 +1,5 @@
-//! What else holds if no fault is injected: the object takes the expected path and no other, no handler runs more
-//! often than needed, and everything happens in time.
+//! Checks for walks without a fault: the object takes exactly the expected path, no handler runs more often than
+//! needed, and everything happens in time.
 use super::MOMENT;
 use crate::{
     graph::{Graph, StateId},

@@ -1,19 +1,19 @@
-//! The choices of one schedule, and which schedule comes after it.
+//! The choices of one schedule, and the next schedule.
 use crate::lock::Lock as _;
 use std::sync::Mutex;
 
-/// How far a search goes.
+/// The bounds of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bounds {
-    /// How many writes go wrong in one schedule.
+    /// The number of writes with faults in one schedule.
     pub faults: u8,
-    /// How often another client or process does something.
+    /// The number of events of another client or process.
     pub events: u8,
-    /// How often a handler does not answer what comes first.
+    /// The number of times that a handler does not give its first answer.
     pub answers: u8,
-    /// Faults and events together.
+    /// The number of faults and events together.
     pub disturbances: u8,
-    /// How many runs of handlers begin.
+    /// The number of runs of handlers that begin.
     pub runs: usize,
 }
 
@@ -25,7 +25,7 @@ pub(super) enum Kind {
     Answer,
 }
 
-/// One choice: what was taken, and of how many.
+/// One choice: the taken alternative, and the number of alternatives.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Choice {
     taken: u8,
@@ -38,7 +38,7 @@ struct Progress {
     left: Bounds,
 }
 
-/// The choices of one schedule: those that are known, and then the ordinary ones.
+/// The choices of one schedule: first the given ones, and then the ordinary ones.
 pub(super) struct Choices(Mutex<Progress>);
 
 impl Choices {
@@ -50,7 +50,7 @@ impl Choices {
         }))
     }
 
-    /// One of `of` alternatives. The first one is ordinary; each other one uses up some of the bounds.
+    /// Chooses one of `of` alternatives. The first one is ordinary; each other one reduces the bounds.
     pub fn choose(&self, kind: Kind, of: usize) -> usize {
         let progress = &mut *self.0.locked();
         let left = &mut progress.left;
@@ -79,7 +79,7 @@ impl Choices {
         usize::from(taken)
     }
 
-    /// How many runs of handlers may begin.
+    /// The maximum number of runs of handlers.
     pub fn runs(&self) -> usize {
         self.0.locked().left.runs
     }

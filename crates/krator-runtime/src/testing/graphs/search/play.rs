@@ -1,4 +1,4 @@
-//! One replay: an object, its processes, and what happens to both at the points that the schedule chooses.
+//! One replay: an object, its processes, and the events at the points that the schedule chooses.
 use super::{Choices, Kind};
 use crate::{
     actor::{Actor, Step},
@@ -32,7 +32,7 @@ use tokio::{
     time::{sleep, sleep_until},
 };
 
-/// A process that takes this many steps, or waits this often, goes on in circles.
+/// A process that takes this many steps, or waits this often, is in an endless loop.
 const STEPS: usize = 40;
 const WAITS: usize = 4;
 
@@ -41,11 +41,11 @@ struct Search {
     choices: Arc<Choices>,
     runs: AtomicUsize,
     most_runs: usize,
-    /// Nothing is chosen while the process that takes over runs.
+    /// Whether the process that takes over runs. In this time, nothing is chosen.
     is_twin: AtomicBool,
-    /// Whether another object has taken the place that this one asks for.
+    /// Whether another object has the place that this one asks for.
     is_full: AtomicBool,
-    /// Notified when the process is to be frozen in a write, and when it goes on.
+    /// Notified when the process has to be frozen in a write, and when it continues.
     freezes: Notify,
     thaws: Notify,
     /// Notified when enough handlers have run.
@@ -53,16 +53,16 @@ struct Search {
     /// The events that another client or process may cause, and the paths of the fields that it may edit.
     events: Vec<EventKind>,
     watched_fields: Vec<String>,
-    /// How often the spec was edited.
+    /// The number of edits of the spec.
     edits: AtomicUsize,
-    /// The last event of another client, and after how many notes it happened.
+    /// The last event of another client, and the number of notes before it.
     event: Mutex<Option<(EventKind, usize)>>,
 }
 
 /// An event that another client or process causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EventKind {
-    /// Of the field of this number among those that the graph tells apart, or of another one.
+    /// An edit of the field with this number among those that the graph distinguishes, or of another field.
     SpecEdit(Option<u8>),
     Deletion,
     ChildChange,
@@ -77,7 +77,7 @@ fn events(graph: &Graph<'_>) -> Vec<EventKind> {
     edits.chain(others).collect()
 }
 
-/// The path of the field that is edited; `None` if the graph does not tell it apart.
+/// The path of the edited field; `None` if the graph does not distinguish it.
 fn edited<'g>(graph: &Graph<'g>, field: Option<u8>) -> Option<&'g str> {
     graph.watched_fields().get(usize::from(field?)).copied()
 }
@@ -97,7 +97,7 @@ impl Search {
         self.choices.choose(kind, of)
     }
 
-    /// Another client does something, or nothing. Only at a write can another process take over.
+    /// Lets another client act, or not. Another process can take over only at a write.
     fn event(&self, recorder: &Recorder, outside: &Handle<Scripted>, at_write: bool) -> Option<EventKind> {
         let of = self.events.len() - usize::from(!at_write);
         let event = *self
@@ -169,13 +169,13 @@ async fn act(search: &Search, state: StateId, cx: &Context<'_, Scripted>) -> Res
     if search.event(&role.recorder, &role.outside, false).is_some() {
         role.look(graph);
     }
-    // Where a handler awaits, it may be interrupted.
+    // A handler may be interrupted at an await point.
     tokio::task::yield_now().await;
     let policy = graph.state(state);
     let next = policy.next.iter().map(|to| Some(Exit::To(*to)));
     let stay = (policy.wait.poll.is_some() || !policy.wait.watch.is_empty()).then_some(Some(Exit::Stay));
     let done = (policy.kind == StateKind::Final).then_some(Some(Exit::Done));
-    // Where objects rest, staying is the ordinary answer.
+    // In states where objects rest, staying is the ordinary answer.
     let rests = policy.kind != StateKind::Working;
     let answers: Vec<Option<Exit>> = if rests {
         done.into_iter().chain(stay).chain(next).chain([None]).collect()
@@ -188,17 +188,17 @@ async fn act(search: &Search, state: StateId, cx: &Context<'_, Scripted>) -> Res
     }
 }
 
-/// Why a replay ended.
+/// The reason for the end of a replay.
 #[derive(Debug, PartialEq)]
 enum End {
     Died,
     Rests,
     Over,
-    /// The bounds are reached, so nothing can be said about what would come.
+    /// The bounds are reached, so later behaviour is unknown.
     Far,
 }
 
-/// An object that is new, or found in a state, without anything that has to happen.
+/// An object that is new, or found in a state, without a required event.
 fn case(graph: &Graph<'_>, state: Option<StateId>) -> Case {
     Case {
         name: String::new(),
@@ -215,7 +215,7 @@ fn case(graph: &Graph<'_>, state: Option<StateId>) -> Case {
     }
 }
 
-/// Replays one schedule, and returns what is wrong with it.
+/// Replays one schedule, and returns the problems.
 pub(super) async fn replay(
     graph: &Graph<'_>,
     driven: &Graph<'_>,
@@ -271,7 +271,7 @@ pub(super) async fn replay(
     wrong
 }
 
-/// One process, from what is stored until it ends.
+/// One process, from the stored object to its end.
 async fn live(world: &Witnessed<'_>, search: &Search) -> End {
     let queue = &world.handle.0.queue;
     let life = async {
@@ -304,7 +304,7 @@ async fn live(world: &Witnessed<'_>, search: &Search) -> End {
                 Step::Over => return End::Over,
                 Step::Wait(until) => until,
             };
-            // As the dispatcher does: observations that need no step only change when one is due.
+            // Like the dispatcher: observations that need no step only change the time of the next one.
             let is_due = loop {
                 let has_queued = queue.arrived().now_or_never().is_some();
                 if has_queued {
@@ -325,7 +325,7 @@ async fn live(world: &Witnessed<'_>, search: &Search) -> End {
                 continue;
             }
             let Some(until) = until else {
-                // The other object leaves, and it is this one's turn.
+                // The other object leaves, so that this one can enter.
                 if search.is_full.swap(false, Relaxed) {
                     continue;
                 }
@@ -348,7 +348,7 @@ async fn live(world: &Witnessed<'_>, search: &Search) -> End {
     }
 }
 
-/// Another process takes over while the first one is frozen, and does what is due now.
+/// Another process takes over while the first one is frozen, and takes all steps that are due.
 async fn twin(world: &Witnessed<'_>, search: &Search) {
     let Some(stored) = world.handle.stored() else {
         return;
@@ -410,7 +410,7 @@ fn lost(graph: &Graph<'_>, world: &Witnessed<'_>, search: &Search) -> Vec<String
         let ran = |note: &(_, Note)| matches!(note.1, Note::Started(_));
         let reacts = match event {
             EventKind::ChildChange => policy.wait.watch.contains(&Watch::Owned),
-            // Of several edits the oracle knows what they do together.
+            // The oracle only determines the combined effect of several edits.
             EventKind::SpecEdit(field) => {
                 search.edits.load(Relaxed) == 1
                     && on_change_of(policy, edited(graph, field)) != OnSpecChange::Ignore

@@ -1,4 +1,4 @@
-//! The search goes through every small machine: a run takes a slice of them, `KRATOR_SEARCH=all` takes all, and
+//! Searches all small machines: a run searches a slice of them, `KRATOR_SEARCH=all` searches all, and
 //! `KRATOR_SEARCH=50` one of fifty.
 
 #![allow(
@@ -14,7 +14,7 @@ use super::{Bounds, search};
 use machines::{Small, graphs};
 use std::env;
 
-/// A machine with at most one key: two faults, or one and something that another client or process does.
+/// A machine with at most one key: two faults, or one fault and one event of another client or process.
 const ONE_KEY: Bounds = Bounds {
     faults: 2,
     events: 1,
@@ -23,7 +23,7 @@ const ONE_KEY: Bounds = Bounds {
     runs: 4,
 };
 
-/// A machine with two keys: one fault, or one thing that another client or process does.
+/// A machine with two keys: one fault, or one event of another client or process.
 const TWO_KEYS: Bounds = Bounds {
     faults: 1,
     events: 1,
@@ -32,7 +32,7 @@ const TWO_KEYS: Bounds = Bounds {
     runs: 4,
 };
 
-/// A machine that tells changes of fields apart: two edits, or one and a fault or something else.
+/// A machine that distinguishes changes of fields: two edits, or one edit and a fault or another event.
 const BY_FIELD: Bounds = Bounds {
     faults: 1,
     events: 2,
@@ -41,10 +41,10 @@ const BY_FIELD: Bounds = Bounds {
     runs: 4,
 };
 
-/// A machine with a limit that is used up and opens again, which takes several runs.
+/// A machine with a limit that is exceeded and reset, which takes several runs.
 const WAY_BACK: Bounds = Bounds { runs: 6, ..TWO_KEYS };
 
-/// Of this many machines a run takes one.
+/// A run searches one of this many machines.
 const SLICE: usize = 400;
 
 async fn searched(what: &str, machines: &[Small], bounds: Bounds, slice: usize) -> Vec<String> {

@@ -1,5 +1,5 @@
-//! The small machines that the search goes through: every graph of `next` edges with up to three states, alone, with
-//! each key of the language at each place, and with each pair of keys.
+//! The small machines of the search: every graph of `next` edges with up to three states, without keys, with each key
+//! of the language at each place, and with each pair of keys.
 
 use crate::graph::{
     Graph, Limit, OnDelete, OnSpecChange, Policy, Retry, SpecChange, StateId, StateKind, Watch,
@@ -7,7 +7,7 @@ use crate::graph::{
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// A key of the language at one place. The numbers are those of states: where it is, and where it leads.
+/// A key of the language at one place. The numbers are those of its state, and of its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Key {
     Kind(usize, Kind),
@@ -20,16 +20,16 @@ pub enum Key {
     Resume(usize, usize),
     IgnoresChanges(usize),
     ChangesTo(usize, usize),
-    /// Changes of one field do the one, and those of the others do the other.
+    /// Changes of one field have the first effect, and those of other fields the second.
     ByField(usize, Reaction, Reaction),
     NoCheckpoint(usize),
     Conditions(usize),
     Deletion,
-    /// A deletion path with work on it, and whether the handler of that is written.
+    /// A deletion path with work on it, and whether its handler is written.
     Cleanup(bool),
     WaitsOnDelete(usize),
     NotWritten(usize),
-    /// A limit counts its objects.
+    /// A limit counts the objects of this state.
     Limited(usize),
 }
 
@@ -76,7 +76,7 @@ pub struct Small {
 }
 
 impl Key {
-    /// Every key at every place of a machine with so many states.
+    /// Every key at every place of a machine with this many states.
     pub fn all(states: usize) -> Vec<Key> {
         let mut keys = vec![Key::Deletion, Key::Cleanup(true), Key::Cleanup(false)];
         for at in 0..states {
@@ -101,12 +101,12 @@ impl Key {
         keys
     }
 
-    /// Whether it is one of the deletion paths.
+    /// Whether the key is a deletion path.
     fn deletes(self) -> bool {
         matches!(self, Key::Deletion | Key::Cleanup(_))
     }
 
-    /// Every way to tell changes of a field apart, at every place of a machine with so many states.
+    /// Every way to distinguish changes of a field, at every place of a machine with this many states.
     fn by_field(states: usize) -> Vec<Key> {
         let pairs = Reaction::all(states).flat_map(|of| Reaction::all(states).map(move |rest| (of, rest)));
         let pairs: Vec<_> = pairs.filter(|(of, rest)| of != rest).collect();
@@ -171,7 +171,7 @@ impl Key {
     }
 }
 
-/// All graphs with up to three states, one of each class of isomorphic ones. The initial state is not renamed.
+/// All graphs with up to three states, one of each class of isomorphic graphs. The initial state is fixed.
 pub fn graphs() -> Vec<Vec<BTreeSet<usize>>> {
     let mut graphs = Vec::new();
     for states in 1..=3 {
@@ -204,7 +204,7 @@ pub fn graphs() -> Vec<Vec<BTreeSet<usize>>> {
 }
 
 impl Small {
-    /// Every machine with so many keys that a description may say.
+    /// Every machine with this many keys that a description may have.
     pub fn all(keys: usize) -> Vec<Small> {
         let mut all = Vec::new();
         for next in graphs() {
@@ -233,7 +233,7 @@ impl Small {
         all
     }
 
-    /// Every machine that tells changes of a field apart, in one state, and has one other key or none.
+    /// Every machine that distinguishes changes of a field in one state, and has one other key or none.
     pub fn by_field(with_another: bool) -> Vec<Small> {
         let mut all = Vec::new();
         for next in graphs() {
@@ -278,12 +278,12 @@ impl Small {
             Some(Kind::Failed) => StateKind::Failed,
             Some(Kind::Final) => StateKind::Final,
             None if leads_on => StateKind::Working,
-            // An object rests where nothing leads on.
+            // An object rests in a state without exits.
             None => StateKind::Ready,
         }
     }
 
-    /// Whether `krator check` has no error, as far as these keys go.
+    /// Whether `krator check` reports no error about these keys.
     fn is_accepted(&self) -> bool {
         let at =
             |wanted: fn(Key) -> bool, state: usize| self.has(|key| wanted(key) && key.place() == Some(state));
@@ -320,7 +320,8 @@ impl Small {
         sound && !resumes && deletes && self.asks_where_it_is_stored() && self.reaches_all()
     }
 
-    /// Whether handlers and timeouts lead past limits only from states that run again and are stored.
+    /// Whether handlers and timeouts enter states of limits only from states that are stored and whose handlers run
+    /// again.
     fn asks_where_it_is_stored(&self) -> bool {
         self.keys.iter().all(|key| match *key {
             Key::Once(at, _) | Key::NoCheckpoint(at) => !self.has(|other| match other {
@@ -339,7 +340,7 @@ impl Small {
         reached.len() == self.next.len()
     }
 
-    /// Whether handlers can lead an object back into a state from where its limit sends it.
+    /// Whether handlers can lead an object back into a state from the target of its limit.
     pub fn has_way_back(&self) -> bool {
         self.has(|key| match key {
             Key::Limit(at, then) => self.reached_from(then, |_| Vec::new()).contains(&at),
@@ -347,7 +348,7 @@ impl Small {
         })
     }
 
-    /// The states that can be reached by `next` and by other edges, which are given by the state that they leave.
+    /// The states that can be reached by `next` and by other edges, which are given by their source.
     fn reached_from(&self, start: usize, others: impl Fn(usize) -> Vec<usize>) -> BTreeSet<usize> {
         let mut reached = BTreeSet::from([start]);
         let mut queue = vec![start];
@@ -361,7 +362,7 @@ impl Small {
         reached
     }
 
-    /// The graph. It borrows its parts for as long as the process runs, which is short.
+    /// The graph. Its parts are leaked, which is acceptable because the process runs only briefly.
     pub fn graph(&self) -> Graph<'static> {
         const NAMES: [&str; 4] = ["A", "B", "C", "Leave"];
         let mut policies: Vec<Policy<'static>> = (0..self.next.len())

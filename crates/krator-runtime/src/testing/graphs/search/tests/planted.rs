@@ -1,5 +1,5 @@
 //! A test of the search: for each promise, a machine that breaks it. The runtime obeys one graph and is judged by
-//! another, which is a defect that needs no other build of the runtime.
+//! another, which is a planted defect without another build of the runtime.
 
 use super::{ONE_KEY, search};
 use crate::graph::{Graph, Limit, OnSpecChange, Policy, SpecChange, StateId, StateKind, Watch};
@@ -11,7 +11,7 @@ const LEAVE: StateId = StateId(3);
 
 type States = [Policy<'static>; 4];
 
-/// A machine that works, looks, rests, and leaves when it is deleted.
+/// A machine that works, checks, rests, and leaves when it is deleted.
 fn states() -> States {
     [
         Policy::new("A").next(&[B]),
@@ -24,10 +24,11 @@ fn states() -> States {
     ]
 }
 
-/// What is broken, the states as they are judged, the states as the runtime obeys them, and what the search says.
+/// The name of the defect, the states by which it is judged, the states that the runtime obeys, and the message of the
+/// search.
 type Defect = (&'static str, fn(&mut States), fn(&mut States), &'static str);
 
-/// A change of one field leads to A, or another one does.
+/// A change of one field leads to A, or a change of any other field does.
 const FIELD_TO_A: &[SpecChange<'static>] = &[SpecChange {
     of: &[".spec.field"],
     does: OnSpecChange::To(A),
