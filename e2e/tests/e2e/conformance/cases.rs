@@ -36,7 +36,7 @@ pub struct Step {
     pub rest: String,
 }
 
-/// All cases, those of each kind included.
+/// All cases, including one for each kind where a name has `{kind}`.
 pub fn all() -> Vec<Case> {
     let folder = krator_tests::root().join("crates/krator-apiserver/testdata/conformance");
     let kinds = fs::read_to_string(folder.join("kinds.yaml")).expect("a file of the repository");
@@ -64,7 +64,7 @@ pub fn all() -> Vec<Case> {
                     let body = values.iter().fold(body.to_owned(), |body, (key, value)| {
                         body.replace(&format!("${key}"), &value.to_string())
                     });
-                    // A kind that lacks what a case needs is not tried with it.
+                    // A case is skipped for a kind without the needed values.
                     let body = body.replace("$kind", kind);
                     if !body.lines().any(|line| line.contains(" $")) {
                         cases.push(parse(name.replace("{kind}", kind), &body));
