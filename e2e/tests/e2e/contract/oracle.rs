@@ -1,5 +1,5 @@
-//! An oracle: it reads the history of a kind's objects from a watch, and finds violations of the description's graph. It
-//! depends on the language, but not on the runtime.
+//! An oracle: it reads the history of a kind's objects from a watch, and finds violations of the description's graph.
+//! It depends on the language, but not on the runtime.
 
 mod approvals;
 mod journal;
@@ -412,8 +412,7 @@ impl Oracle {
     }
 
     fn judge_end(&mut self, past: &History, now: View, problems: &mut Vec<String>) {
-        // If the API server handles a deletion before the object gets its finalizer, it ignores the finalizer. The
-        // object has no state then.
+        // The API server ignores a finalizer that is added after the deletion has begun. The object has no state then.
         let was_overtaken = now.has_finalizer(&self.finalizer) && !now.is_deleted();
         if was_overtaken && now.text("/status/state").is_empty() {
             return;
