@@ -29,7 +29,7 @@ fn every_block_is_run_or_says_why_not() {
             // Other languages are not ours, or are not run anywhere.
             _ => true,
         };
-        // What somebody types, and what it prints.
+        // A command, and its output.
         let is_command = block.language() == "sh" || block.text.starts_with("$ ");
         match &block.not_run {
             Some(reason) if is_command && !names_a_file(reason) => {
@@ -67,7 +67,8 @@ fn descriptions_have_the_findings_that_they_say() {
             .map(|finding| to_text(&checked.source, finding, Style::Plain))
             .collect();
         match expected {
-            // Readers copy them. That Secrets are everybody's is said where it is a matter of the page.
+            // Readers copy these descriptions. The warning about broad access to Secrets is left out, because pages
+            // mention it where it matters.
             None => assert!(
                 checked.findings.iter().all(|finding| {
                     finding.rule.severity == Severity::Info || finding.rule.name == "broad-access"
