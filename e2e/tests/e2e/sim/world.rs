@@ -173,7 +173,7 @@ impl World {
         self.look_after_replicas();
     }
 
-    /// Waits as [`wait_until`](Self::wait_until) does, for this duration or until a condition is true. Returns whether it is.
+    /// Waits as [`wait_until`](Self::wait_until) does, but at most until a condition is true. Returns whether it is.
     pub async fn wait_for(&mut self, most: Duration, holds: impl Fn(&World) -> bool) -> bool {
         let end = self.began.elapsed() + most;
         loop {
