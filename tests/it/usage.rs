@@ -338,7 +338,7 @@ fn a_folder_stands_for_its_description() {
     assert!(told.contains("`.` is not the folder of a krator crate"), "{told}");
 }
 
-/// After an edit, `krator check` reports that the crate is behind, and has no findings in the missing files.
+/// After an edit, `krator check` reports that the crate is behind, and finds nothing in files that are not there yet.
 #[test]
 fn check_says_when_a_crate_is_behind_its_description() {
     let work = folder();

@@ -154,8 +154,8 @@ fn an_operator_is_ready_when_nothing_is_missing_and_says_what_is() {
         "{said}"
     );
 
-    // A handler that blocks the only thread of its operator delays neither the answers to probes nor the renewal of the
-    // lease. The other operator has been idle for even longer, and is alive.
+    // On one thread, a handler that blocks the loop of its operator delays neither the answers to probes nor the
+    // renewal of the lease. The other operator has been idle for even longer, and is alive.
     let namespace = cluster.namespace("blocked");
     let elects = ["--leader-elect", "--leader-elect-resource-namespace", &namespace];
     let mut blocked = Probed::start(cluster, &binary, &namespace, &elects, &shown[2]);

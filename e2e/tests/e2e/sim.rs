@@ -1,11 +1,12 @@
-//! Simulations: an API server in memory, replicas of an operator, and the people who create, change and delete its objects, in a
-//! single thread, on a clock that jumps. A seed decides what happens, so that a failure is a number that anybody can play again:
+//! Simulations: an API server in memory, replicas of an operator, and users who create, change and delete its objects,
+//! in a single thread, with a simulated clock. A seed determines all events, so that every failure can be reproduced by
+//! its number:
 //!
 //! ```sh
 //! KRATOR_SEED=7 KRATOR_SEEDS=1 cargo test -p e2e -- sim::
 //! ```
 //!
-//! The oracle of the contract judges what was written.
+//! The oracle of the contract tests judges the writes.
 
 mod fleet;
 mod forecast;

@@ -1,5 +1,5 @@
-//! A coffee machine: a state machine that knows nothing of Kubernetes. What the graph says of a state (polls, timeouts,
-//! limits, retries) holds here as it does in a cluster, and a transition that it lacks does not compile.
+//! A coffee machine: a state machine without Kubernetes. The policies of a state in the graph (polls, timeouts,
+//! limits, retries) apply as in a cluster, and a transition that the graph lacks does not compile.
 //!
 //! ```compile_fail,E0277
 //! use coffee_machine::{Brewing, Heating};

@@ -60,7 +60,7 @@ impl ObjectStatus for MooseStatus {
     }
 }
 
-/// What the operator keeps in memory for each moose.
+/// The data that the operator keeps in memory for each moose.
 pub struct MooseMemory {
     name: String,
     /// The food in its stomach, in kilograms.

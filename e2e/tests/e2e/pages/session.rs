@@ -1,13 +1,13 @@
 //! A reader who follows a page from an empty folder, block by block.
 //!
-//! - `sh`: commands, which succeed; `sh fails`: the last of them does not. A `krator dev` of `sh background` goes on; a
-//!   `text dev` says when it is ready.
-//! - `text dev`: what `krator dev` says next, line by line, with others between them, up to a `…`.
-//! - any block with the word `stopped`: before it, the reader has ended `krator dev`.
-//! - `KIND file=PATH`: the new contents of a file, from the present folder.
-//! - `diff file=PATH`: lines to find once in a file, those with `-` among them, and to replace by those with `+`.
+//! - `sh`: commands, which must succeed; `sh fails`: the last of them must fail. A `krator dev` of `sh background`
+//!   keeps running; a `text dev` shows when it is ready.
+//! - `text dev`: the next output of `krator dev`, line by line, with other lines in between, up to a `…`.
+//! - any block with the word `stopped`: `krator dev` is ended before the block.
+//! - `KIND file=PATH`: the new contents of a file, relative to the present folder.
+//! - `diff file=PATH`: lines that occur once in a file, including those with `-`, which are replaced by those with `+`.
 //! - `/tmp/` in commands is a folder of the session.
-//! - `text output`: what the block before it has printed. A line `…` stands for any lines, `…` in a line for any text.
+//! - `text output`: the output of the previous block. A line `…` matches any lines, and `…` in a line matches any text.
 
 use crate::block::{Block, blocks};
 use crate::case_file::is_update;
