@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const APPLY: &str = r#"use crate::memcached::prelude::*;
 use k8s_openapi::api::apps::v1::Deployment;
 
-/// Applies the Deployment that the spec asks for.
+/// The Deployment that an object asks for.
 pub async fn apply(cx: &mut Context<'_>) -> Result<()> {
     let object = cx.manifest();
     let name = object.metadata.name.clone().unwrap_or_default();
@@ -53,7 +53,7 @@ fn object() -> Local<MemcachedMachine> {
     Local::new(manifest, MemcachedMemory::default(), Arc::default())
 }
 
-/// The only child, and its number of replicas.
+/// The one child, and how many replicas it has.
 fn child(object: &Local<MemcachedMachine>) -> (Arc<Deployment>, Option<i32>) {
     let [child] = <[_; 1]>::try_from(object.handle().all::<Deployment>()).expect("one child");
     let replicas = child.spec.replicas;
@@ -101,7 +101,7 @@ async fn a_deployment_without_an_owner_is_not_adopted() {
     assert!(message(&object).is_some_and(|message| message.contains("is left alone")));
     assert_eq!(child(&object).1, None);
 
-    // Another client hands the child over to the object.
+    // Its maker hands it over.
     let mut given = Deployment::clone(&child(&object).0);
     let owner = serde_json::json!([{
         "apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached", "name": "cache", "uid": "1", "controller": true,

@@ -42,7 +42,7 @@ const GATHER: &str = r#"use crate::calf::prelude::Calf;
 use crate::herd::prelude::*;
 use k8s_openapi::api::core::v1::ConfigMap;
 
-/// Applies the children of the herd, and deletes all others.
+/// Applies the children that the herd should have, and deletes all others.
 pub async fn gather(cx: &Context<'_>) -> Result<()> {
     let herd = cx.manifest();
     let color = &herd.spec.color;

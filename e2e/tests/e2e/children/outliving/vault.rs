@@ -83,7 +83,7 @@ pub async fn fill(cx: &Context<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Applies a child after the end of its owner.
+/// Has a child applied when its owner is gone.
 pub fn fill_too_late(cx: &Context<'_>) {
     let late = cx.apply(&cx.child::<Secret>("too-late"));
     tokio::spawn(async move {
