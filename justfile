@@ -1,10 +1,10 @@
-# The chores of this repository: `just` lists them. CONTRIBUTING.md explains each.
+# The recurring tasks of this repository: `just` lists them. CONTRIBUTING.md explains each.
 
 # List the recipes.
 default:
     @just --list
 
-# Run the tests that need nothing but Rust.
+# Run the tests that need only Rust.
 test *ARGS:
     cargo test {{ARGS}}
 
@@ -16,16 +16,16 @@ e2e *ARGS:
 update WHAT='1' FILTER='':
     KRATOR_UPDATE={{WHAT}} cargo test --test it {{FILTER}}
 
-# Format, and show what clippy and rustdoc find.
+# Format the code, and show the warnings of clippy and rustdoc.
 lint:
     cargo fmt --all
     cargo clippy --workspace --all-targets --all-features -- -D warnings
     RUSTDOCFLAGS='-D warnings' cargo doc --workspace --all-features --no-deps --lib --examples
 
-# Run everything that has to hold before a change is merged.
+# Run all checks that have to pass before a merge.
 ci:
     .ci/run
 
-# Run what is thorough and takes hours, or its parts that have WORD in their names; target/nightly.log has the last results.
+# Run the thorough tests, which take hours, or those with WORD in their names; target/nightly.log has the last results.
 nightly WORD='':
     .ci/nightly "{{WORD}}"

@@ -1,6 +1,7 @@
-//! What the embedded API server does in a second, beside a real API server: `cargo bench -p e2e --bench throughput`, with
-//! `KUBEBUILDER_ASSETS` set as for the tests. To profile this server, `cargo bench -p e2e --bench throughput -- --alone` measures
-//! nothing but it, in process, and `--rounds N` patches each status so many times.
+//! The requests per second of the embedded API server, beside those of a real API server: `cargo bench -p e2e --bench
+//! throughput`, with `KUBEBUILDER_ASSETS` set as for the tests. To profile the embedded server, `cargo bench -p e2e
+//! --bench throughput -- --alone` measures only this server, in process, and `--rounds N` sets how many times each
+//! status is patched.
 
 /// The control plane of the tests.
 #[path = "../tests/e2e"]
@@ -22,7 +23,7 @@ use serde_json::{Value as Json, json};
 use std::{fs, time::Instant};
 
 const OBJECTS: usize = 1_000;
-/// How many times each status is patched, unless `--rounds` says otherwise.
+/// How many times each status is patched, without `--rounds`.
 const ROUNDS: usize = 5;
 const WATCHES: usize = 100;
 /// How many requests are in flight at once.
@@ -46,7 +47,7 @@ async fn send(client: &Client, method: Method, path: &str, form: &str, body: &Js
         .expect("a request");
     let response = client.send(request).await.expect("the server answers");
     assert!(response.status().is_success(), "{path}: {}", response.status());
-    // The body is part of the work.
+    // The measurement includes the body.
     response
         .into_body()
         .collect_bytes()
@@ -139,7 +140,8 @@ async fn measure(client: &Client, rounds: usize) -> Figures {
             .await
             .expect("the server watches")
             .lines();
-        // First the objects. Those who read them while objects change are slow watchers, which a server may cut off.
+        // The existing objects come first. A watch that had to read them while objects change would be slow, and a
+        // server may cut off slow watches.
         let listed = lines.by_ref().take(OBJECTS).count().await;
         assert_eq!(listed, OBJECTS);
         watches.push(tokio::spawn(lines.take(OBJECTS).count()));
@@ -189,7 +191,7 @@ fn print_header() {
     );
 }
 
-/// Prints a row of the table, with ratios where there is a server to compare with.
+/// Prints a row of the table, with ratios if there is a real server to compare with.
 fn print_row(name: &str, of: &Figures, real: Option<&Figures>) {
     let cell = |figure: fn(&Figures) -> f64| match real {
         Some(real) => format!("{:.0} ({:.1})", figure(of), figure(of) / figure(real)),

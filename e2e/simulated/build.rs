@@ -1,5 +1,5 @@
-//! Renders the operator of the tests of the contract against the runtime of this repository, so that an edit of the runtime costs
-//! one build. Its handlers follow the scripts of their objects.
+//! Renders the operator of the contract tests against the runtime of this repository, so that an edit of the runtime
+//! costs one build. Its handlers follow the scripts of their objects.
 
 #[path = "../tests/e2e/scripted_operator/recipe.rs"]
 mod recipe;
@@ -10,8 +10,9 @@ use krator::render::{self, Runtime};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// The description with a gate that is open for twenty seconds of each minute, one that needs an approval, a schedule, and a limit. On
-/// a real server they would only be waited for. All are in releases, because other kinds have the same history there.
+/// The description with a gate that is open for twenty seconds of each minute, one that needs an approval, a schedule,
+/// and a limit. On a real server they would only add waiting time. All are in releases, because the objects of other
+/// kinds must have the same history on both servers.
 fn with_gates(text: &str) -> String {
     let (mut text, mut changed) = (text.to_owned(), 0);
     for (state, key) in [
@@ -67,7 +68,7 @@ fn main() {
         write(path, &handler.unwrap_or_else(|| file.contents.clone()));
     }
     write("src/script.rs", scripted::SCRIPT);
-    // A file that is included has no inner attributes.
+    // An included file cannot have inner attributes.
     let library = &plan.get("src/lib.rs").expect("a crate has a library").contents;
     let lines = library
         .lines()

@@ -1,11 +1,12 @@
-//! What documents, templates, messages and comments say that krator does not do. Such a sentence becomes false when somebody makes
-//! what it misses, in another file, so nobody reads it again. The true ones are in `testdata/claims.txt`.
+//! Statements in documents, templates, messages and comments about missing features. Such a sentence becomes false when
+//! the feature is added, in another file, where it is easily overlooked. The true ones are listed in
+//! `testdata/claims.txt`.
 
 use crate::documents::{documents, read};
 use proc_macro2::{TokenStream, TokenTree};
 use std::fs;
 
-/// Words of a sentence that says what is missing, in what users read.
+/// Words of sentences about missing features, in texts for users.
 const WORDS: [&str; 12] = [
     "yet",
     "not there",
@@ -20,7 +21,7 @@ const WORDS: [&str; 12] = [
     "never calls",
     "evaluates no",
 ];
-/// The same in comments, which say of many a moment that something has not happened yet.
+/// The same for comments, which often state that an event has not happened at some moment.
 const WORDS_OF_COMMENTS: [&str; 6] = [
     "are not there yet",
     "has one version",
@@ -97,7 +98,7 @@ mod tests { const SAID: &str = "a test is not there yet"; }
 
 fn claims() -> Vec<Claim> {
     let mut found = Vec::new();
-    // A log of measurements says how it was then.
+    // A log of measurements describes the past.
     for page in documents().iter().filter(|page| !page.ends_with("/LOG.md")) {
         of_text(page, &read(page), &WORDS, &mut found);
     }
@@ -132,8 +133,8 @@ fn of_text(place: &str, text: &str, words: &[&str], found: &mut Vec<Claim>) {
     }
 }
 
-/// The claims of Rust: in strings, which become messages and generated files, and in comments. The strings of tests are not for
-/// users, and those of three crates are the words of Kubernetes.
+/// The claims in Rust files: in strings, which become messages and generated files, and in comments. Strings of tests
+/// are not for users, and the strings of three crates are messages of Kubernetes.
 fn of_source(place: &str, source: &str, found: &mut Vec<Claim>) {
     let are_others = [
         "/tests/",
@@ -162,7 +163,7 @@ fn of_strings(place: &str, tokens: TokenStream, found: &mut Vec<Claim>) {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
         match token {
-            // Comments of documentation are attributes here.
+            // Doc comments are attributes here.
             TokenTree::Punct(punct) if punct.as_char() == '#' => {
                 tokens.next_if(|token| token.to_string() == "!");
                 tokens.next_if(|token| {
@@ -180,7 +181,7 @@ fn of_strings(place: &str, tokens: TokenStream, found: &mut Vec<Claim>) {
     }
 }
 
-/// Whether the words are in a sentence, not as parts of others.
+/// Whether a sentence contains the words, and not only as parts of longer words.
 fn has(sentence: &str, words: &str) -> bool {
     let lower = sentence.to_lowercase();
     let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
@@ -191,7 +192,7 @@ fn has(sentence: &str, words: &str) -> bool {
     })
 }
 
-/// The files below a folder of the repository, by their paths in it.
+/// The files below a folder of the repository, relative to the repository.
 fn files(folder: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];

@@ -1,5 +1,5 @@
-//! The verbs that look into a cluster, on the embedded API server: `krator why`, `krator graph --live`, `--against cluster` and
-//! `krator doctor`. `e2e/tests/e2e/doctor.rs` has the faults on a real one.
+//! The subcommands that read a cluster, on the embedded API server: `krator why`, `krator graph --live`, `--against
+//! cluster` and `krator doctor`. `e2e/tests/e2e/doctor.rs` tests the faults on a real one.
 
 mod against;
 mod why;
@@ -69,7 +69,7 @@ impl Zoo {
             .expect("the server accepts it")
     }
 
-    /// Makes a moose in a state that was entered so many seconds ago, and changes its metadata and its status.
+    /// Creates a moose in a state that was entered this many seconds ago, and changes its metadata and its status.
     async fn moose(&self, name: &str, state: &str, metadata: Value, status: Value) -> Value {
         let object = json!({
             "apiVersion": "zoo.example.com/v1",
@@ -119,7 +119,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The time, as Kubernetes writes it with microseconds.
+/// The time in the format of Kubernetes with microseconds.
 fn k8s_time() -> String {
     let output = Command::new("date")
         .args(["-u", "+%Y-%m-%dT%H:%M:%S.000000Z"])

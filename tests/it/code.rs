@@ -1,8 +1,8 @@
 //! Hand-written code, checked against its description.
 //!
-//! `testdata/code/<case>/` is a crate. `spec.yaml` is its description; the other files replace generated ones, as somebody
-//! has edited them. `former.yaml` is the description that the crate was last generated from, if that was another one.
-//! `expected.txt` is what `krator check` finds in the code; `KRATOR_UPDATE=1 cargo test` rewrites it.
+//! `testdata/code/<case>/` is a crate. `spec.yaml` is its description; the other files replace generated ones, as edits
+//! of a user. `former.yaml` is the description that the crate was last generated from, if it differs. `expected.txt`
+//! has the findings of `krator check` in the code; `KRATOR_UPDATE=1 cargo test` rewrites it.
 
 use crate::case_file::expect_file;
 use crate::code_case::{Described, Renaming, cases, check, rename, text};
@@ -21,9 +21,9 @@ fn each_case_gives_the_expected_findings() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// `testdata/rename/<case>/` is a crate that was generated from `former.yaml`, in which names change to those of `spec.yaml`.
-/// `after/` has its written files after that, and `reports.txt` names what was left unchanged. `e2e` compiles the
-/// renamed crate.
+/// `testdata/rename/<case>/` is a crate that was generated from `former.yaml`, with names that change to those of
+/// `spec.yaml`. `after/` has its written files after the renaming, and `reports.txt` the names that were left
+/// unchanged. `e2e` compiles the renamed crate.
 #[test]
 fn each_case_is_renamed_as_expected() {
     let mut wrong = Vec::new();
@@ -49,7 +49,7 @@ fn each_case_is_renamed_as_expected() {
         if errors {
             wrong.push(format!("{name} has errors when it is renamed:\n{}", text(&found)));
         }
-        // Renaming moves no lines.
+        // Renaming must not move lines.
         for (path, contents) in &renamed.files {
             assert_eq!(before[path].lines().count(), contents.1.lines().count());
         }

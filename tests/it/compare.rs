@@ -1,11 +1,11 @@
-//! What krator says that an edit breaks: compared with what was reviewed here, and with what a real API server does in
-//! `e2e/tests/e2e/compare.rs`.
+//! krator's report on the effects of an edit: compared with reviewed reports here, and with the behavior of a real API
+//! server in `e2e/tests/e2e/compare.rs`.
 //!
 //! `testdata/compare/<case>.txt` has a description before and after an edit, in the sections `old.yaml` and `new.yaml`.
-//! `expected` is what `krator diff` prints; `KRATOR_UPDATE=1 cargo test compare` rewrites it. `objects.yaml` has objects that
-//! the old CRD accepts, at least one of which breaks if the edit breaks objects. `counted` is how many of them
-//! `krator diff --against cluster` counts as broken; only a few cases have that section. Each case has an API group of its
-//! own, and a field `note` in its spec that no edit changes.
+//! `expected` is the output of `krator diff`; `KRATOR_UPDATE=1 cargo test compare` rewrites it. `objects.yaml` has
+//! objects that the old CRD accepts, at least one of which breaks if the edit breaks objects. `counted` is the number
+//! of them that `krator diff --against cluster` counts as broken; only a few cases have that section. Each case has an
+//! API group of its own, and a field `note` in its spec that no edit changes.
 
 use crate::edit_case::{case, cases};
 use krator::compare::{Texts, compare, to_text};
@@ -48,7 +48,7 @@ fn krator(folder: &Path, args: &[&str], input: &str) -> Output {
         .spawn()
         .expect("krator starts");
     let stdin = krator.stdin.take().expect("a pipe was asked for");
-    // The write fails when krator refuses its arguments and ends before it reads.
+    // The write fails if krator refuses its arguments and ends before it reads.
     let _ = { stdin }.write_all(input.as_bytes());
     krator.wait_with_output().expect("krator ends")
 }
@@ -108,7 +108,7 @@ fn a_crate_is_checked_against_the_description_that_it_was_last_generated_from() 
     let copy = |from: &str, to: &str| {
         fs::copy(descriptions.path().join(from), folder.join(to)).expect("a file of our own");
     };
-    // There are findings about the code as well, which do not matter here.
+    // Findings about the code do not matter here.
     let is_state_missed = || {
         let output = krator(&folder, &["check", "--format", "json"], "");
         let findings = crate::outputs::printed("findings", &output.stdout);
@@ -123,7 +123,7 @@ fn a_crate_is_checked_against_the_description_that_it_was_last_generated_from() 
         !is_state_missed(),
         "the crate was last generated without the state"
     );
-    // Nothing can be compared with a former description that cannot be read, so that is said first.
+    // A former description that cannot be read prevents a comparison, so this error is reported first.
     fs::write(folder.join(".krator/krator.yaml"), "krator: [").expect("a file of our own");
     let output = krator(&folder, &["check"], "");
     assert_eq!(output.status.code(), Some(2));

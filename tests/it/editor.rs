@@ -1,10 +1,10 @@
 //! `krator lsp`, driven over stdio by a scripted client.
 //!
-//! `testdata/editor/<case>.txt` is a case. The section `spec.yaml` is a description in which `<1>`, `<2>` and so on mark
-//! places; `other.yaml` is a second one that is open, too. Each line of `ask` is a question: `complete 1`, `hover 1`,
-//! `definition 1`, `rename 1 NAME`, `fixes 1`, `fix all`, `symbols`, `findings`, or `type 1 TEXT`, which writes at a place and leaves
-//! the file unsaved. Places stay where they are in the text as it was opened. A case with the section `crate` is in a crate that
-//! krator generated from that section. `expected` has the answers; `KRATOR_UPDATE=1` rewrites it.
+//! `testdata/editor/<case>.txt` is a case. The section `spec.yaml` is a description in which `<1>`, `<2>` and so on
+//! mark places; `other.yaml` is a second open one. Each line of `ask` is a request: `complete 1`, `hover 1`,
+//! `definition 1`, `rename 1 NAME`, `fixes 1`, `fix all`, `symbols`, `findings`, or `type 1 TEXT`, which inserts text
+//! at a place and leaves the file unsaved. Places refer to the text at its opening. A case with the section `crate` is
+//! in a crate that krator generated from that section. `expected` has the answers; `KRATOR_UPDATE=1` rewrites it.
 
 mod client;
 
@@ -38,7 +38,7 @@ fn unmarked(text: &str) -> (String, BTreeMap<String, usize>) {
     (out + rest, marks)
 }
 
-/// A position as the protocol counts: lines from 0, columns in UTF-16.
+/// A position in the units of the protocol: lines from 0, columns in UTF-16.
 fn position(text: &str, offset: usize) -> Value {
     let before = &text[..offset];
     let line = before.matches('\n').count();
@@ -152,7 +152,7 @@ impl Session {
                 format!("  {} {severity}[{code}] {first}\n", range_of(&finding["range"])),
             )
         });
-        // Hints are many, and about the descriptions of the cases.
+        // Left out, because the descriptions of the cases cause many hints.
         let lines: String = lines
             .filter(|(severity, _)| *severity != "hint")
             .map(|(_, line)| line)
@@ -295,7 +295,7 @@ fn symbols_of(symbols: &Value, depth: usize) -> String {
     out
 }
 
-/// A range as people count.
+/// A range in 1-based units.
 fn range_of(range: &Value) -> String {
     let number = |of: &Value| of.as_u64().expect("a number") + 1;
     let (start, end) = (&range["start"], &range["end"]);
@@ -339,8 +339,8 @@ fn each_question_gets_its_answer() {
     assert!(differ.is_empty(), "{}", differ.join("\n"));
 }
 
-/// A rename in an editor, with `krator gen` after it, gives the same crate as the same edit of the description with `krator
-/// gen` alone.
+/// A rename in an editor, with `krator gen` after it, results in the same crate as the same edit of the description
+/// with `krator gen` alone.
 #[test]
 fn a_rename_moves_code_as_gen_does() {
     let work = tempfile::tempdir().expect("a temporary folder");
@@ -402,7 +402,7 @@ fn a_rename_moves_code_as_gen_does() {
     }
 }
 
-/// What no editor should send gets an error, and the server goes on.
+/// Invalid requests get an error, and the server continues.
 #[test]
 fn malformed_requests_get_an_error() {
     let mut client = Client::start();

@@ -1,9 +1,9 @@
-//! Each rule finds its mutant: a description with one mistake. It is found at the marked line, and there is no other error.
-//! Good descriptions have no errors.
+//! Each rule finds its mutant: a description with one mistake. It is found at the marked line, and there is no other
+//! error. Good descriptions have no errors.
 //!
-//! `testdata/err/<rule>[.<variant>].txt` is a case: the section `spec.yaml` is a description with one mistake, whose line
-//! is marked by `#<`. Where it is a mistake only against the description as it was, that one is the section `before.yaml`.
-//! `expected` is what `krator check` says; `KRATOR_UPDATE=1 cargo test` rewrites it.
+//! `testdata/err/<rule>[.<variant>].txt` is a case: the section `spec.yaml` is a description with one mistake, whose
+//! line is marked by `#<`. For a mistake that depends on a former description, the section `before.yaml` has it.
+//! `expected` is the output of `krator check`; `KRATOR_UPDATE=1 cargo test` rewrites it.
 
 use crate::case_file::{CaseFile, case_files};
 use krator::Checked;
@@ -60,7 +60,7 @@ fn every_mutant_gives_its_finding_and_no_other_error() {
         let text: String = checked
             .findings
             .iter()
-            // There are hints about the description that all mutants are derived from; they do not matter here.
+            // Hints about the common base of all mutants do not matter here.
             .filter(|finding| finding.rule.severity != Severity::Info || finding.rule.name == rule)
             .map(|finding| to_text(&checked.source, finding, Style::Plain))
             .collect();
@@ -69,7 +69,7 @@ fn every_mutant_gives_its_finding_and_no_other_error() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Mistakes of every stage of the pipeline at once: one run finds them all, and nothing that only follows from another.
+/// Mistakes in every stage of the pipeline: one run finds them all, without consequential findings.
 #[test]
 fn one_run_finds_the_mistakes_of_all_stages() {
     let text = r#"krator: 1

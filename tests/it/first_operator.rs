@@ -1,5 +1,5 @@
-//! What a newcomer does first, without a cluster: the crate of the moose is generated, its own tests pass, and its operator
-//! leads an object through its states and releases it on the embedded API server.
+//! The first steps of a newcomer, without a cluster: the crate of the moose is generated, its own tests pass, and its
+//! operator leads an object through its states and releases it on the embedded API server.
 
 use crate::descriptions::MOOSE;
 use crate::operator::Crate;
@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The deadline of everything that the test waits for. Nothing takes nearly as long, unless the machine is very busy.
+/// The deadline of all waits in the test. Waits are much shorter, unless the machine is very busy.
 const DEADLINE: Duration = Duration::from_secs(180);
 
 /// An operator that ends with the test.
@@ -20,13 +20,13 @@ struct Operator(Child);
 
 impl Drop for Operator {
     fn drop(&mut self) {
-        // Killing a process that has ended already fails, which does not matter here.
+        // `kill` fails for a process that has ended already, which does not matter here.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Waits until the moose of the server are as wanted.
+/// Waits until the condition is true for the moose of the server.
 async fn until(server: &Server, what: &str, is_reached: impl Fn(&[Arc<Value>]) -> bool) {
     let mut versions = server.versions();
     let reached = async {

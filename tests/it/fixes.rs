@@ -1,5 +1,5 @@
-//! Fixes of descriptions: no mistake of `testdata/err` has more errors or errors of other rules afterwards, and what is not
-//! fixed stays as it is.
+//! Fixes of descriptions: after a fix, no mistake of `testdata/err` has more errors or errors of other rules, and lines
+//! without a fix are unchanged.
 
 use crate::case_file::{CaseFile, case_files};
 use crate::version_pair::version_pair;
@@ -14,7 +14,7 @@ fn cases() -> Vec<CaseFile> {
     case_files("err", &["before.yaml", "spec.yaml", "expected"])
 }
 
-/// How many errors each rule finds.
+/// The number of errors of each rule.
 fn errors(findings: &[Finding]) -> BTreeMap<&'static str, usize> {
     let mut errors = BTreeMap::new();
     for finding in findings
@@ -69,7 +69,7 @@ fn fixes_add_no_errors_and_are_made_once() {
     assert!(fixed_cases.len() >= 15, "only {fixed_cases:?} are fixed");
 }
 
-/// A suggestion with a rival is for the user to choose, and so is what may mean something else.
+/// The user has to choose among several suggestions, and has to decide on fixes that may change the meaning.
 #[test]
 fn doubtful_fixes_are_offered_and_not_made() {
     let text = "krator: 1\nresource: {group: animals.com, version: v1, kind: Moose}\nspec: {weight: number}\n\
@@ -86,7 +86,7 @@ fn doubtful_fixes_are_offered_and_not_made() {
     assert_eq!(fix("spec.yaml", text, &Files::default(), None).count, 0);
 }
 
-/// The schema of a version in a CRD, without what is required.
+/// The schema of a version in a CRD, without the required fields.
 fn schema_of(checked: &krator::Checked, version: &str) -> Value {
     fn without_required(schema: &mut Value) {
         if let Value::Object(keys) = schema {
@@ -102,7 +102,7 @@ fn schema_of(checked: &krator::Checked, version: &str) -> Value {
     let mut versions = definition["spec"]["versions"].as_array().into_iter().flatten();
     let found = versions.find(|found| found["name"] == version);
     let mut schema = found.expect("the version is there")["schema"].clone();
-    // The operator remembers the spec of kinds that are converted.
+    // The operator stores digests of the spec for converted kinds.
     let status = schema.pointer_mut("/openAPIV3Schema/properties/status/properties");
     if let Some(Value::Object(status)) = status {
         status.remove("specDigests");
@@ -111,8 +111,8 @@ fn schema_of(checked: &krator::Checked, version: &str) -> Value {
     schema
 }
 
-/// What is written down of the former version makes of the new schema what it was. Only what is required may differ: a field
-/// that the new version lacks is optional in the old one.
+/// The recorded changes of a former version turn the new schema back into the former one. Only the required fields may
+/// differ: a field that the new version lacks is optional in the old one.
 #[test]
 fn a_former_version_is_written_down_as_it_was() {
     let first = crate::dice::number("KRATOR_SEED", 0);

@@ -1,8 +1,8 @@
-//! What krator says that an edit does to stored objects.
+//! krator's forecast of the effects of an edit on stored objects.
 //!
-//! `testdata/forecast/<case>.txt` has a description before and after an edit, in the sections `old.yaml` and `new.yaml`, a list of
-//! objects in `objects.yaml`, and in `now` the time by the API server's clock. `expected` is what `krator diff --against cluster`
-//! prints of them; `KRATOR_UPDATE=1 cargo test forecast` rewrites it.
+//! `testdata/forecast/<case>.txt` has a description before and after an edit, in the sections `old.yaml` and
+//! `new.yaml`, a list of objects in `objects.yaml`, and in `now` the time by the API server's clock. `expected` is the
+//! output of `krator diff --against cluster` for them; `KRATOR_UPDATE=1 cargo test forecast` rewrites it.
 
 use crate::case_file::case_files;
 use krator::compare::{Census, Listed, census_to_text, compare, resources};
@@ -25,7 +25,7 @@ fn forecasts_are_as_reviewed() {
         let comparison = compare(old, new);
         let objects: Vec<Value> =
             serde_yaml::from_str(case.section("objects.yaml")).expect("a list of objects");
-        // As they come from an API server: in pages.
+        // In pages, as from an API server.
         let counted: Vec<Census> = resources(old, new)
             .iter()
             .map(|resource| {

@@ -1,10 +1,10 @@
-//! Descriptions that an early krator accepted and the API server refused, each with the words of the API server in its
-//! first line: `testdata/found/refused/`.
+//! Descriptions that an early krator accepted and the API server refused, each with the API server's error in its first
+//! line: `testdata/found/refused/`.
 
 use crate::case_file::entries;
 use std::fs;
 
-/// Rules about what the API server makes of a schema. Costs are a warning, because they are an estimate.
+/// Rules that predict refusals of a schema. Costs are a warning, because they are an estimate.
 const RULES: [&str; 3] = ["invalid-schema", "invalid-rule", "costly-rule"];
 
 #[test]
@@ -17,7 +17,7 @@ fn what_the_api_server_refuses_has_a_finding_at_its_place() {
         count += 1;
         let place = |offset| checked.source.position(offset).line;
         let is_found = checked.findings.iter().any(|finding| {
-            // The first lines hold the words of the API server and the names of the resource.
+            // The first lines contain the API server's error and the names of the resource.
             RULES.contains(&finding.rule.name) && place(finding.span.start) > 1
         });
         if !is_found {

@@ -1,7 +1,8 @@
-//! Generated crates, compared with crates that somebody has reviewed.
+//! Generated crates, compared with reviewed ones.
 //!
-//! `testdata/ok/<case>/spec.yaml` is a description. Some have their crate beside them in `expected/`, without the vendored
-//! runtime and the lock file. `KRATOR_UPDATE=1 cargo test` rewrites it; review the difference as you would review code.
+//! `testdata/ok/<case>/spec.yaml` is a description. Some have their crate beside them in `expected/`, without the
+//! vendored runtime and the lock file. `KRATOR_UPDATE=1 cargo test` rewrites it; review the difference as you would
+//! review code.
 
 use crate::case_file::is_update;
 use crate::descriptions::{cases, crate_of};

@@ -29,7 +29,7 @@ fn rules_over_graphs_agree_with_a_naive_reference() {
                 .filter(|finding| finding.rule.name == rule)
                 .collect()
         };
-        // The states on whose names there is such a finding.
+        // The states at whose names the rule has a finding.
         let states = |rule: &str| -> BTreeSet<usize> {
             of(rule)
                 .iter()
@@ -58,7 +58,7 @@ fn rules_over_graphs_agree_with_a_naive_reference() {
             "hot-loop {}",
             context()
         );
-        // Cycles that the other two rules find are left to them.
+        // `fast-loop` does not report cycles that the other two rules find.
         let fast = !of("fast-loop").is_empty();
         assert!(!fast || reference.fast(), "fast-loop {}", context());
         assert!(
@@ -259,7 +259,7 @@ fn properties_agree_with_a_naive_reference() {
             _ => true,
         };
         let leads_to = || {
-            // Without coming to B, a path either ends somewhere or runs in a cycle.
+            // A path that avoids B either ends somewhere or runs in a cycle.
             let without_b = reference.closed(|kind, from, to| counts(kind) && from != b && to != b);
             let cycles = reference.stepped_closed(|kind, from, to| counts(kind) && from != b && to != b);
             let leaves =

@@ -1,5 +1,5 @@
-//! The histories of two kinds that people use, as versions: Certificates of cert-manager and Machines of Cluster API. Each
-//! conversion is the one that the functions of these projects have answered, but for the differences in
+//! The histories of two widely used kinds, as versions: Certificates of cert-manager and Machines of Cluster API. Each
+//! conversion has the same result as the functions of these projects, apart from the differences in
 //! `testdata/histories/README.md`.
 
 use krator_runtime::versions::{Direction, Versions};
@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
 
-/// A place where an answer may differ from that of the project, and why.
+/// A place where a result may differ from that of the project, and the reason.
 struct Difference {
-    /// The version of the answer.
+    /// The version of the result.
     to: &'static str,
     /// The place in the spec.
     path: &'static str,
-    /// Whether the two values differ as the reason says.
+    /// Whether the reason explains the difference of the two values.
     is_it: fn(Option<&Value>, Option<&Value>) -> bool,
-    /// The line of the list that has the reason.
+    /// The line of the list with the reason.
     line: &'static str,
 }
 
@@ -113,7 +113,8 @@ fn versions(history: &str) -> Versions {
     krator::versions::of(description, &description.kinds[0]).expect("it has versions")
 }
 
-/// The places where two values differ. A field that Go leaves out is its zero value, and so is `{}` where Go has a struct.
+/// The places where two values differ. A field that Go omits equals its zero value, and so does `{}` for a struct of
+/// Go.
 fn compare<'v>(
     path: &str,
     ours: Option<&'v Value>,
@@ -146,13 +147,13 @@ fn is_zero(value: &Value) -> bool {
     }
 }
 
-/// The functions of Machines, as an author writes them.
+/// The functions of Machines, in the form in which an author writes them.
 fn custom(function: &str, direction: Direction, value: Option<Value>) -> Option<Value> {
     let value = value?;
     let text = value.as_str();
     Some(match (function.ends_with("apiGroup"), direction) {
         (true, Direction::Up) => text?.split_once('/').map_or("", |(group, _)| group).into(),
-        // Only the cluster knows the version; the functions of the project were given this one.
+        // Only the cluster has the version; the functions of the project got this one.
         (true, Direction::Down) => format!("{}/v1beta1", text?).into(),
         (false, Direction::Up) => ((nanoseconds(text?)? / 1_000_000_000).min(i32::MAX.into())).into(),
         (false, Direction::Down) => format!("{}s", value.as_i64()?).into(),

@@ -1,5 +1,5 @@
-//! Malicious and random descriptions: they give a clear finding, and no panic. Algorithms that take quadratic time or
-//! more would not end before the test run is stopped.
+//! Malicious and random descriptions: they cause a clear finding, and no panic. With algorithms of quadratic time or
+//! worse, the tests would not end in time.
 
 use krator::Checked;
 use krator::catalog::Severity;
@@ -12,7 +12,7 @@ fn check(bytes: &[u8]) -> Checked {
     krator::check("hostile.yaml", bytes)
 }
 
-/// The only error of a description. It can be rendered, so its place is in the text.
+/// The only error of a description. It is rendered, so its span must be in the text.
 fn one_finding(bytes: &[u8]) -> String {
     let checked = check(bytes);
     let findings: Vec<_> = checked
@@ -73,7 +73,7 @@ fn deeply_nested_descriptions_are_refused() {
             "{collection}"
         );
     }
-    // Each type is flat, and all of them together are not.
+    // Each type is flat, but all of them together are not.
     let mut types = String::from("types:\n  T0: {properties: {a: string}}\n");
     for level in 1..30 {
         let phrase = "list of ".repeat(16);
@@ -131,7 +131,7 @@ fn thousands_of_mistakes_are_found_in_time() {
     assert!(checked.findings.len() >= 10_000);
 }
 
-/// A default and the sample are tried against rules, and a rule may loop within loops.
+/// Rules are evaluated for defaults and the sample, and a rule may contain nested loops.
 #[test]
 fn rules_that_never_end_are_not_evaluated_to_an_end() {
     let numbers = "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]";
@@ -156,7 +156,8 @@ fn rules_that_never_end_are_not_evaluated_to_an_end() {
     }
 }
 
-/// Messages quote descriptions and reach a terminal, so they must have no characters that move its cursor or reverse text.
+/// Messages quote descriptions and are printed on terminals, so they must have no characters that move the cursor or
+/// reverse text.
 #[test]
 fn messages_show_no_control_characters() {
     for hostile in ["\\e[31m", "\\u202e", "\\0", "\\r", "\\x07", "\\u2028"] {
@@ -189,7 +190,7 @@ fn messages_show_no_control_characters() {
     }
 }
 
-/// A name with special characters is an error, whatever it names.
+/// A name with special characters is an error, in every place.
 #[test]
 fn hostile_names_are_refused() {
     let long = "A".repeat(300);
@@ -251,8 +252,8 @@ fn hostile_names_are_refused() {
     }
 }
 
-/// Asserts that every finding has its place in the text and can be rendered, and that a description without errors can be
-/// drawn.
+/// Asserts that every finding has its span in the text and can be rendered, and that a description without errors can
+/// be drawn as a graph.
 fn assert_sound(bytes: &[u8]) {
     let checked = check(bytes);
     let length = checked.source.text().len();
@@ -275,7 +276,7 @@ fn assert_sound(bytes: &[u8]) {
     }
 }
 
-/// Words of the language, so that random YAML gets past the first checks.
+/// Keywords of the language, so that random YAML passes the first checks.
 const WORDS: &[&str] = &[
     "krator",
     "1",

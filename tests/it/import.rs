@@ -1,8 +1,9 @@
-//! `krator import`: descriptions from CRDs, and what it says that they leave out.
+//! `krator import`: descriptions from CRDs, and the reported omissions.
 //!
-//! A case is a folder of `testdata/import/` with a `crd.yaml`; `expected.yaml` is the description and `unsaid.txt` what it
-//! cannot say. `KRATOR_UPDATE=1 cargo test` rewrites the two. `KRATOR_IMPORTS` is how many random CRDs are imported, and
-//! `KRATOR_CRDS` a folder with CRDs of other projects, which are not part of this repository.
+//! A case is a folder of `testdata/import/` with a `crd.yaml`; `expected.yaml` is the description and `unsaid.txt`
+//! lists the parts that it cannot express. `KRATOR_UPDATE=1 cargo test` rewrites the two. `KRATOR_IMPORTS` is the
+//! number of random CRDs, and `KRATOR_CRDS` a folder with CRDs of other projects, which are not part of this
+//! repository.
 
 use crate::case_file::{entries, expect_file};
 use crate::descriptions::cases;
@@ -59,7 +60,7 @@ fn spec_of(crds: &str, kind: &str) -> Value {
     sorted(&crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"])
 }
 
-/// The schema with required fields in the order of their names, which means nothing.
+/// The schema with sorted required fields, whose order is irrelevant.
 fn sorted(schema: &Value) -> Value {
     match schema {
         Value::Object(fields) => fields
@@ -83,7 +84,7 @@ fn manifest(description: &krator::model::Description) -> String {
     documents.map(|document| format!("---\n{document}\n")).collect()
 }
 
-/// What krator generates is a CRD, too, and a description of it says all of it.
+/// The CRDs that krator generates can be imported, too, and the resulting description is complete.
 #[test]
 fn descriptions_survive_the_way_through_their_crd() {
     for path in cases().values() {
@@ -109,7 +110,7 @@ fn descriptions_survive_the_way_through_their_crd() {
     }
 }
 
-/// The errors of the description of an import.
+/// The errors in the description of an import.
 fn errors(description: &str) -> String {
     let checked = krator::check("krator.yaml", description.as_bytes());
     let found = checked.findings.iter();
@@ -119,7 +120,7 @@ fn errors(description: &str) -> String {
         .collect()
 }
 
-/// A schema without what the API server makes nothing of: null beside an `enum`, no fields, texts and examples.
+/// A schema without the parts that the API server ignores: null beside an `enum`, empty fields, texts and examples.
 fn meant(schema: &Value) -> Value {
     let Value::Object(keys) = schema else {
         return schema.clone();
@@ -156,7 +157,7 @@ fn random_crds_have_descriptions_without_errors_that_say_all_of_spec() {
         let written = crd.to_string();
         let description = match import(&written, None) {
             Ok(imported) => imported.description,
-            // The traits may contradict each other.
+            // The random traits may contradict each other.
             Err(Refusal::Invalid(_)) => {
                 refused += 1;
                 continue;

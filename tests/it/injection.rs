@@ -1,5 +1,5 @@
-//! Free text of a description gets into Rust, YAML, Markdown, DOT, Mermaid, TOML and onto a terminal, where it must not be
-//! read as anything but text. And names may be as unusual as the language allows.
+//! Free text of a description is written into Rust, YAML, Markdown, DOT, Mermaid, TOML and onto a terminal, where it
+//! must have no other meaning than text. Names may be as unusual as the language allows.
 
 mod names;
 mod texts;

@@ -1,4 +1,4 @@
-//! The table of keys, the parser and the reference of the language, held to each other.
+//! The table of keys, the parser and the reference of the language, compared with each other.
 
 mod examples;
 mod json_schema;

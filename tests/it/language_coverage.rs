@@ -43,8 +43,8 @@ fn in_section(
     }
 }
 
-/// Keys that random descriptions leave out: `schemas` names files, and they come without; the others are in the cases of
-/// `testdata/import`, because `krator import` writes them.
+/// Keys that random descriptions omit: `schemas` names files, which they do not have; the cases of `testdata/import`
+/// cover the others, because `krator import` writes them.
 const LEFT_OUT: [&str; 7] = [
     "schemas",
     "allOf",
@@ -105,7 +105,7 @@ fn every_key_is_used() {
     );
 }
 
-/// How many of `count` descriptions are correct, and how often each error was found.
+/// The number of correct descriptions among `count`, and the frequency of each error.
 fn correct(size: Size, count: u64) -> (u64, BTreeMap<String, usize>) {
     let mut errors = BTreeMap::new();
     let mut correct = 0;

@@ -1,10 +1,10 @@
-//! The rooms of both crates form layers: no room uses another one that uses it back, however far around.
+//! The rooms of both crates form layers: the uses between rooms have no cycles, not even longer ones.
 //!
-//! A room is a top-level module. A path belongs to the room that defines what it names: re-exports are followed, and a
+//! A room is a top-level module. A path belongs to the room that defines the named item: re-exports are followed, and a
 //! re-export of another room counts as a use of both.
 //!
-//! Within a room the modules form layers too: among the children of one module, each with everything below it, none uses
-//! another one that uses it back. A module and its children may use each other.
+//! Within a room the modules form layers too: the uses between the children of one module, each including all modules
+//! below it, have no cycles. A module and its children may use each other.
 
 mod modules;
 mod planted;
@@ -64,7 +64,7 @@ fn assert_layers(name: &str, folder: &str) {
     );
 }
 
-/// The circles among the modules within the rooms of a crate.
+/// The cycles among the modules within the rooms of a crate.
 fn circles(name: &str, sources: &Sources) -> String {
     let circles = inner_cycles(name, sources).into_iter();
     circles
@@ -72,7 +72,7 @@ fn circles(name: &str, sources: &Sources) -> String {
         .collect()
 }
 
-/// A file of that many lines asks to be split by meaning.
+/// A longer file should be split by topic.
 const LONGEST_FILE: usize = 450;
 
 #[test]
@@ -159,7 +159,7 @@ fn a_cycle_that_was_removed_is_found_when_it_comes_back() {
     }
 }
 
-/// One crate had such a circle: the watches took a limit from the world, which uses them.
+/// One crate had such a cycle: the watches took a limit from the world, which uses them.
 #[test]
 fn a_circle_within_a_room_is_found_when_it_comes_back() {
     let (name, folder) = ("krator_runtime", "crates/krator-runtime/src");

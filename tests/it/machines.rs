@@ -1,9 +1,9 @@
-//! Every edge of random machines leads where the description says, with every fault at every write.
+//! Every edge of random machines leads to the state in the description, with every fault at every write.
 //!
-//! The text goes through `krator check` and the generators, and [`generated`] reads what they write. So a failure is a
+//! The text goes through `krator check` and the generators, and [`generated`] reads their output. So a failure is a
 //! mistake of the runtime, of the generated machine, or of a rule that should have refused the description.
-//! `KRATOR_MACHINES` is the number of machines, `KRATOR_SEED` another seed, and with `KRATOR_TOLD_APART=1` all of them tell fields of
-//! the spec apart.
+//! `KRATOR_MACHINES` is the number of machines, `KRATOR_SEED` another seed, and with `KRATOR_TOLD_APART=1` all of them
+//! have rules for changes of single fields.
 
 mod generated;
 mod random;
@@ -18,7 +18,7 @@ use random::RandomMachine;
 use std::collections::BTreeSet;
 use std::fs;
 
-/// What is wrong with the edges of a description; `None` if it has an error. With the number of edges.
+/// The number of edges, and the defects of the edges; `None` if the description has an error.
 fn test(text: &str) -> Option<(usize, Vec<String>)> {
     let checked = krator::check("krator.yaml", text.as_bytes());
     let description = checked.sound()?;
@@ -83,7 +83,7 @@ fn policies_let_every_move_of_a_random_machine_pass() {
         for from in all {
             let may_follow = may_follow(kind, &graph, from);
             refused += kind.states.len() - may_follow.len();
-            // What is stored may be stored again.
+            // The same state may be stored again.
             let policy: BTreeSet<&str> = may_follow.into_iter().chain(from).map(name).collect();
             let stored = generated.may_follow(from.map(name));
             let missing: Vec<&&str> = stored.difference(&policy).collect();

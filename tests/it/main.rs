@@ -1,5 +1,5 @@
-//! The tests that need nothing but Rust, in one binary, so that they are linked once. Whatever needs a server, compiles many
-//! crates or takes minutes is in `e2e`.
+//! The tests that need only Rust, in one binary, so that they are linked once. Tests that need a server, compile many
+//! crates or take minutes are in `e2e`.
 
 use krator_tests::{
     block, case_file, code_case, descriptions, dice, documents, edit_case, graph_edges, hostile_names,
@@ -10,16 +10,16 @@ use krator_tests::{
 // A generated operator, built, tested and run on the embedded API server.
 #[cfg(feature = "dev")]
 mod first_operator;
-// The verbs that look into a cluster, on the embedded API server.
+// The subcommands that read a cluster, on the embedded API server.
 #[cfg(feature = "cluster")]
 mod cluster;
 // The laws of conversions between versions.
 mod versions;
-// Histories of APIs that people use, as versions.
+// Histories of widely used APIs, as versions.
 mod histories;
 // The documents of this repository: their links, their picture and their lists of files.
 mod repo_docs;
-// What is said to be missing, and is.
+// Statements about missing features, which must be true.
 mod claims;
 // The code in the documents: commands, descriptions and handlers.
 mod pages;
@@ -29,15 +29,15 @@ mod language;
 mod language_coverage;
 // Fixes of descriptions.
 mod fixes;
-// What editors ask about a text that is being written.
+// The requests of editors about an incomplete text.
 mod tolerant_tree;
-// The language server, by a scripted client.
+// The language server, with a scripted client.
 mod editor;
-// The findings about descriptions with a mistake.
+// The findings in descriptions with a mistake.
 mod findings;
-// What krator says of an edit.
+// krator's report on an edit.
 mod compare;
-// What krator says that an edit does to stored objects.
+// krator's forecast of the effects of an edit on stored objects.
 mod forecast;
 // Descriptions that the API server refuses although an early krator accepted them.
 mod found;
@@ -47,32 +47,32 @@ mod graphs;
 mod hostile;
 // Generated crates, compared with reviewed ones.
 mod goldens;
-// Kinds with a schema in a file of the description.
+// Kinds whose schema is in a file of the description.
 mod schemas;
-// Generated code, which nothing that a server stores may end.
+// Generated code, which must not panic for any stored object.
 mod panics;
-// What krator prints for programs, and its schemas.
+// The output of krator for programs, and its schemas.
 #[cfg(feature = "cluster")]
 mod printed;
-// Random machines, each edge of them with each fault, in this process.
+// Random machines: each edge with each fault, in this process.
 mod machines;
-// Policies, and the rights that they ask for.
+// Policies, and the rights that they need.
 mod policies;
-// The rooms of the crates, and which uses which.
+// The rooms of the crates, and the uses between them.
 mod layers;
 // Texts and names of a description that have a special meaning in generated files.
 mod injection;
 // `krator gen` after edits of a description or of a crate.
 mod regen;
-// What `krator gen` accepted, which edits under `krator dev` do not change.
+// The description that `krator gen` accepted, which edits under `krator dev` do not change.
 mod promise;
 // Hand-written code, checked against its description.
 mod code;
 // The fields that clusters store, whose types never change.
 mod stored;
-// Commands that are used the wrong way.
+// Wrong uses of commands.
 mod usage;
-// Descriptions from CRDs, and what they leave out.
+// Descriptions from CRDs, and their omissions.
 mod import;
-// What a new description begins with: `krator init` and the examples of `krator new`.
+// The first description of a user: `krator init` and the examples of `krator new`.
 mod starters;

@@ -1,15 +1,16 @@
-//! The code in the documents. A block is run, checked or compiled, or a comment before it says why it is not.
+//! The code in the documents. A block is run, checked or compiled, or a comment before it gives the reason why it is
+//! not.
 //!
-//! The words after the language of a block say what is done with it; code hosts and mdBook do not show them:
+//! The words after the language of a block select its test; code hosts and mdBook do not show them:
 //!
-//! | block | what is done |
+//! | block | test |
 //! |---|---|
-//! | `yaml` | a description: it has no warnings and no errors, or the one that its first line names: `# finding: no-exit` |
+//! | `yaml` | a description: it has no warnings and no errors, or the finding in its first line: `# finding: no-exit` |
 //! | `yaml crate` | the same; it is one of the kinds of the crate `cookbook` |
 //! | `rust file=PATH` | a file of that crate, which is compiled and tested as a whole |
-//! | `sh` of README.md | `.ci/run` types it |
+//! | `sh` of README.md | `.ci/run` runs it |
 //! | `yaml crate=NAME`, `rust crate=NAME file=PATH`, `diff crate=NAME file=PATH` | the same of another crate; a change of a generated file of it |
-//! | `sh`, `KIND file=PATH`, `diff file=PATH`, `text output` | only in which `e2e` follows |
+//! | `sh`, `KIND file=PATH`, `diff file=PATH`, `text output` | only in pages whose steps `e2e` follows |
 //! | `text from=PATH` | lines of a file of this repository |
 //! | after `<!-- not run: REASON -->` | nothing; the test lists the block with its reason, which names the test or the file that does the same as a command |
 
@@ -26,10 +27,10 @@ fn every_block_is_run_or_says_why_not() {
             "rust" => block.file().is_some(),
             "sh" => block.place.starts_with("README.md:"),
             "diff" => block.word("crate=").is_some() && block.file().is_some(),
-            // Other languages are not ours, or are not run anywhere.
+            // Blocks in other languages are not tested.
             _ => true,
         };
-        // What somebody types, and what it prints.
+        // A command, and its output.
         let is_command = block.language() == "sh" || block.text.starts_with("$ ");
         match &block.not_run {
             Some(reason) if is_command && !names_a_file(reason) => {
@@ -67,7 +68,8 @@ fn descriptions_have_the_findings_that_they_say() {
             .map(|finding| to_text(&checked.source, finding, Style::Plain))
             .collect();
         match expected {
-            // Readers copy them. That Secrets are everybody's is said where it is a matter of the page.
+            // Readers copy these descriptions. The warning about broad access to Secrets is left out, because pages
+            // mention it where it matters.
             None => assert!(
                 checked.findings.iter().all(|finding| {
                     finding.rule.severity == Severity::Info || finding.rule.name == "broad-access"

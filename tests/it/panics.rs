@@ -1,4 +1,4 @@
-//! Nothing in generated code ends the process: it neither panics nor computes with what objects hold.
+//! Generated code must not end the process: it neither panics nor uses arithmetic on values of objects.
 
 use crate::descriptions::{cases, crate_of};
 use crate::dice::{Dice, number};
@@ -11,7 +11,7 @@ use syn::visit::Visit;
 /// How many random descriptions are tried.
 const DEFAULT: u64 = 40;
 
-/// The expressions of a file that may panic. Tests may.
+/// The expressions of a file that may panic, outside of tests.
 fn panics(text: &str) -> Vec<String> {
     struct Panics(Vec<String>);
     impl<'ast> Visit<'ast> for Panics {

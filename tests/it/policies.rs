@@ -1,4 +1,4 @@
-//! Policies as they were reviewed, and whether the operator has the rights that they ask for.
+//! Reviewed policies, and whether the operator has the rights that they need.
 //!
 //! `testdata/policies/<case>.txt` is a description in `spec.yaml`, and its `deploy/policies.yaml` in `expected`, which
 //! `KRATOR_UPDATE=1 cargo test policies` rewrites.
@@ -14,7 +14,7 @@ use crate::dice::{Dice, number};
 use crate::random_description::{Size, describe};
 use crate::yaml::documents;
 
-/// Files of the crate of a description, if it is a good one.
+/// Files of a description's crate, if the description is sound.
 fn manifests<const N: usize>(text: &str, paths: [&str; N]) -> Option<[String; N]> {
     let checked = krator::check("spec.yaml", text.as_bytes());
     let plan = plan(checked.sound()?, &checked.source, &Runtime::Vendored);
@@ -48,7 +48,7 @@ fn the_generated_role_has_what_the_policies_ask_for() {
         let account = roles[0]["metadata"]["name"].clone();
         let of_operator = |role: &&Value| role["rules"].is_array() && role["metadata"]["name"] == account;
         let roles = roles.iter().filter(of_operator);
-        // Namespaces in which each kind is worked in have a role with `list`; the cluster is one of them.
+        // The namespaces in which each kind is managed have a role with `list`; the cluster is one of them.
         let may = |verb: &str, resource: &str, group: &str| -> BTreeSet<String> {
             let has = |rule: &Value| {
                 words(&rule["verbs"]).any(|granted| granted == verb)

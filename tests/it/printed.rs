@@ -1,7 +1,7 @@
-//! What krator prints for programs fits the schemas that `krator schema` prints, and these are as reviewed.
+//! The output of krator for programs matches the schemas of `krator schema`, and these are as reviewed.
 //!
-//! `testdata/outputs/SUBJECT.json` is the schema of what a verb prints. A change of one may break a program; `docs/outputs.md` says
-//! which may change how. `KRATOR_UPDATE=1 cargo test` rewrites them.
+//! `testdata/outputs/SUBJECT.json` is the schema of the output of a subcommand. A change of one may break a program;
+//! `docs/outputs.md` describes the allowed changes of each. `KRATOR_UPDATE=1 cargo test` rewrites them.
 
 use crate::case_file::{case_files, expect_file};
 use crate::descriptions::cases;
@@ -10,7 +10,7 @@ use crate::operator::krator;
 use crate::outputs::printed;
 use std::path::Path;
 
-/// Every subject of `krator schema`, but for descriptions.
+/// Every subject of `krator schema` apart from descriptions.
 const SUBJECTS: [&str; 5] = ["diff", "doctor", "findings", "graph", "why"];
 
 #[test]

@@ -1,4 +1,5 @@
-//! What `krator gen` accepted last is what an edit may break; `krator dev` takes edits without accepting them.
+//! Whether an edit breaks something is judged against the last description that `krator gen` accepted; `krator dev`
+//! follows edits without accepting them.
 
 use crate::operator::files;
 use crate::regenerate::{ELSEWHERE, follow_as_dev, generate, new, text};
@@ -62,7 +63,7 @@ fn krator_in(dir: &Path, args: &[&str]) -> Output {
         .expect("krator runs")
 }
 
-/// The description with a state under another name, which says where it comes from.
+/// The description with a renamed state, and its former name in `renamedFrom`.
 fn renamed(text: &str, from: &str, to: &str, former: &str) -> String {
     let renamed = text.replace(from, to);
     renamed.replace(
@@ -138,7 +139,7 @@ fn a_state_that_was_renamed_twice_says_its_promised_name() {
     fs::write(&handler, written).expect("a folder of our own");
     edited.save(&once);
 
-    // The former name of the session alone leaves the stored objects behind.
+    // If `renamedFrom` names only the former name of the session, stored objects are left behind.
     let said = |args: &[&str]| {
         let output = edited.krator(args);
         (
@@ -153,7 +154,7 @@ fn a_state_that_was_renamed_twice_says_its_promised_name() {
     let help = "if it is now called `Growing`, add `renamedFrom: Scaling` there";
     assert!(!is_fine && check.contains(help), "{check}");
 
-    // The promised name is enough, also for the handler: the edit follows on the first rename.
+    // The promised name is sufficient, also for the handler: the edit follows the first rename.
     edited.save(&once);
     edited.save(&renamed(&first, "Scaling", "Growing", "Scaling"));
     let handler = edited.dir().join("src/cache_cluster/states/growing.rs");

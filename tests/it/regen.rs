@@ -1,10 +1,10 @@
 //! `krator gen` in crates whose description or code was edited.
 //!
-//! `testdata/regen/<case>/` is one edit. First the crate of `before/krator.yaml` is generated, and the other files of
-//! `before/` are written over it, and those that `without` names are deleted, as somebody has edited them. Then the files of `edit/` are written, and `krator gen` is
-//! run with the arguments in `args`. `after/` has the files in which the crate then differs from a new crate of the same
-//! description; `diff.txt` is what `krator gen --diff` prints, and `output.txt` what `krator gen` prints and its exit code.
-//! `KRATOR_UPDATE=1 cargo test` rewrites these three.
+//! `testdata/regen/<case>/` is one edit. First the crate of `before/krator.yaml` is generated, the other files of
+//! `before/` are written over it, and the files in `without` are deleted, as edits of a user. Then the files of `edit/`
+//! are written, and `krator gen` is run with the arguments in `args`. `after/` has the files in which the crate then
+//! differs from a new crate of the same description; `diff.txt` is the output of `krator gen --diff`, and `output.txt`
+//! the output of `krator gen` and its exit code. `KRATOR_UPDATE=1 cargo test` rewrites these three.
 
 mod extras;
 mod formatted;
@@ -32,7 +32,7 @@ pub fn covered() -> Vec<String> {
     named.map(|(rule, _)| rule.to_owned()).collect()
 }
 
-/// What the code of a crate lacks, according to `krator check`.
+/// The missing parts in the code of a crate, according to `krator check`.
 fn missing_in(dir: &Path) -> BTreeSet<String> {
     let output = krator(&[
         Path::new("check"),
@@ -51,7 +51,7 @@ fn missing_in(dir: &Path) -> BTreeSet<String> {
         .collect()
 }
 
-/// Runs a case, and returns the files of its folder that record what happened.
+/// Runs a case, and returns the files of its folder that record the result.
 fn outcome(case: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let work = tempfile::tempdir().expect("a temporary folder");
     let dir = work.path().join("crate");
@@ -79,7 +79,7 @@ fn outcome(case: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         "a second run has nothing to do: {}",
         text(again.stderr.clone())
     );
-    // What is left to do by hand stays to be said until it is done.
+    // The remaining manual work is reported until it is done.
     let is_refused = text(output.stderr.clone()).contains("nothing was written");
     assert!(
         is_refused || again.status.code() == output.status.code(),
@@ -87,7 +87,7 @@ fn outcome(case: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         text(again.stderr)
     );
 
-    // `krator check` does not know how the user would merge.
+    // `krator check` cannot predict a merge by the user.
     let is_merged = args.iter().any(|arg| arg.starts_with("--merge"));
     assert!(
         is_merged || missing.is_subset(&missing_in(&dir)),
@@ -125,7 +125,7 @@ fn reviewed(diff: String) -> String {
     files.collect::<Vec<_>>().join("--- ")
 }
 
-/// The files without the lock file, which a run leaves behind.
+/// The files without the lock file that a run leaves behind.
 fn unlocked(files: &BTreeMap<PathBuf, Vec<u8>>) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = files.clone();
     files.remove(Path::new(".krator/lock"));
@@ -135,7 +135,7 @@ fn unlocked(files: &BTreeMap<PathBuf, Vec<u8>>) -> BTreeMap<PathBuf, Vec<u8>> {
 #[test]
 fn edits_do_what_was_reviewed() {
     let cases = entries("regen");
-    // The longest test runs on two processors, so that the others need not wait for it.
+    // The longest test runs in two threads, so that it does not delay the others.
     let (some, others) = cases.split_at(cases.len() / 2);
     let mut differ = std::thread::scope(|scope| {
         let others = scope.spawn(|| differences(others));
@@ -151,7 +151,7 @@ fn edits_do_what_was_reviewed() {
     );
 }
 
-/// The files in which cases differ from what was reviewed.
+/// The files in which cases differ from the reviewed ones.
 fn differences(cases: &[PathBuf]) -> Vec<String> {
     let mut differ = Vec::new();
     for case in cases {

@@ -1,4 +1,4 @@
-//! The documents of this repository: what they name exists, and what they list is complete.
+//! The documents of this repository: the files and items that they name exist, and their lists are complete.
 
 use crate::documents::{CRATES, documents, read};
 use crate::operator::{krator, run};
@@ -50,7 +50,7 @@ fn each_room_says_first_what_it_is_for() {
     }
 }
 
-/// A dependency is explained by the comment above it or above its neighbours.
+/// Each dependency is explained by a comment above it or above its neighbours.
 #[test]
 fn each_manifest_has_a_reason_for_every_dependency() {
     for folder in CRATES.into_iter().chain(["."]) {
@@ -139,7 +139,7 @@ fn every_promise_of_the_contract_names_its_tests() {
     assert!(missing.is_empty(), "docs/contract.md: {missing:#?}");
 }
 
-/// Whether a test function of that name is in a source file.
+/// Whether a source file has a test function of this name.
 fn is_test(source: &str, name: &str) -> bool {
     let lines: Vec<&str> = source.lines().map(str::trim_start).collect();
     lines.iter().enumerate().any(|(at, line)| {
@@ -148,7 +148,7 @@ fn is_test(source: &str, name: &str) -> bool {
     })
 }
 
-/// The text and the target of each link, outside of code.
+/// The text and the target of each link outside of code.
 fn links(text: &str) -> Vec<(String, String)> {
     let prose = outside_of_fences(text);
     let ends = prose.match_indices("](").map(|(at, _)| at);
@@ -160,7 +160,7 @@ fn links(text: &str) -> Vec<(String, String)> {
     .collect()
 }
 
-/// The anchors that GitHub gives the headings of a document.
+/// The anchors of a document's headings on GitHub.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut anchors = BTreeSet::new();
     for line in outside_of_fences(text)
@@ -190,7 +190,7 @@ fn outside_of_fences(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// `.ci/run` types what the README says, so it has to know the blocks by their number: the demo, then the tests.
+/// `.ci/run` runs the commands in the README by the numbers of their blocks: the demo, then the tests.
 #[test]
 fn ci_types_the_blocks_of_the_readme() {
     let page = read("README.md");
@@ -232,7 +232,7 @@ fn the_description_of_the_benchmark_has_no_findings() {
     );
 }
 
-/// `KRATOR_UPDATE=1` redraws it.
+/// `KRATOR_UPDATE=1` redraws the picture.
 #[test]
 fn the_picture_of_the_readme_is_the_graph_of_its_description() {
     let graph = [
@@ -293,7 +293,7 @@ fn words(svg: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The list is drawn from the sources of the API server that the tests run.
+/// The list is derived from the sources of the API server in the tests.
 #[test]
 fn the_places_of_errors_are_of_the_pinned_versions() {
     let (sites, modules) = (

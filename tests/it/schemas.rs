@@ -1,4 +1,4 @@
-//! Kinds whose CustomResourceDefinitions are in files of `schemas`: their Rust types, and which files are read.
+//! Kinds whose CustomResourceDefinitions are in files of `schemas`: their Rust types, and the files that are read.
 
 use crate::case_file::is_update;
 use crate::website::{CRD, CRD_PATH, SPEC, project};
@@ -130,7 +130,7 @@ fn new_copies_the_file_and_gen_follows_it() {
     assert!(kinds.contains("pub serial: Option<i64>"), "{kinds}");
     assert_eq!(krator(&["gen", "--check"], &made).0, Some(0));
 
-    // The former description is judged with the file as it was.
+    // The former description is checked with the former file.
     let spec = at("krator.yaml");
     let text = fs::read_to_string(&spec).expect("generated");
     fs::write(
@@ -141,7 +141,7 @@ fn new_copies_the_file_and_gen_follows_it() {
     let (code, said) = krator(&["gen"], &made);
     assert_eq!(code, Some(0), "{said}");
 
-    // The file belongs to the user, and stays when nothing names it any more.
+    // The file belongs to the user, and stays when the description stops naming it.
     let text = fs::read_to_string(&spec).expect("generated");
     let without = text.lines().filter(|line| !line.starts_with("schemas:"));
     fs::write(&spec, without.map(|line| format!("{line}\n")).collect::<String>()).expect("our own");

@@ -1,4 +1,4 @@
-//! What a new description begins with: `krator init` and the examples of `krator new`.
+//! The first description of a user: `krator init` and the examples of `krator new`.
 
 use crate::case_file::is_update;
 use crate::dice::{Dice, number};
@@ -22,7 +22,7 @@ fn findings(text: &str) -> String {
         .collect()
 }
 
-/// Words of which names are made: some say what a state is, and some mean something else in YAML.
+/// The parts of names: some indicate the kind of a state, and some have a special meaning in YAML.
 const WORDS: &[&str] = &[
     "Pending", "Live", "Failed", "Ready", "Deleting", "Released", "Error", "Null", "True", "Yes", "No",
     "Off", "Y", "NaN", "Not", "Retry", "X1", "Done", "Lost", "Mod", "Con", "E1", "Inf", "DeleteVM",
@@ -34,7 +34,7 @@ fn pascal(dice: &mut Dice, longest: usize) -> String {
     words.chars().take(longest).collect()
 }
 
-/// Whether the language refuses a name of the right form, which is for the user to change.
+/// Whether the language refuses a name of the right form, which the user has to change.
 fn is_taken(text: &str) -> bool {
     let checked = krator::check("krator.yaml", text.as_bytes());
     let mut found = checked.findings.iter();
@@ -93,7 +93,7 @@ fn init_writes_a_description_once() {
     assert_eq!(fs::read_to_string(&file).expect("our own"), "mine");
 }
 
-/// What a name says of a deletion.
+/// Names that indicate a deletion.
 #[test]
 fn init_knows_names_of_deletion() {
     for (states, entry, end) in [
@@ -155,7 +155,7 @@ fn an_example_becomes_a_crate() {
     let text = fs::read_to_string(out.join("krator.yaml")).expect("a crate has its description");
     let moose = krator::examples::named("moose").expect("it was made");
     assert_eq!(text, moose.text);
-    // The handlers of an example are written, and so is what is tested.
+    // The handlers of an example are written, and so are its tests.
     let eat = fs::read_to_string(out.join("src/moose/states/eat.rs")).expect("a handler");
     let test = fs::read_to_string(out.join("tests/moose.rs")).expect("a test");
     assert!(
@@ -164,7 +164,7 @@ fn an_example_becomes_a_crate() {
     );
 }
 
-/// The example that is finished is checked in as a crate, and follows krator as the crates of others do: by `krator gen`.
+/// The finished example is checked in as a crate, and is updated like the crates of users: by `krator gen`.
 #[test]
 fn the_finished_example_is_in_step() {
     let folder = krator_tests::root().join("examples/database");

@@ -1,9 +1,9 @@
-//! The fields that the machine stores in `.status`, held against the record in `testdata/stored-fields.txt`.
+//! The fields that the machine stores in `.status`, compared with the record in `testdata/stored-fields.txt`.
 //!
-//! The type of a stored field never changes. Server-side apply reads what the API server has recorded about earlier writes
-//! with the schema of today: where the two do not fit, every later apply to `/status` fails with the code 500, for as long
-//! as the object lives, and no operator can mend that. The same goes for the keys of a list. So fields may be added, and
-//! everything else on the record stays as it is.
+//! The type of a stored field must never change. Server-side apply decodes the recorded fields of earlier writes with
+//! the present schema: if the two do not match, every later apply to `/status` fails with the code 500 for the rest of
+//! the object's life, and no operator can repair that. The same applies to the keys of a list. So fields may be added,
+//! but all recorded ones stay as they are.
 
 use crate::case_file::is_update;
 use krator::model::machine_status;
@@ -15,7 +15,7 @@ use std::path::Path;
 
 const RECORD: &str = "testdata/stored-fields.txt";
 
-/// What server-side apply knows of each field, by its path.
+/// The properties of each field that matter for server-side apply, by its path.
 fn fields(schema: &Value, path: &str, found: &mut BTreeMap<String, String>) {
     let mut what = schema["type"].as_str().expect("a type").to_owned();
     for keyword in [
@@ -119,7 +119,7 @@ fn what_the_runtime_writes_is_what_the_schema_says() {
     assert_eq!(read, written);
 }
 
-/// Finds values that have another type than their schema, or no schema, and fields of the schema that have no value.
+/// Finds values whose type differs from their schema, or that have no schema, and fields of the schema without a value.
 fn judge(value: &Value, schema: &Value, path: &str, wrong: &mut Vec<String>) {
     let fits = match schema["type"].as_str() {
         Some("object") => value.is_object(),

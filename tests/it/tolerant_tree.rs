@@ -1,13 +1,13 @@
-//! The tree of a text, which is there while the text is no YAML, beside what the parser sees.
+//! The tree of a text, which exists even for invalid YAML, compared with the tree of the parser.
 
 use krator_language::finding::{Source, Span};
 use krator_language::spec::{self, Node, NodeKind};
 use krator_language::tolerant_tree::{Place, Step, TolerantTree};
 use std::collections::BTreeSet;
 
-/// Keys and scalars with their paths and places, as the parser sees them.
+/// Keys and scalars with their paths and places, according to the parser.
 fn parsed(node: &Node, text: &str, path: &str, out: &mut BTreeSet<(String, usize)>) {
-    // An alias has the place of its anchor inside.
+    // The nodes of an alias have the places of its anchor.
     if text[node.span.start..].starts_with('*') {
         return;
     }
@@ -107,7 +107,7 @@ fn a_broken_line_does_not_spoil_what_is_further_left() {
     }
 }
 
-/// The place of `|` in a text: its path, the token with what is before the cursor, and what it may be.
+/// The place of `|` in a text: its path, whether it is a key or a value, the token, and the token before the cursor.
 fn place(text: &str) -> String {
     let offset = text.find('|').expect("a cursor");
     let text = text.replacen('|', "", 1);

@@ -1,4 +1,4 @@
-//! Commands that are used the wrong way: one clear message each, an exit code that says so, and nothing is lost.
+//! Wrong uses of commands: each gives one clear message and the right exit code, and loses no files.
 
 use crate::operator::{files, krator};
 use std::fs;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 const MOOSE: &str = include_str!("../../testdata/ok/moose/spec.yaml");
 
-/// A folder with descriptions, and with much that is none.
+/// A folder with descriptions, and with many other files.
 fn folder() -> TempDir {
     let work = tempfile::tempdir().expect("a temporary folder");
     let at = |name: &str| work.path().join(name);
@@ -41,7 +41,7 @@ fn run(dir: &Path, args: &[&str], stdin: &str) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .expect("krator runs");
-    // krator may end without having read it.
+    // krator may end without reading its input.
     let _ = child.stdin.take().expect("piped").write_all(stdin.as_bytes());
     child.wait_with_output().expect("krator ends")
 }
@@ -62,7 +62,7 @@ fn contents(dir: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
     found
 }
 
-/// Arguments after which krator ends with exit code 2 and says this, in one line or with usage.
+/// Arguments for which krator ends with exit code 2 and this message, in one line or with usage.
 const WRONG: &[(&str, &str)] = &[
     ("frob", "unrecognized subcommand 'frob'"),
     ("check --frob", "unexpected argument '--frob'"),
@@ -233,7 +233,7 @@ fn wrong_commands_get_one_clear_message() {
     }
 }
 
-/// A file that is not a description has findings, at their place.
+/// A file that is not a description has findings with their places.
 #[test]
 fn files_that_are_no_descriptions_have_one_finding() {
     let work = folder();
@@ -269,7 +269,7 @@ fn files_that_are_no_descriptions_have_one_finding() {
     }
 }
 
-/// `-` stands for stdin wherever a description is read, and gives the same as a file.
+/// `-` is stdin wherever a description is read, with the same result as a file.
 #[test]
 fn descriptions_are_read_from_stdin() {
     let work = folder();
@@ -298,7 +298,7 @@ fn descriptions_are_read_from_stdin() {
     assert!(piped == read, "the same crate");
 }
 
-/// A folder stands for the description in it, and what is not named is looked for.
+/// A folder is accepted in place of the description in it, and without an argument the description is searched for.
 #[test]
 fn a_folder_stands_for_its_description() {
     let work = folder();
@@ -332,13 +332,13 @@ fn a_folder_stands_for_its_description() {
     let output = run(&started, &["new"], "");
     let told = String::from_utf8(output.stdout).expect("text");
     assert!(output.status.success() && told.contains("krator dev"), "{told}");
-    // Beside the crate there is a description, too, but nothing to run.
+    // The folder beside the crate has a description, too, but no operator to run.
     let output = run(&started, &["dev"], "");
     let told = String::from_utf8(output.stderr).expect("text");
     assert!(told.contains("`.` is not the folder of a krator crate"), "{told}");
 }
 
-/// After an edit, `krator check` says that the crate is behind, and finds nothing in files that are not there yet.
+/// After an edit, `krator check` reports that the crate is behind, and finds nothing in files that are not there yet.
 #[test]
 fn check_says_when_a_crate_is_behind_its_description() {
     let work = folder();
@@ -346,7 +346,7 @@ fn check_says_when_a_crate_is_behind_its_description() {
     let path = made.join("krator.yaml");
     let told = || String::from_utf8(run(&made, &["check"], "").stderr).expect("text");
     assert!(!told().contains("krator gen"), "{}", told());
-    // The handler that krator writes for `Eat` stays there.
+    // The handler that krator has written for `Eat` stays in its file.
     let elk = "krator: 1\nresource: {group: animals.com, version: v1, kind: Elk}\nspec: {}\nmachine: {initial: Roam}\n\
                states:\n  Roam: {next: [Eat]}\n  Eat: {kind: ready, next: [Roam]}\n";
     fs::write(&path, format!("{MOOSE}---\n{elk}")).expect("our own");
@@ -360,7 +360,7 @@ fn check_says_when_a_crate_is_behind_its_description() {
     );
 }
 
-/// What is named twice is checked once.
+/// A file that is named twice is checked once.
 #[test]
 fn a_file_that_is_named_twice_is_checked_once() {
     let work = folder();
@@ -370,7 +370,7 @@ fn a_file_that_is_named_twice_is_checked_once() {
     assert_eq!((once.stdout, once.stderr), (twice.stdout, twice.stderr));
 }
 
-/// An empty folder is taken, but not from under the feet of who works in it.
+/// An empty folder may be used, but the current folder of a process must not be replaced.
 #[test]
 fn the_current_folder_is_not_replaced() {
     let work = folder();
@@ -388,7 +388,7 @@ fn the_current_folder_is_not_replaced() {
     assert!(here.join("krator.yaml").exists());
 }
 
-/// Nobody reads what krator says, as after `krator gen 2>&1 | head -1`; the exit code is the same as if somebody did.
+/// The exit code is the same if the output is not read, as with `krator gen 2>&1 | head -1`.
 #[test]
 fn a_closed_pipe_changes_no_exit_code() {
     let work = folder();
@@ -415,7 +415,7 @@ fn a_closed_pipe_changes_no_exit_code() {
     }
 }
 
-/// Fixes are written to the file, but not to one that krator cannot read, and a second run has nothing to do.
+/// Fixes are written to the file, unless krator cannot parse it, and a second run makes no changes.
 #[test]
 fn check_writes_fixes_once() {
     let work = folder();
@@ -479,7 +479,7 @@ fn the_operator_that_migrates_gets_what_it_asks_for() {
             .status
             .success()
     );
-    // In place of cargo, something that says how it was called.
+    // A script in place of cargo that prints its arguments.
     let cargo = at("cargo");
     fs::write(&cargo, "#!/bin/sh\necho \"$@\"\n").expect("our own");
     fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).expect("our own");

@@ -15,7 +15,7 @@ const DESCRIPTIONS: u64 = 60;
 /// How many objects are tried in each version.
 const OBJECTS: usize = 12;
 
-/// A version of a kind as the API server knows it.
+/// A version of a kind for the API server.
 struct Served {
     name: String,
     schema: Value,
@@ -25,18 +25,18 @@ struct Served {
 struct Converted<'d> {
     versions: Versions,
     served: Vec<Served>,
-    /// Whether a valid object of a version is one in all others, as far as krator says.
+    /// Whether a valid object of a version is valid in all others, according to krator.
     keeps_valid: bool,
     functions: &'static Functions<'static>,
     kind: &'d Kind,
 }
 
-/// What a `custom` change does in these tests: the older version has the newer value as text.
+/// A `custom` change of these tests: the older version has the newer value as text.
 fn custom(_: &str, direction: Direction, value: Option<Value>) -> Result<Option<Value>, String> {
     Ok(match (direction, value) {
         (_, None) => None,
         (Direction::Down, Some(mut value)) => {
-            // To JSON the order of fields means nothing, and functions have to depend on nothing else than the value.
+            // The order of fields is irrelevant in JSON, and functions must depend only on the value.
             value.sort_all_objects();
             Some(value.to_string().into())
         }
@@ -73,7 +73,7 @@ impl Converted<'_> {
         Some(Converted {
             served: served.collect(),
             versions,
-            // In the place of what a function cannot convert is a valid value.
+            // If a function fails, the value is replaced by a valid one.
             keeps_valid: (!has_custom || is_broken) && !has_lost,
             functions: if is_broken { &broken } else { &custom },
             kind,
@@ -91,7 +91,7 @@ impl Converted<'_> {
             .iter()
             .find(|served| served.name == version)
             .expect("it is served");
-        // They say what this conversion has met, and one on the way back meets more.
+        // The list of failed functions is about this conversion only; the conversion back may add others.
         self.versions.forget_failed(&mut converted);
         let before = converted.clone();
         prune(&served.read, &mut converted);
@@ -99,7 +99,7 @@ impl Converted<'_> {
         converted
     }
 
-    /// An object as the API server reads it from the storage: with the defaults of the version that it is stored in.
+    /// An object as the API server reads it from the storage: with the defaults of its storage version.
     fn stored(&self, object: &Value, version: &str) -> Value {
         let mut stored = self.convert(object, version);
         let served = self
@@ -148,7 +148,7 @@ impl Converted<'_> {
     }
 }
 
-/// A value that a schema accepts, unless none is found.
+/// A value that a schema accepts, or `None` if none is found.
 fn valid(schema: &Value, dice: &mut Dice, depth: usize) -> Option<Value> {
     let read: Schema = serde_json::from_value(schema.clone()).expect("a schema");
     let fits = |value: &Value| validate(&read, value).is_empty();
@@ -183,7 +183,7 @@ fn valid(schema: &Value, dice: &mut Dice, depth: usize) -> Option<Value> {
     None
 }
 
-/// The same object but for the annotation.
+/// The object without the annotation.
 fn bare(converted: &Converted, object: &Value) -> Value {
     let mut object = object.clone();
     converted.versions.take_annotation(&mut object);
@@ -206,7 +206,7 @@ fn edit(converted: &Converted, served: &Served, object: &Value, dice: &mut Dice)
     (is_valid && edited != *object).then_some((name, edited))
 }
 
-/// The defaults of a schema that is not null itself are values of it.
+/// Asserts that the defaults of a schema are valid, unless the default is null.
 fn check_defaults(schema: &Value, here: &dyn Fn(&str) -> String) {
     let is_null = schema.get("default").is_some_and(Value::is_null);
     assert!(
@@ -221,7 +221,7 @@ fn check_defaults(schema: &Value, here: &dyn Fn(&str) -> String) {
     }
 }
 
-/// Holds the laws for a description.
+/// Checks the laws for a description.
 fn judge(text: &str, dice: &mut Dice, counts: &mut Counts) {
     let checked = krator::check("krator.yaml", text.as_bytes());
     let description = checked.sound().expect("it was sound");
@@ -229,7 +229,7 @@ fn judge(text: &str, dice: &mut Dice, counts: &mut Counts) {
         return;
     };
     counts.descriptions += 1;
-    // What the crate tests, with objects that are written down instead of random ones.
+    // The same test as in the crate, which uses recorded objects instead of random ones.
     let json = serde_json::to_string(&converted.versions).expect("JSON");
     let specs = krator::versions::specs(description, converted.kind);
     krator_runtime::testing::conversions(&json, converted.functions, &specs);

@@ -1,4 +1,5 @@
-//! Builds the operators that are compared: those in Rust in release mode, with the profile of generated crates.
+//! Builds the operators that are compared. Operators in Rust are built in release mode, with the profile of generated
+//! crates.
 
 use crate::e2e::cluster::{self, Cluster};
 use crate::workload::Workload;
@@ -10,7 +11,7 @@ use std::process::{Command, Stdio};
 const PARCELS: &str = include_str!("spec.yaml");
 const SHOPS: &str = include_str!("shops/krator.yaml");
 
-/// The handlers of shops, as an author writes them.
+/// The handlers of shops, as an author would write them.
 const SHOP_HANDLERS: [(&str, &str); 3] = [
     ("opening.rs", include_str!("shops/opening.rs")),
     ("open.rs", include_str!("shops/open.rs")),
@@ -20,13 +21,13 @@ const SHOP_HANDLERS: [(&str, &str); 3] = [
 /// The states that a parcel only passes through.
 const PASSED: [&str; 3] = ["Packed", "Sorted", "Loaded"];
 
-/// What the handler of `Packed` does first. The others do the same.
+/// The first statements of the handler of `Packed`, as in the other operators.
 const COMPUTE: &str = "
         let rounds: u64 = std::env::var(\"PARCELS_COMPUTE\").map_or(0, |rounds| rounds.parse().unwrap_or(0));
         std::hint::black_box((0..rounds).fold(1_u64, |sum, round| std::hint::black_box(sum).wrapping_mul(6_364_136_223_846_793_005) ^ round));
 ";
 
-/// A binary. Arguments make several operators of some.
+/// A binary. Some serve several contenders, with different arguments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Program {
     /// kube-rs.
@@ -42,7 +43,7 @@ pub enum Program {
     Shops,
 }
 
-/// Whether there is what the program is built with, or the program itself if it is not to be built again.
+/// Whether a program can be built, or has been built if it must not be built again.
 pub fn is_possible(program: Program, built: bool) -> bool {
     match program {
         Program::ControllerRuntime if built => binary(program).exists(),
@@ -59,7 +60,7 @@ pub fn is_possible(program: Program, built: bool) -> bool {
 pub fn build(program: Program) {
     cluster::say(&format!("building {program:?}"));
     fs::create_dir_all(folder().join("bin")).expect("a folder of our own");
-    // They are built one at a time, because in one build the features of their dependencies would be unified.
+    // Built one at a time, because a joint build would unify the features of their dependencies.
     match program {
         Program::Controller => compile(&rivals(), "controller", program),
         Program::Krator06 => compile(&rivals(), "krator06", program),
@@ -96,7 +97,7 @@ fn without_checkpoints() -> String {
     text
 }
 
-/// Generates the crate of parcels, with the handlers as they begin.
+/// Generates the crate of parcels, with handlers derived from the generated ones.
 fn generate_parcels(program: Program, description: &str) -> PathBuf {
     let krate = generate(program, description);
     let states = fs::read_dir(krate.join("src/parcel/states")).expect("a generated folder");
@@ -146,7 +147,7 @@ fn compile(dir: &Path, package: &str, program: Program) {
         .args(build)
         .current_dir(dir)
         .env("CARGO_TARGET_DIR", &target));
-    // It is copied because other binaries of this name are built into the same place.
+    // Copied, because other binaries of this name are built in the same folder.
     fs::copy(target.join("release").join(package), binary(program)).expect("cargo has built it");
 }
 
@@ -169,8 +170,7 @@ fn rivals() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/converge/rivals")
 }
 
-/// Exempts the operators from the limits on requests that a server otherwise enforces. How an operator handles refused
-/// requests is not measured.
+/// Exempts the operators from the request limits of the server. The handling of refused requests is not measured.
 const UNLIMITED: &str = "\
 apiVersion: flowcontrol.apiserver.k8s.io/v1
 kind: FlowSchema
@@ -184,7 +184,7 @@ spec:
     - {verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'], clusterScope: true}
 ";
 
-/// The program whose crate has the CRD that all operators of a workload need.
+/// The program whose crate has the CRD for all operators of a workload.
 pub fn with_crd(workload: Workload) -> Program {
     match workload {
         Workload::Parcels => Program::Parcels,

@@ -4,13 +4,13 @@ use crate::build::{self, Program};
 use crate::workload::Workload;
 use std::path::PathBuf;
 
-/// A port that is free: the usual one may be in use on the machine.
+/// A free port, because the default one may be in use on the machine.
 const PROBES: &str = "--health-probe-bind-address=127.0.0.1:0";
 
 /// The Controllers publish no events. No object fails, so there are no warnings either.
 const NO_EVENTS: &str = "--events=warnings";
 
-/// As krator works: one thread, at most 32 requests at once, no managedFields in memory.
+/// The settings of krator: one thread, at most 32 requests at once, no managedFields in memory.
 const TUNED: [&str; 3] = ["--one-thread", "--lean", "--bounded"];
 
 /// An operator that is compared.
@@ -18,7 +18,7 @@ pub struct Contender {
     pub name: &'static str,
     pub program: Program,
     pub args: Vec<&'static str>,
-    /// Whether it goes on from the stored state of an object after a restart.
+    /// Whether it continues from the stored state of an object after a restart.
     pub resumes: bool,
     /// Whether its TLS library accepts only host names, not addresses.
     pub by_name: bool,
@@ -40,7 +40,7 @@ impl Contender {
     }
 }
 
-/// The operators that are compared. The others are compared with the first one.
+/// The operators that are compared. The first one is the baseline of the others.
 pub fn all(workload: Workload, variants: bool) -> Vec<Contender> {
     let controller = |name, args: &[&'static str]| {
         let chosen: &[&str] = match workload {
@@ -54,7 +54,7 @@ pub fn all(workload: Workload, variants: bool) -> Vec<Contender> {
             Workload::Parcels => "--workload=parcels",
             Workload::Children => "--workload=children",
         };
-        // The scaffold's logs are verbose by default, the others' are not.
+        // The logs of the scaffold are verbose by default, and those of the others are not.
         let usual = [PROBES, "--zap-log-level=info", chosen];
         Contender::new(name, Program::ControllerRuntime, &[args, &usual].concat())
     };
@@ -94,7 +94,7 @@ pub fn all(workload: Workload, variants: bool) -> Vec<Contender> {
         });
     }
     contenders.extend([krator("krator", &[NO_EVENTS]), krator("krator with events", &[])]);
-    // A state in which an object may wait has a checkpoint, so shops cannot do without.
+    // A state in which an object may wait has a checkpoint, so this variant is impossible for shops.
     if workload == Workload::Parcels {
         let args = [PROBES, NO_EVENTS];
         contenders.push(Contender::new(

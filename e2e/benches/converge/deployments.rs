@@ -1,5 +1,5 @@
-//! The part of kube-controller-manager that the workload with children needs: Deployments become ready. No pods run, so an
-//! administrator writes what the controllers of a cluster would.
+//! Replaces the part of kube-controller-manager that the workload with children needs: Deployments become ready. No
+//! pods run, so an administrator writes the status that the controllers of a cluster would write.
 
 use futures::StreamExt as _;
 use k8s_openapi::api::apps::v1::Deployment;
@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 /// How many statuses are written at once.
 const AT_ONCE: usize = 16;
 
-/// Makes each Deployment ready as soon as it appears, until the result is dropped.
+/// Makes each new Deployment ready, until the result is dropped.
 pub fn make_ready(client: Client) -> JoinSet<()> {
     let deployments: Api<Deployment> = Api::default_namespaced(client);
     let mut task = JoinSet::new();
@@ -55,7 +55,7 @@ async fn write_status(deployments: &Api<Deployment>, deployment: Deployment) {
     written.expect("an administrator may write a status");
 }
 
-/// A condition as the deployment controller writes it. kstatus takes a Deployment for current only when both hold.
+/// A condition as the deployment controller writes it. For kstatus a Deployment is current only with both conditions.
 fn condition(kind: &str, reason: &str, message: &str) -> Value {
     json!({"type": kind, "status": "True", "reason": reason, "message": message})
 }

@@ -1,5 +1,5 @@
-//! Measures operators whose objects are at rest: the memory that the objects need, and the time from the start of an operator to
-//! its first write. Before it, an operator lists what is stored.
+//! Measures operators whose objects are at rest: the memory for the objects, and the time from the start of an operator
+//! to its first write. Before that write, an operator lists the stored objects.
 
 use crate::contender::Contender;
 use crate::e2e::cluster::{self, Cluster};
@@ -10,7 +10,7 @@ use crate::{Args, median, server};
 use std::path::Path;
 use std::time::Instant;
 
-/// What was measured of an operator in each round.
+/// The measurements of an operator, one for each round.
 #[derive(Default)]
 struct Starts {
     resident: Vec<f64>,
@@ -32,7 +32,7 @@ pub async fn measure(assets: &Path, contenders: &[Contender], args: &Args) {
     objects.create(args.idle).await;
     let arrived = objects.watch_arrivals().await;
     let process = Process::start(&cluster, last);
-    // Those of the starts before are there, too.
+    // The sum includes the objects of the earlier starts.
     arrived.wait_for(args.idle + args.rounds * contenders.len()).await;
     process.settle().await;
     drop(process);
@@ -40,7 +40,7 @@ pub async fn measure(assets: &Path, contenders: &[Contender], args: &Args) {
     print(&contenders, &empty, &full, args.idle);
 }
 
-/// Starts each operator in turns, and measures it once it has come to rest.
+/// Starts the operators in turns, and measures each after it has come to rest.
 async fn starts(
     cluster: &Cluster,
     objects: &Objects,

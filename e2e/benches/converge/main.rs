@@ -1,11 +1,12 @@
-//! Compares a generated operator with hand-written ones on kube-rs and on controller-runtime, and with one of krator 0.6, on a
-//! real API server. The time, CPU and memory are measured that each needs for two workloads: objects take four transitions, and
-//! objects get three children and wait for one of them. `LOG.md` records what was tried.
+//! Compares a generated operator with hand-written ones on kube-rs and on controller-runtime, and with one of krator
+//! 0.6, on a real API server. It measures their time, CPU and memory for two workloads: objects take four transitions,
+//! and objects get three children and wait for one of them. `LOG.md` records the variants that were tried.
 //!
-//! With `PARCELS_COMPUTE` in the environment, the second step of each parcel computes: 15,000,000 rounds take some 20 ms.
+//! With `PARCELS_COMPUTE` in the environment, the second step of each parcel computes: 15,000,000 rounds take some 20
+//! ms.
 //!
-//! Run it with `cargo bench -p e2e --bench converge`, with `KUBEBUILDER_ASSETS` set as for the tests. It builds all operators in
-//! release mode, those on controller-runtime where Go is installed.
+//! Run it with `cargo bench -p e2e --bench converge`, with `KUBEBUILDER_ASSETS` set as for the tests. It builds all
+//! operators in release mode, those on controller-runtime only if Go is installed.
 
 mod build;
 mod contender;
@@ -66,11 +67,11 @@ struct Args {
     bench: bool,
 }
 
-/// What an operator needed to bring all objects to their final state.
+/// The resources and requests of an operator until all objects are in their final state.
 struct Run {
     seconds: f64,
     usage: Usage,
-    /// CPU seconds of etcd and kube-apiserver, which most of `seconds` are spent on.
+    /// CPU seconds of etcd and kube-apiserver, which cause most of `seconds`.
     server: f64,
     writes: usize,
 }
@@ -126,7 +127,7 @@ fn build_all(workloads: &[Workload], contenders: impl Fn(Workload) -> Vec<Conten
     programs.into_iter().for_each(build::build);
 }
 
-/// Starts a server for one measurement, so that work that earlier ones have left to the server does not affect it.
+/// Starts a server for one measurement, so that leftover work of earlier ones does not affect it.
 async fn server(assets: &Path, workload: Workload) -> (Cluster, Objects) {
     let cluster = Cluster::start(assets);
     build::install(&cluster, workload);
@@ -134,7 +135,7 @@ async fn server(assets: &Path, workload: Workload) -> (Cluster, Objects) {
     (cluster, objects)
 }
 
-/// Measures how all operators bring new objects to their final state, and prints it.
+/// Measures all operators as they bring new objects to their final state, and prints the results.
 async fn converge_all(assets: &Path, workload: Workload, contenders: &[Contender], args: &Args) {
     let objects = args.objects.unwrap_or_else(|| workload.usual_objects());
     let mut runs: Vec<Vec<Run>> = contenders.iter().map(|_| Vec::new()).collect();
@@ -158,7 +159,7 @@ async fn converge_all(assets: &Path, workload: Workload, contenders: &[Contender
     print_runs(contenders, &runs, objects, workload);
 }
 
-/// Measures one operator that brings new objects to their final state.
+/// Measures one operator as it brings new objects to their final state.
 async fn converge(assets: &Path, workload: Workload, contender: &Contender, count: usize) -> Run {
     let (cluster, objects) = server(assets, workload).await;
     objects.create(count).await;
@@ -174,7 +175,7 @@ async fn converge(assets: &Path, workload: Workload, contender: &Contender, coun
     arrived.wait_for(count).await;
     let seconds = start.elapsed().as_secs_f64();
     let server = server_cpu(&cluster) - server_before;
-    // The work that its own last writes cause is part of the measurement.
+    // The measurement includes the work that the last writes of the operator cause for itself.
     process.settle().await;
     let usage = process.usage();
     Run {

@@ -1,4 +1,4 @@
-//! The objects: the administrator creates them, and watches them until all have reached their final state.
+//! The objects: an administrator creates them, and watches them until all have reached their final state.
 
 use crate::e2e::cluster::DEADLINE;
 use crate::workload::Workload;
@@ -22,11 +22,11 @@ pub struct Objects {
 /// How many objects have reached their final state.
 pub struct Arrived {
     count: watch::Receiver<usize>,
-    /// The task that counts; it ends when this value is dropped.
+    /// The counting task; it ends when this value is dropped.
     _counter: JoinSet<()>,
 }
 
-/// When an operator has written the first status of an object.
+/// The time at which an operator writes the first status of an object.
 pub struct FirstStatus(JoinSet<Instant>);
 
 impl Objects {
@@ -37,7 +37,7 @@ impl Objects {
         }
     }
 
-    /// Creates so many objects.
+    /// Creates this number of objects.
     pub async fn create(&self, count: usize) {
         let create = |number| async move { self.create_one(&format!("object-{number:05}")).await };
         futures::stream::iter(0..count)
@@ -100,7 +100,7 @@ impl Objects {
 }
 
 impl Arrived {
-    /// Waits until so many objects have reached their final state.
+    /// Waits until this number of objects have reached their final state.
     pub async fn wait_for(mut self, count: usize) {
         let all = self.count.wait_for(|arrived| *arrived >= count);
         let waited = tokio::time::timeout(DEADLINE, all).await.map(|_| ());

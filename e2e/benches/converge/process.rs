@@ -21,7 +21,7 @@ impl<'a> Process<'a> {
         let child = Command::new(contender.binary())
             .args(&contender.args)
             .env("KUBECONFIG", kubeconfig(cluster, contender))
-            // A setting of the developer's shell must not change what is measured.
+            // The developer's environment must not affect the measurement.
             .env_remove("RUST_LOG")
             .stdin(Stdio::null())
             .stdout(log.try_clone().expect("a log file"))
@@ -54,14 +54,15 @@ impl<'a> Process<'a> {
 
 impl Drop for Process<'_> {
     fn drop(&mut self) {
-        // Killing a process that has ended already fails, which does not matter here.
+        // `kill` fails for a process that has ended already, which does not matter here.
         let _ = self.child.kill();
         let _ = self.child.wait();
         self.cluster.process_guard().free(&self.child);
     }
 }
 
-/// The seconds of user and system time that etcd and kube-apiserver have used: the processes in the folder of the cluster.
+/// The seconds of user and system time of etcd and kube-apiserver: the processes whose working directory is the folder
+/// of the cluster.
 pub fn server_cpu(cluster: &Cluster) -> f64 {
     let processes = fs::read_dir("/proc").expect("Linux").flatten();
     let of_the_server = processes

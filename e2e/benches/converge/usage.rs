@@ -1,4 +1,4 @@
-//! The resources that a process uses, by the kernel's account.
+//! The resources that a process uses, as reported by the kernel.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Those of a process that runs.
+    /// The resources of a running process.
     pub fn of(process: u32) -> Self {
         let status = read(process, "status");
         let mib = |key: &str| {
@@ -43,7 +43,7 @@ pub fn cpu(process: u32) -> f64 {
     ticks / 100.0
 }
 
-/// What the kernel says of a process.
+/// Reads a file about a process in `/proc`.
 fn read(process: u32, file: &str) -> String {
     fs::read_to_string(format!("/proc/{process}/{file}")).expect("Linux tells, while the process runs")
 }

@@ -1,16 +1,16 @@
-//! What the operators do: the objects of a workload, and the states by which its progress is measured.
+//! The workloads: their objects, and the states that measure their progress.
 
 use clap::ValueEnum;
 use kube::api::DynamicObject;
 use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::json;
 
-/// A workload, which has a kind of its own.
+/// A workload, with its own kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Workload {
-    /// Parcels take four transitions, and nothing is done on the way but to write them down.
+    /// Parcels take four transitions, and do nothing else.
     Parcels,
-    /// Shops have three children each, and are open when one of them is ready.
+    /// Shops have three children each, and open when one of them is ready.
     Children,
 }
 
@@ -33,7 +33,7 @@ impl Selection {
 }
 
 impl Workload {
-    /// The work of one object, as the heading of the results says it.
+    /// The work of one object, as in the heading of the results.
     pub fn work(self) -> &'static str {
         match self {
             Self::Parcels => "four transitions each",

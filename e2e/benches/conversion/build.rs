@@ -20,7 +20,7 @@ pub fn all() {
         .arg("--out")
         .arg(&krate)
         .stdout(Stdio::null()));
-    // Most of its dependencies are those of the operators of the other benchmark.
+    // The folder of the other benchmark, because most of the dependencies are the same.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("converge/target");
     run(Command::new(env!("CARGO"))
         .args(["build", "--release", "--locked", "--quiet"])

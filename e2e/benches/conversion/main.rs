@@ -1,6 +1,6 @@
-//! Compares the conversion webhook of a generated operator with the same conversion on controller-runtime: a real API server
-//! fills its watch cache of the newest version with objects that are stored in the older one, and sends one object a request.
-//! `LOG.md` records the results.
+//! Compares the conversion webhook of a generated operator with the same conversion on controller-runtime: a real API
+//! server fills its watch cache of the newest version with objects that are stored in the older one, and sends one
+//! object per request. `LOG.md` records the results.
 //!
 //! Run it with `cargo bench -p e2e --bench conversion`, with `KUBEBUILDER_ASSETS` set as for the tests. It needs Go.
 
@@ -13,7 +13,7 @@ mod webhook;
 mod e2e {
     pub mod cluster;
 }
-/// The resources of processes, as the other benchmark counts them.
+/// The resources of processes, counted as in the other benchmark.
 #[path = "../converge/usage.rs"]
 #[allow(dead_code, reason = "the other benchmark uses all of it")]
 mod usage;
@@ -31,7 +31,7 @@ use webhook::Webhook;
 const AT_ONCE: usize = 16;
 const OBJECTS: &str = "/apis/bench.krator.dev/v1beta1/namespaces/default/depots";
 const DEFINITION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/depots.bench.krator.dev";
-/// How long the API server may take to notice that a definition has changed.
+/// The time within which the API server notices a changed definition.
 const NOTICED: Duration = Duration::from_secs(1);
 
 #[derive(Parser)]
@@ -50,7 +50,7 @@ struct Args {
     bench: bool,
 }
 
-/// What filling the cache once has taken.
+/// The costs of filling the cache once.
 struct Refill {
     seconds: f64,
     /// The CPU seconds of the webhook.
@@ -68,7 +68,8 @@ async fn main() {
     }
     let cluster = Cluster::start(&assets);
     let mut config = cluster::config(&cluster.kubeconfig("admin")).await;
-    // The client would wait for a whole second when it is refused, and that is what is measured.
+    // After a refusal the client would wait for a whole second before it retries, which would distort the measured
+    // time.
     config.default_retry = false;
     let client = Client::try_from(config).expect("a client");
     let certificate = webhook::write_certificate(cluster.dir());
@@ -90,7 +91,7 @@ async fn main() {
         stored.to_string().len()
     );
     let mut refills = [const { Vec::new() }; 3];
-    // The first round warms everything up.
+    // The first round is a warm-up.
     for round in 0..=args.rounds {
         for (webhook, refills) in webhooks.iter().zip(&mut refills) {
             let refill = refill(&client, webhook).await;
@@ -120,7 +121,8 @@ async fn main() {
     }
 }
 
-/// A spec of the older version, of some 4 KB with the metadata. Half of the objects have a field that the newer version lacks.
+/// An object of the older version, some 4 KB with its metadata. Half of the objects have a field that the newer version
+/// lacks.
 fn object(number: usize) -> Json {
     let route = |at: usize| {
         let (name, prefix) = (
@@ -172,7 +174,7 @@ async fn get(client: &Client, path: &str) -> Json {
     client.request(request).await.expect("it is there")
 }
 
-/// Has the API server ask this webhook from now on.
+/// Directs the conversion requests of the API server to this webhook.
 async fn ask(client: &Client, webhook: &Webhook<'_>) {
     let patch = json!({"spec": {"conversion": {"webhook": {"clientConfig": {
         "service": null, "url": webhook.url(), "caBundle": webhook.ca_bundle(),
@@ -185,8 +187,8 @@ async fn ask(client: &Client, webhook: &Webhook<'_>) {
         .expect("the definition is ours");
 }
 
-/// Has the API server forget its watch caches of the kind, as it does when the definition changes, and waits until the next
-/// one is full: a watch is refused until then.
+/// Makes the API server drop its watch caches of the kind, as after each change of the definition, and waits until the
+/// next cache is full: watches are refused until then.
 async fn refill(client: &Client, webhook: &Webhook<'_>) -> Refill {
     ask(client, webhook).await;
     tokio::time::sleep(NOTICED).await;

@@ -1,4 +1,4 @@
-//! A webhook that runs, and a client that asks it as the API server does.
+//! A running webhook, and a client that sends it the requests of the API server.
 
 use crate::build;
 use crate::e2e::cluster::{self, Cluster};
@@ -12,7 +12,7 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// A webhook, which is killed when this value is dropped.
+/// A webhook that is killed when this value is dropped.
 pub struct Webhook<'a> {
     pub name: &'static str,
     child: Child,
@@ -22,7 +22,7 @@ pub struct Webhook<'a> {
     cluster: &'a Cluster,
 }
 
-/// The certificate that both webhooks have.
+/// The certificate of both webhooks.
 pub struct Certificate {
     folder: PathBuf,
     made: rcgen::Certificate,
@@ -44,7 +44,7 @@ pub fn write_certificate(folder: &Path) -> Certificate {
 }
 
 impl<'a> Webhook<'a> {
-    /// The generated operator. Its user has no rights, so it looks after no object and does nothing but convert.
+    /// The generated operator. Its user has no rights, so it only converts and does not manage objects.
     pub async fn krator(cluster: &'a Cluster, certificate: &'a Certificate) -> Self {
         let port = free_port();
         let mut command = Command::new(build::krator());
@@ -86,7 +86,7 @@ impl<'a> Webhook<'a> {
     ) -> Self {
         let log = File::create(cluster.dir().join(format!("{name}.log"))).expect("a log file");
         let child = command
-            // A setting of the developer's shell must not change what is measured.
+            // The developer's environment must not affect the measurement.
             .env_remove("RUST_LOG")
             .stdin(Stdio::null())
             .stdout(log.try_clone().expect("a log file"))
@@ -114,7 +114,7 @@ impl<'a> Webhook<'a> {
         format!("https://127.0.0.1:{}/convert", self.port)
     }
 
-    /// What the API server is told to trust.
+    /// The CA bundle that the API server has to trust.
     pub fn ca_bundle(&self) -> String {
         BASE64_STANDARD.encode(self.certificate.made.pem())
     }
@@ -138,7 +138,7 @@ impl<'a> Webhook<'a> {
 
 impl Drop for Webhook<'_> {
     fn drop(&mut self) {
-        // Killing a process that has ended already fails, which does not matter here.
+        // `kill` fails for a process that has ended already, which does not matter here.
         let _ = self.child.kill();
         let _ = self.child.wait();
         self.cluster.process_guard().free(&self.child);

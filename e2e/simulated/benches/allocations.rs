@@ -1,7 +1,7 @@
-//! What an operator allocates, as counts: the bytes of an object at rest, and the blocks and bytes of an edit that leads it through
-//! two states. It fails if that is more than the bounds below, which say what it was when they were set. Nothing is timed, and
-//! operator and server are simulated, so the counts are about the same on every machine; what the server allocates while it answers
-//! is left out. `.ci/nightly allocations` runs it.
+//! Counts the allocations of an operator: the bytes of an object at rest, and the blocks and bytes of an edit that
+//! leads the object through two states. It fails if a count exceeds its bound below; each bound has the count at the
+//! time when it was set. Nothing is timed, and operator and server are simulated, so the counts are about the same on
+//! every machine; allocations of the server during its responses are subtracted. `.ci/nightly allocations` runs it.
 
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Full};
@@ -31,7 +31,7 @@ const BEGIN: Timestamp = Timestamp::constant(1_767_225_600, 0);
 /// Long enough for all objects to come to rest.
 const REST: Duration = Duration::from_secs(60);
 
-/// What may be allocated for each object, and what it was.
+/// The bounds for each object, and the counts when they were set.
 const BOUNDS: [(&str, u64, u64); 3] = [
     ("bytes at rest", 1_800, 1_636),
     ("blocks of an edit", 1_400, 1_284),
@@ -56,7 +56,7 @@ impl Count {
         }
     }
 
-    /// Without what the server has allocated.
+    /// The allocations apart from those of the server.
     fn of_operator() -> Count {
         Count::now() - OF_SERVER.get()
     }
@@ -85,11 +85,11 @@ impl Add for Count {
 }
 
 thread_local! {
-    /// What the server has allocated while it answered.
+    /// Allocations of the server during its responses.
     static OF_SERVER: Cell<Count> = const { Cell::new(Count { used: 0, blocks: 0, bytes: 0 }) };
 }
 
-/// What the server does, without what it allocates for that.
+/// Awaits work of the server, and counts its allocations separately.
 async fn of_server<T>(does: impl Future<Output = T>) -> T {
     let before = Count::now();
     let done = does.await;
@@ -111,7 +111,7 @@ fn connect(server: Server) -> Connection {
     }))
 }
 
-/// Says what was counted for each object, and whether it is within the bounds.
+/// Prints the counts per object, and returns whether all are within the bounds.
 fn judged(counted: [u64; 3]) -> bool {
     let mut is_good = true;
     for ((what, most, was), counted) in BOUNDS.into_iter().zip(counted) {
@@ -139,7 +139,7 @@ async fn measured() -> [u64; 3] {
         json!({
             "apiVersion": "acid.zalan.do/v1",
             "kind": "Postgresql",
-            // The state `Invalid` waits for an edit of the object and for nothing else.
+            // In the state `Invalid` an object waits only for an edit.
             "metadata": {
                 "name": format!("it-{number}"), "namespace": NAMESPACE, "annotations": {"script": "Validating>Invalid,"},
             },

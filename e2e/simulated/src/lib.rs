@@ -1,4 +1,4 @@
-//! The operator of the tests of the contract. `build.rs` renders it.
+//! The operator of the contract tests. `build.rs` renders it.
 #![allow(
     missing_docs,
     clippy::match_single_binding,
@@ -16,7 +16,7 @@ pub const MANIFESTS: [&str; 3] = [
     include_str!(concat!(env!("OUT_DIR"), "/deploy/sample.yaml")),
 ];
 
-/// The operator, with all its kinds, before it is told where to run.
+/// The operator with all its kinds, without its surroundings.
 pub fn runtime() -> krator_runtime::OperatorRuntime {
     krator_runtime::OperatorRuntime::new("scripted-operator")
         .operator(moose::MooseOperator::default())

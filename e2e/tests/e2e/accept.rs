@@ -1,5 +1,5 @@
-//! The generated manifests on a real API server: it accepts them with strict validation, stores them as they were written,
-//! and refuses objects that break their schema.
+//! The generated manifests on a real API server: it accepts them with strict validation, stores all written fields, and
+//! refuses objects that violate their schema.
 
 mod mutants;
 mod rules;
@@ -16,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How many objects that break their schema are tried of each description, at least.
+/// The minimum number of invalid objects that are tried for each description.
 const BROKEN: usize = 10;
 
 /// A good description whose manifests and samples were applied to the cluster.
@@ -49,8 +49,8 @@ impl AppliedCase {
     }
 }
 
-/// An API server to which the manifests of all good descriptions were applied, as a person would do it. It is not the
-/// shared one, because operators of other tests would work on the samples.
+/// An API server to which the manifests of all good descriptions were applied with kubectl. It is not the shared one,
+/// because operators of other tests would work on the samples.
 fn prepared() -> Option<Arc<(Cluster, Vec<AppliedCase>)>> {
     static PREPARED: Joint<(Cluster, Vec<AppliedCase>)> = Joint::new();
     let assets = cluster::assets()?;
@@ -86,7 +86,8 @@ fn apply(cluster: &Cluster, name: String, folder: &Path) -> AppliedCase {
         manifests,
         deploy,
     };
-    // Namespaces that the description names are not generated; a user creates them.
+    // The generated manifests create only the namespace of the operator. A user creates the other namespaces of the
+    // description.
     let namespaces: BTreeSet<&str> = case
         .file("rbac.yaml")
         .iter()
@@ -148,7 +149,7 @@ fn the_api_server_accepts_and_keeps_what_was_written() {
     }
 }
 
-/// The places where `stored` lacks something that was `written` or has another value. It may have more.
+/// The places where `stored` lacks a value of `written` or differs from it. It may have further fields.
 pub fn lost(written: &Value, stored: &Value, at: &str) -> Vec<String> {
     match (written, stored) {
         (Value::Object(written), Value::Object(stored)) => written
@@ -169,7 +170,7 @@ pub fn lost(written: &Value, stored: &Value, at: &str) -> Vec<String> {
     }
 }
 
-/// The places where `stored` has something that was not `written` and is no default of the schema.
+/// The places where `stored` has a value that is neither in `written` nor a default of the schema.
 fn added(schema: &Value, written: &Value, stored: &Value, at: &str) -> Vec<String> {
     let (Some(fields), Some(written)) = (stored.as_object(), written.as_object()) else {
         return Vec::new();
@@ -180,7 +181,7 @@ fn added(schema: &Value, written: &Value, stored: &Value, at: &str) -> Vec<Strin
             let (schema, at) = (&schema["properties"][name], format!("{at}.{name}"));
             match written.get(name) {
                 Some(written) => added(schema, written, stored, &at),
-                // The server fills in defaults below a default too.
+                // The server fills in defaults within a default, too.
                 None if schema.get("default").is_some() => added(schema, &schema["default"], stored, &at),
                 None => vec![at],
             }
@@ -222,7 +223,7 @@ fn every_validation_rule_of_a_description_refuses_an_object() {
     for case in cases {
         for (schema, sample) in case.kinds() {
             let kind = sample["kind"].as_str().expect("a kind");
-            // Rules of the whole object are those of names, which the tests of admission try.
+            // The rules of the whole object are about names; the tests of admission try them.
             let messages = messages(&schema["properties"]);
             untried.extend(messages.iter().map(|message| (kind, *message)));
             for (number, rule) in rules::RULES
@@ -291,7 +292,7 @@ fn merge(to: &mut Value, patch: &Value) {
     }
 }
 
-/// The errors for those of several objects that the server refuses.
+/// The errors for the objects that the server refuses.
 fn refused(cluster: &Cluster, objects: &[&Value]) -> Vec<String> {
     let objects: Vec<String> = objects.iter().map(|object| object.to_string()).collect();
     let printed = tried(cluster, "create", &objects.join("\n---\n"));
@@ -299,7 +300,7 @@ fn refused(cluster: &Cluster, objects: &[&Value]) -> Vec<String> {
     errors.map(|error| error.trim().to_owned()).collect()
 }
 
-/// The errors of kubectl when it creates or replaces objects; empty when there are none.
+/// The errors of kubectl when it creates or replaces objects; empty if there are none.
 fn tried(cluster: &Cluster, verb: &str, objects: &str) -> String {
     let args = [verb, "--dry-run=server", "--validate=strict", "-f", "-"];
     cluster

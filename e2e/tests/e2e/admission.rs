@@ -1,5 +1,5 @@
-//! What rules of a CRD and policies refuse on a real API server: to whom, in which words, and what passes all the same. That they
-//! refuse no write of an operator is tested by `contract`, whose operator works under policies.
+//! Refusals by the rules of a CRD and by policies on a real API server: for which users, with which messages, and which
+//! requests are allowed nevertheless. The tests in `contract` show that policies refuse no write of an operator.
 
 use crate::cluster::{self, Cluster, until};
 use crate::operator::krator;
@@ -42,7 +42,7 @@ states:
 admission: {status: operator, protect: {states: [Sleep]}, transitions: true}
 ";
 
-/// The description after an edit: a state is renamed, and one is new.
+/// The description after an edit that renames a state and adds one.
 fn after() -> String {
     let text = BEFORE.replace("Sleep", "Doze");
     let states =
@@ -62,7 +62,7 @@ spec:
   stops: [{name: first, place: p}]
 ";
 
-/// Who may do everything with moose but operate.
+/// A role with all rights on moose except that to operate them.
 const RANGER: &str = "
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -95,7 +95,7 @@ impl Doors<'_> {
     fn patch(&self, patch: &str) -> Result<String, String> {
         self.kubectl(&["patch", "moose", "mel", "--type=merge", "--patch", patch], "")
     }
-    /// Applies a state as operators do, without reading the object before.
+    /// Applies a state as operators do, without reading the object first.
     fn store(&self, user: &str, state: &str, dry: bool) -> Result<String, String> {
         let status = format!(
             "{{apiVersion: doors.example.com/v1, kind: Moose, metadata: {{name: mel, namespace: {}}}, status: {{state: '{state}'}}}}",
@@ -272,7 +272,7 @@ fn names_fields_states_and_deletions_are_refused_with_words_that_help() {
         doors.patch(r#"{"metadata": {"finalizers": ["doors.example.com/moose"], "labels": {"a": "b"}}}"#);
     held.expect("metadata and finalizers are written by whoever may");
 
-    // The release after this one: its policies are there before its pods.
+    // The next release: its policies are applied before its pods are replaced.
     let policies = edit(&krate, &after());
     assert!(policies.contains("variables.before"), "{policies}");
     install(cluster, &krate);
@@ -285,7 +285,8 @@ fn names_fields_states_and_deletions_are_refused_with_words_that_help() {
     refused(doors.delete(RANGER_USER), "protected in the state Sleep");
     doors.store(OPERATOR, "Doze", false).expect("the new name");
     doors.store(OPERATOR, "Play", false).expect("a new state");
-    // A rollback: the former operator knows none of this, and the object is left alone until it is deleted.
+    // A rollback: the former operator does not have the new states, so the object stays in its state until it is
+    // deleted.
     let back = edit(&krate, BEFORE);
     assert!(back.contains("variables.before"), "{back}");
     install(cluster, &krate);
@@ -343,7 +344,7 @@ fn a_namespace_that_is_deleted_takes_protected_objects_with_it() {
     cluster.kubectl(&["delete", "namespace", &doors.namespace]);
 }
 
-/// The API server compiles expressions of a certain length only, and counts what they cost.
+/// The API server limits the length and the cost of expressions.
 #[test]
 fn the_edges_of_a_graph_of_thousands_of_states_are_known() {
     let Some(assets) = cluster::assets() else { return };

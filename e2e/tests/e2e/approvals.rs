@@ -1,5 +1,5 @@
-//! Gates that need an approval, on a real API server with the policy that says who gives it: tried with `krator approve` and kubectl, as
-//! right and wrong users.
+//! Gates that need an approval, on a real API server with the policy that restricts who may approve: tried with `krator
+//! approve` and kubectl, by users with and without the right.
 
 use crate::cluster::{self, Cluster, until};
 use crate::operator::{Crate, OperatorProcess, ShownOnPanic, install};
@@ -75,7 +75,7 @@ impl Ledger<'_> {
         self.cluster.apply(&object.to_string(), &args);
     }
 
-    /// The ask that is stored, and another one than those before.
+    /// The id of the stored ask, once it differs from the former ones.
     fn asks(&self, former: &[&str]) -> String {
         until("the object waits for an approval", || {
             let object = self.object();
@@ -91,7 +91,7 @@ impl Ledger<'_> {
         });
     }
 
-    /// What kubectl answers to a person.
+    /// The output of kubectl as this user, or its error.
     fn kubectl(&self, user: &str, args: &[&str]) -> Result<String, String> {
         let as_user = format!("--as={user}");
         let args = [args, &[&as_user, "-n", &self.namespace]].concat();
@@ -103,7 +103,7 @@ impl Ledger<'_> {
         self.kubectl(user, &["annotate", "--overwrite", "ledger", "main", &annotation])
     }
 
-    /// What krator answers to a person: on success, and otherwise.
+    /// The output of krator as this user, or its error.
     fn krator(&self, user: &str, args: &[&str]) -> Result<String, String> {
         let mut config = std::fs::read_to_string(self.cluster.kubeconfig("admin")).expect("a kubeconfig");
         let mut parsed: Value = serde_yaml::from_str(&config).expect("YAML");
@@ -173,7 +173,7 @@ fn approvals_are_of_those_who_may() {
     let why = ledger.krator("jane", &["why"]).expect("jane may look");
     assert!(why.contains("approve it with `krator approve`"), "{why}");
 
-    // A new policy takes some time.
+    // A new policy takes effect with a delay.
     let by_bob = format!("{first} by bob");
     until("the policy guards approvals", || {
         let annotation = format!("approvals.example.com/approve={by_bob}");
@@ -211,7 +211,8 @@ fn approvals_are_of_those_who_may() {
     let nothing = ledger.krator("jane", &["approve"]);
     ledger.is_refused(nothing, "does not wait for an approval");
 
-    // The approval that is left over is none for the next ask, and one for a spec is none for the next.
+    // A leftover approval does not apply to the next ask, and the approval for one spec does not apply to the next
+    // spec.
     ledger.apply("18");
     let second = ledger.asks(&[&first]);
     ledger.apply("19");
@@ -220,7 +221,8 @@ fn approvals_are_of_those_who_may() {
     ledger.is_refused(former, "this is not the current ask");
     ledger.is_refused(ledger.annotate("jane", &format!("{first} by jane")), form);
 
-    // While no operator runs, an approval is withdrawn by whoever may edit, given again, and survives an apply that does not name it.
+    // While no operator runs, a user with the right to edit withdraws an approval. It is then given again, and stays
+    // after an apply that does not contain it.
     drop(operator);
     let approve = ["approve", "--id", &third];
     ledger.krator("jane", &approve).expect("jane may approve");

@@ -1,4 +1,4 @@
-//! Handlers that block, and what they do not hold up.
+//! Handlers that block their thread must not delay other handlers, probes or the end of the process.
 
 use crate::cluster::{self, until};
 use crate::operator::{Crate, OperatorProcess, PROBES, ShownOnPanic, install};
@@ -32,7 +32,7 @@ impl State for Come {
 }
 ";
 
-/// It blocks its thread until there is a file, and leaves one that says so.
+/// The handler writes a file to report that it blocks, and then blocks its thread until another file exists.
 const BLOCK: &str = r#"use super::{Block, Rest};
 use crate::visitor::prelude::*;
 use std::{fs, path::PathBuf, thread, time::Duration};
@@ -108,7 +108,7 @@ fn handlers_that_block_hold_up_nothing_but_their_state() {
     let address = logged_address(|| fs::read_to_string(&log).unwrap_or_default(), "serving probes");
     assert_eq!(get(&address, "/livez"), (200, "ok\n".to_owned()));
 
-    // They do not hold up the end of the process either, and the next one goes on with them.
+    // Blocked handlers do not delay the end of the process either, and the next process runs them again.
     assert_eq!(operator.terminate().code(), Some(0));
     fs::write(gate.join("open"), "").expect("a folder of our own");
     let operator = start();

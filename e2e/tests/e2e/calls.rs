@@ -1,6 +1,7 @@
-//! Every overload of CEL's functions, called with random operands: its value or its error here and on the API server.
+//! Calls every overload of CEL's functions with random operands, and compares the value or error of this repository
+//! with that of the API server.
 //!
-//! `KRATOR_CALLS` and `KRATOR_SEED` set how many calls of each overload are tried and which.
+//! `KRATOR_CALLS` sets how many calls of each overload are tried, and `KRATOR_SEED` the seed.
 
 mod operands;
 mod rules;
@@ -14,12 +15,12 @@ use operands::{Overload, overloads};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// How many rules a definition has: the API server limits what all of them may cost.
+/// The number of rules in a definition: the API server limits the total cost.
 const RULES: usize = 60;
 /// How many definitions are created at once.
 const AT_ONCE: usize = 10;
 
-/// A definition of a kind with a schema, and how objects of the kind are reached.
+/// A definition of a kind with a schema, and its API resource.
 fn definition(plural: &str, schema: &Value) -> (ApiResource, Value) {
     let (group, kind) = ("calls.example.com", format!("A{plural}"));
     let version =
@@ -41,12 +42,12 @@ fn definition(plural: &str, schema: &Value) -> (ApiResource, Value) {
     (resource, definition)
 }
 
-/// Creates definitions, and returns them as arguments of kubectl; `None` if the API server does not take them all.
+/// Creates definitions, and returns them as arguments of kubectl; `None` if the API server refuses one.
 fn create(cluster: &Cluster, definitions: &[&Value], wrong: &mut Vec<String>) -> Option<Vec<String>> {
     let list = json!({"apiVersion": "v1", "kind": "List", "items": definitions});
     let apply = ["apply", "--server-side", "--filename=-"];
     if let Err(why) = cluster.try_kubectl("admin", &apply, &list.to_string()) {
-        // It panics over a few constants that cel-go cannot use as keys of a map.
+        // The API server panics over a few constants that cel-go cannot use as keys of a map.
         if !why.contains("INTERNAL_ERROR") {
             wrong.push(format!("only the API server refuses this: {why}"));
         }
@@ -65,7 +66,7 @@ fn delete(cluster: &Cluster, definitions: &[String]) {
     cluster.kubectl(&[&["delete", "--wait=false"], &names[..]].concat());
 }
 
-/// A message without the value that it is about.
+/// A message without the value at its beginning.
 fn without_value(message: &str) -> &str {
     ["object", "array", "string", "integer", "number", "boolean"]
         .iter()
@@ -73,13 +74,13 @@ fn without_value(message: &str) -> &str {
         .unwrap_or(message)
 }
 
-/// Calls that are judged together, as rules of one definition.
+/// Calls that are evaluated together, as rules of one definition.
 struct Batch {
     kind: ApiResource,
     definition: Value,
     schema: Value,
     object: Value,
-    /// The expressions by their numbers, each with its overload.
+    /// The expressions, each with its overload. Their indexes are their numbers.
     calls: Vec<(String, &'static str)>,
 }
 
@@ -87,7 +88,7 @@ impl Batch {
     fn new(number: usize, calls: Vec<(String, &'static str, String)>, dice: &mut Dice) -> Batch {
         let rules = calls.iter().enumerate().map(|(at, (call, _, shown))| {
             json!({
-                // The number makes it another rule than others with the same call.
+                // The number distinguishes the rule from others with the same call.
                 "rule": format!("[{call}].size() < 0 || {at} < 0"),
                 "message": format!("#{at}"),
                 "messageExpression": shown.replacen('\'', &format!("'#{at} "), 1),
@@ -112,7 +113,7 @@ impl Batch {
         }
     }
 
-    /// What is said of each call here.
+    /// The messages of this repository, by the numbers of the calls.
     fn here(&self) -> BTreeMap<usize, String> {
         let schema: Schema = serde_json::from_value(self.schema.clone()).expect("a schema of the test");
         let outcomes = cel::evaluate(
@@ -132,9 +133,9 @@ impl Batch {
     }
 }
 
-/// What is said, without the differences that do not matter: why Go's parsers of addresses and URLs do not take a text, which of
-/// Go's types are no keys, and which types a function lacks are told in other words here. Where cel-go panics, which the API server
-/// calls an internal error, this is the error that led to it.
+/// A message without the differences that do not matter: this repository uses other words for why Go's parsers reject
+/// an address or a URL, for types of Go that cannot be keys, and for missing overloads. Where cel-go panics, which the
+/// API server reports as an internal error, the error that caused the panic is returned.
 fn meant(said: &str, there: &str) -> String {
     const CAUSES: [(&str, &str); 3] = [
         (
@@ -158,7 +159,7 @@ fn meant(said: &str, there: &str) -> String {
     said.to_owned()
 }
 
-/// What the API server says of each call, by the numbers in the messages.
+/// The messages of the API server, by the numbers of the calls in them.
 fn there(causes: &[crate::differential::api::Cause]) -> BTreeMap<usize, String> {
     let said = causes.iter().filter_map(|cause| {
         let message = cause
@@ -200,7 +201,7 @@ async fn each_overload_has_the_values_and_the_errors_that_it_has_there() {
     let all: Vec<Overload> = overloads();
     let mut calls = Vec::new();
     for overload in &all {
-        // Literals that the API server checks when it compiles a rule are refused.
+        // Calls with literals that the API server would check and refuse at compile time are skipped.
         let mut found = 0;
         let mut refused = String::new();
         for _ in 0..each * 20 {

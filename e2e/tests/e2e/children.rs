@@ -1,5 +1,5 @@
-//! Children of an object, on a real API server: they are applied with the generated rights, corrected when somebody changes
-//! them, and never adopted from somebody else.
+//! Children of an object, on a real API server: they are applied with the generated rights, corrected after changes by
+//! other clients, and never adopted from others.
 
 mod handed_over;
 mod herd;
@@ -37,7 +37,7 @@ pub async fn apply(cx: &mut Context<'_>) -> Result<()> {
 }
 "#;
 
-/// The tests that the owner of the crate writes to try that without a cluster.
+/// The same scenario as a unit test of the crate, which needs no cluster.
 const SCENARIO: &str = r##"use std::sync::Arc;
 
 use k8s_openapi::api::apps::v1::Deployment;
@@ -114,7 +114,7 @@ async fn a_deployment_without_an_owner_is_not_adopted() {
 }
 "##;
 
-/// Writes the handlers: `Reconciling` applies the Deployment and goes on, `Available` applies it and stays.
+/// Writes the handlers: `Reconciling` applies the Deployment and leaves the state, `Available` applies it and stays.
 fn edit(dir: &Path) {
     let write = |path: &str, text: &str| fs::write(dir.join(path), text).expect("a generated folder");
     write("src/child.rs", APPLY);
@@ -189,7 +189,7 @@ fn an_object_that_cannot_be_decoded_is_marked_and_does_not_stop_the_others() {
     };
     let namespace = cluster.namespace("unreadable");
     let here = ["--namespace", namespace.as_str()];
-    // An object is stored under another version of the CRD, in which a field may also be a text.
+    // An object is stored under another version of the CRD, in which the type of a field may also be text.
     let crd = "customresourcedefinition/memcacheds.cache.example.com";
     let former = cluster.kubectl(&["get", crd, "-o", "json", "--show-managed-fields=false"]);
     let loose = json!([{
@@ -246,8 +246,8 @@ fn an_object_that_cannot_be_decoded_is_marked_and_does_not_stop_the_others() {
     let message = stalled["message"].as_str().expect("a message");
     assert!(message.contains(".spec.size"), "{message}");
 
-    // A finalizer does not hold it: its deletion needs no more than its metadata. The kind has no deletion path, and so its role
-    // has no right to remove one.
+    // The finalizer does not block the deletion, for which the metadata of the object suffices. The kind has no
+    // deletion path, so its role lacks the right to remove finalizers.
     let may = [
         "create",
         "rolebinding",
@@ -306,7 +306,7 @@ fn children_are_applied_corrected_and_not_adopted_from_others() {
     );
     assert_eq!(child["metadata"]["ownerReferences"][0]["controller"], true);
 
-    // A change that somebody else makes to the child is undone.
+    // A change of the child by another client is undone.
     let patch = r#"{"spec": {"replicas": 7}}"#;
     cluster.kubectl(&[&["patch", "deploy/cache", "--type=merge", "-p", patch][..], &here].concat());
     let corrected = [
@@ -328,7 +328,7 @@ fn children_are_applied_corrected_and_not_adopted_from_others() {
     cluster.kubectl(&[&grown[..], &here].concat());
     cluster.kubectl(&[&ready[..], &here].concat());
 
-    // The operator's own writes do not wake it, so the object and its child come to rest.
+    // The operator's own writes do not requeue the object, so the object and its child come to rest.
     let message = [
         "wait",
         "--for=jsonpath={.status.message}=1 owned",
@@ -337,7 +337,7 @@ fn children_are_applied_corrected_and_not_adopted_from_others() {
     ];
     cluster.kubectl(&[&message[..], &here].concat());
 
-    // A Deployment that exists already and has no owner stays as it is.
+    // An existing Deployment without an owner stays unchanged.
     let foreign = deployment_without_an_owner();
     cluster.apply(&foreign, &here);
     cluster.apply(&memcached("foreign", 1), &here);

@@ -1,8 +1,9 @@
-//! A real Kubernetes API server, which most tests of a run share, and the embedded one for tests that need just any.
+//! A real Kubernetes API server, which most tests of a run share, and the embedded one for tests that need any API
+//! server.
 //!
-//! Each test creates a namespace and leaves it behind, because the whole control plane is thrown away at the end: that of a test's
-//! own with the test, the shared one with the process. At most three real ones run at any time. There are two users: `admin`, as whom
-//! tests act, and `operator`, as whom operators run and who has no rights at first.
+//! Each test creates a namespace and does not delete it, because the whole control plane ends later: an own one with
+//! its test, the shared one with the process. At most three real ones run at any time. There are two users: `admin`,
+//! for the requests of tests, and `operator`, for operators, without rights at first.
 
 pub mod audit;
 mod embedded;
@@ -25,19 +26,21 @@ use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-/// The deadline of everything that tests wait for. Nothing takes nearly as long, unless the machine is very busy.
+/// The deadline of all waits in tests. Waits are much shorter, unless the machine is very busy.
 pub const DEADLINE: Duration = Duration::from_secs(180);
 
 /// The prefix of the namespaces of tests, which distinguishes them from others.
 pub const NAMESPACE_PREFIX: &str = "it-";
 
-/// A control plane, and the folder with its kubeconfigs and logs. It ends when it is dropped, or else with this process.
+/// A control plane, and the folder with its kubeconfigs and logs. It ends when it is dropped, or at the end of this
+/// process.
 pub struct Cluster {
     kubectl: Kubectl,
     plane: Plane,
-    /// Operators and watches hold it too: what they have started ends with them, and the folder with the last of them.
+    /// Shared with operators and watches: the processes that they have started end with them, and the folder is removed
+    /// with the last owner.
     guard: Arc<ProcessGuard>,
-    /// Another server may start when this one has ended.
+    /// Released at the end, so that another server may start.
     _slot: Option<Slot>,
 }
 
@@ -54,7 +57,7 @@ impl Kubectl {
     fn command(&self, user: &str, args: &[&str]) -> Command {
         let mut command = Command::new(self.assets.join("kubectl"));
         command.arg("--kubeconfig").arg(self.kubeconfig(user));
-        // Without this kubectl would write to the home of whoever runs the tests.
+        // Without this option kubectl would write to the home directory of the user.
         command.arg("--cache-dir").arg(self.dir.join("kubectl-cache"));
         command.args(args);
         command
@@ -65,7 +68,7 @@ impl Kubectl {
     }
 }
 
-/// What answers the requests.
+/// The server of the requests.
 enum Plane {
     Real(Box<Server>),
     /// It ends when it is dropped.
@@ -74,7 +77,7 @@ enum Plane {
     },
 }
 
-/// The API server that tests share, which the first of them starts. It ends with this process. None when [`assets`] has no
+/// The API server that tests share, started by the first of them. It ends with this process. None if [`assets`] has no
 /// binaries.
 pub fn shared() -> Option<&'static Cluster> {
     static SHARED: OnceLock<Cluster> = OnceLock::new();
@@ -82,16 +85,16 @@ pub fn shared() -> Option<&'static Cluster> {
     Some(SHARED.get_or_init(|| Cluster::run(&assets, &[], None)))
 }
 
-/// An API server of a test's own, with admission plugins that are off by default: where the rights of its operator must not
-/// be added to those of others, or all its requests are counted. None when [`assets`] has no binaries.
+/// An API server for one test, with admission plugins that are off by default: for operators whose rights must not be
+/// added to those of others, or whose requests are all counted. None if [`assets`] has no binaries.
 pub fn own(plugins: &[&str]) -> Option<Cluster> {
     Some(Cluster::with_plugins(&assets()?, plugins))
 }
 
-/// The embedded API server, of a test's own, behind the same interface: for tests that need an API server but not the real
-/// one. Beside a real server's admission plugins it lacks only what its README lists; controllers that delete dependents are
-/// part of it. None, and a line that says that the test is skipped, when kubectl is neither in `KUBEBUILDER_ASSETS` nor
-/// installed.
+/// The embedded API server for one test, behind the same interface: for tests that need an API server but not the real
+/// one. Apart from a real server's admission plugins it lacks only the parts that its README lists; controllers that
+/// delete dependents are included. None, with a message that the test is skipped, if kubectl is neither in
+/// `KUBEBUILDER_ASSETS` nor installed.
 pub fn embedded() -> Option<Cluster> {
     let assets = std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from);
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -114,8 +117,8 @@ pub fn embedded() -> Option<Cluster> {
     })
 }
 
-/// The folder with the binaries of an API server. None when `KUBEBUILDER_ASSETS` is not set; then a line of the output
-/// says that the test is skipped.
+/// The folder with the binaries of an API server. None if `KUBEBUILDER_ASSETS` is not set, with a message that the test
+/// is skipped.
 pub fn assets() -> Option<PathBuf> {
     let assets = std::env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from);
     if assets.is_none() {
@@ -133,12 +136,12 @@ fn test_name() -> String {
 
 /// Prints a line even when the test passes. (The test runner hides the output of `eprintln!` then.)
 pub fn say(line: &str) {
-    // A closed standard error is no reason to fail.
+    // A closed standard error must not fail the test.
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 impl Cluster {
-    /// Starts a control plane with the binaries in `assets`, as soon as there are not too many of others.
+    /// Starts a control plane with the binaries in `assets`, when fewer than the maximum are running.
     pub fn start(assets: &Path) -> Cluster {
         Cluster::with_plugins(assets, &[])
     }
@@ -162,16 +165,15 @@ impl Cluster {
     }
 
     /// Starts a control plane with some of the controllers of kube-controller-manager, such as
-    /// `garbage-collector-controller`. None, and a line that says that the test is skipped, when there are no binaries
-    /// for that.
+    /// `garbage-collector-controller`. None, with a message that the test is skipped, if the binaries are missing.
     pub fn with_controllers(controllers: &[&str]) -> Option<Cluster> {
         let mut cluster = Cluster::for_controllers()?;
         cluster.start_controllers(controllers);
         Some(cluster)
     }
 
-    /// Starts a control plane to which controllers can be added. None, and a line that says that the test is skipped, when
-    /// there are no binaries for that.
+    /// Starts a control plane to which controllers can be added. None, with a message that the test is skipped, if the
+    /// binaries are missing.
     pub fn for_controllers() -> Option<Cluster> {
         let assets = assets()?;
         if !assets.join(server::CONTROLLER_MANAGER).exists() {
@@ -185,17 +187,17 @@ impl Cluster {
         Some(Cluster::start(&assets))
     }
 
-    /// Starts some of the controllers of kube-controller-manager. The garbage collector knows the kinds that are installed
-    /// by now; it finds those that are installed later only after half a minute.
+    /// Starts some of the controllers of kube-controller-manager. The garbage collector discovers the kinds that are
+    /// installed now; kinds that are installed later it discovers only after half a minute.
     pub fn start_controllers(&mut self, controllers: &[&str]) {
-        // The embedded server has those that it needs.
+        // The embedded server has the needed controllers built in.
         if let Plane::Real(server) = &mut self.plane {
             let Kubectl { assets, dir } = &self.kubectl;
             server.start_controllers(controllers, assets, dir, &self.guard);
         }
     }
 
-    /// Freezes all controllers, or lets them go on.
+    /// Freezes all controllers, or resumes them.
     pub fn freeze_controllers(&self, frozen: bool) {
         if let Plane::Real(server) = &self.plane {
             server.freeze_controllers(frozen);
@@ -215,21 +217,21 @@ impl Cluster {
             .unwrap_or_else(|error| panic!("kubectl {}: {error}", args.join(" ")))
     }
 
-    /// Applies a manifest as `admin`. Panics when the server does not accept it to the letter: unknown and duplicate fields
-    /// are errors.
+    /// Applies a manifest as `admin`, with strict validation: unknown and duplicate fields are errors. Panics if the
+    /// server refuses it.
     pub fn apply(&self, manifest: &str, args: &[&str]) -> String {
         let all = [&["apply", "--server-side", "--validate=strict", "-f", "-"], args].concat();
         self.try_kubectl("admin", &all, manifest)
             .unwrap_or_else(|error| panic!("kubectl apply: {error}\n{manifest}"))
     }
 
-    /// Applies the status of an object as operators do, as administrator and with these further arguments of kubectl.
+    /// Applies the status of an object as operators do, but as administrator, with further arguments for kubectl.
     pub fn try_apply_status(&self, object: &str, args: &[&str]) -> Result<String, String> {
         let apply = ["apply", "--server-side", "--subresource=status", "-f", "-"];
         self.try_kubectl("admin", &[&apply[..], args].concat(), object)
     }
 
-    /// Waits until the API server serves the kinds of the CRDs that the arguments of kubectl name.
+    /// Waits until the API server serves the kinds of these CRDs, which are arguments for kubectl.
     pub fn wait_established(&self, definitions: &[&str]) {
         let wait = ["wait", "--for=condition=Established", "--timeout=60s"];
         // kubectl fails at once for a CRD that has no conditions yet.
@@ -260,7 +262,8 @@ impl Cluster {
             .stderr(Stdio::piped())
             .spawn()
             .expect("kubectl starts");
-        // kubectl reads all of its input before it writes. When it ends early, its own error tells more than ours.
+        // kubectl reads all of its input before it writes. When it ends early, its error message tells more than the
+        // failed write.
         let _ = child
             .stdin
             .take()
@@ -269,7 +272,7 @@ impl Cluster {
         child.wait_with_output().expect("kubectl ends")
     }
 
-    /// Runs `kubectl edit` as `user`, with this command in place of a person.
+    /// Runs `kubectl edit` as `user`, with this command as the editor.
     pub fn kubectl_edit(&self, user: &str, args: &[&str], editor: &str) -> Output {
         let mut command = self.kubectl.command(user, &[&["edit"], args].concat());
         let output = command.env("KUBE_EDITOR", editor).stdin(Stdio::null()).output();
@@ -286,12 +289,12 @@ impl Cluster {
         &self.kubectl.assets
     }
 
-    /// A folder in which tests may write; it is removed with the cluster.
+    /// A folder for files of tests; it is removed with the cluster.
     pub fn dir(&self) -> &Path {
         &self.kubectl.dir
     }
 
-    /// Ends the processes that it holds, together with the cluster.
+    /// The guard that ends processes together with the cluster.
     pub fn process_guard(&self) -> &Arc<ProcessGuard> {
         &self.guard
     }
@@ -305,12 +308,12 @@ impl Drop for Cluster {
     }
 }
 
-/// A client with the rights that a kubeconfig gives.
+/// A client with the credentials of a kubeconfig.
 pub async fn client(kubeconfig: &Path) -> Client {
     Client::try_from(config(kubeconfig).await).expect("a client")
 }
 
-/// How a client uses a kubeconfig.
+/// The configuration of a client from a kubeconfig.
 pub async fn config(kubeconfig: &Path) -> Config {
     let kubeconfig = Kubeconfig::read_from(kubeconfig).expect("somebody has written it");
     let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
@@ -322,7 +325,7 @@ pub fn until<T>(what: &str, mut probe: impl FnMut() -> Option<T>) -> T {
     until_ok(what, || probe().ok_or("nothing yet"))
 }
 
-/// Polls `probe` until it succeeds. What is missing in the end is a part of the panic.
+/// Polls `probe` until it succeeds. At the deadline, it panics with the last error.
 pub fn until_ok<T, E: Debug>(what: &str, mut probe: impl FnMut() -> Result<T, E>) -> T {
     let deadline = Instant::now() + DEADLINE;
     loop {
@@ -334,7 +337,7 @@ pub fn until_ok<T, E: Debug>(what: &str, mut probe: impl FnMut() -> Result<T, E>
                 "{what}: not within {DEADLINE:?}: {missing:?}"
             ),
         }
-        // A probe that runs kubectl takes much of a processor, which what it waits for may need.
+        // Probes that run kubectl use much CPU time, which the awaited process may need.
         let pause = (2 * begun.elapsed()).clamp(Duration::from_millis(50), Duration::from_millis(500));
         std::thread::sleep(pause);
     }
@@ -406,7 +409,8 @@ fn a_cluster_that_is_dropped_leaves_nothing_behind() {
     assert!(!dir.exists());
 }
 
-/// kube-apiserver alone collects no garbage: without a controller manager an object stays when its owner is gone.
+/// kube-apiserver alone has no garbage collector: without a controller manager an object stays when its owner is
+/// deleted.
 #[test]
 fn the_garbage_collector_deletes_the_children_of_a_deleted_owner() {
     let Some(cluster) = Cluster::with_controllers(&["garbage-collector-controller"]) else {
@@ -431,7 +435,7 @@ fn the_garbage_collector_deletes_the_children_of_a_deleted_owner() {
     );
     cluster.apply(&child, &in_namespace);
 
-    // `background`: the server deletes the owner at once and knows nothing of its children.
+    // `background`: the server deletes the owner at once and does not look for children.
     let delete = ["delete", "configmap", "owner", "--cascade=background"];
     cluster.kubectl(&[&delete[..], &in_namespace].concat());
 

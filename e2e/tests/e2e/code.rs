@@ -1,4 +1,4 @@
-//! Hand-written code under the compiler. `tests/it/code.rs` describes the cases.
+//! Compiles hand-written code. `tests/it/code.rs` describes the cases.
 
 use crate::code_case::{Renaming, cases, rename};
 use crate::operator::Crate;
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// A crate that is generated from a description, with written files in place of the generated ones.
+/// A crate that is generated from a description, with hand-written files in place of the generated ones.
 fn crate_of(spec: &Path, seeded: &BTreeMap<String, String>, written: &BTreeMap<String, String>) -> Crate {
     let text = fs::read_to_string(spec).expect("a description of a test");
     Crate::generate(&text, |folder| {
@@ -21,7 +21,7 @@ fn crate_of(spec: &Path, seeded: &BTreeMap<String, String>, written: &BTreeMap<S
     })
 }
 
-/// Names in macros are left unchanged and reported; nothing else in a renamed crate may fail to compile.
+/// Names in macros are left unchanged and reported; a renamed crate must have no other compile errors.
 #[test]
 fn each_renamed_crate_compiles_but_for_what_was_reported() {
     let mut wrong = Vec::new();

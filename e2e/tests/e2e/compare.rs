@@ -1,8 +1,8 @@
-//! What a real API server does with stored objects after an edit, compared with what krator says.
+//! Compares what a real API server does with stored objects after an edit with krator's predictions.
 //!
 //! The objects of all cases are created under their old schemas. Then all schemas are replaced, and for each object the
-//! test tries, as dry runs, what somebody may do to it: create it again, change something outside of its spec, apply its
-//! status, and change a field of its spec that the edit does not concern.
+//! test tries possible requests as dry runs: create it again, change something outside of its spec, apply its status,
+//! and change a field of its spec that the edit does not concern.
 
 mod requests;
 mod versions;
@@ -18,13 +18,13 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-/// How many cases have objects, at least.
+/// The minimum number of cases with objects.
 const CASES: usize = 40;
 
 /// Arguments of kubectl for requests that the server handles without storing anything.
 const DRY_RUN: &str = "--dry-run=server";
 
-/// What the server does with an object.
+/// How the server handles writes of an object.
 #[derive(Debug, PartialEq, Eq)]
 struct WriteOutcomes {
     /// When it is created again.
@@ -35,8 +35,8 @@ struct WriteOutcomes {
     is_other_field_refused: bool,
 }
 
-/// What krator says; none where only the API server can tell. Changes that are about other versions than the one that the object
-/// is read in do not count.
+/// krator's prediction; none if only the API server can decide. Changes of other versions than that of the object do
+/// not count.
 fn predicted(comparison: &Comparison, object: &Value) -> Option<WriteOutcomes> {
     let version = object["apiVersion"]
         .as_str()
@@ -79,7 +79,7 @@ fn definition(description: &Description) -> Value {
     definitions.remove(0)
 }
 
-/// A field that is added to the new schemas only. Once the server judges its values, the new schema is in force.
+/// A field that is added to the new schemas only. Once the server validates its values, the new schema is in force.
 const MARKER: &str = "schemaMarker";
 
 fn replace_definitions(cluster: &Cluster, definitions: Vec<Value>, objects: &[Value]) {
@@ -119,7 +119,7 @@ fn replace_definitions(cluster: &Cluster, definitions: Vec<Value>, objects: &[Va
     });
 }
 
-/// The objects of each case that has some, by the name of the case.
+/// The objects of the cases, by the name of the case.
 fn objects_of<'a>(cases: &'a [EditCase], namespace: &str) -> BTreeMap<&'a str, Vec<Value>> {
     let mut objects = BTreeMap::new();
     for case in cases {
@@ -135,7 +135,7 @@ fn objects_of<'a>(cases: &'a [EditCase], namespace: &str) -> BTreeMap<&'a str, V
     objects
 }
 
-/// The status of each object, with this state, as an operator writes it.
+/// The status of each object, with this state, in the form in which an operator writes it.
 fn statuses(state: &str, objects: &[Value]) -> Vec<Value> {
     let with_state = |object: &Value| {
         let mut status = json!({"state": state});
@@ -181,7 +181,7 @@ fn store(cluster: &Cluster, definitions: &[Value], objects: &[Value]) -> BTreeMa
     stored
 }
 
-/// What the server answered to what was tried with each object under the new schemas. An object that is missing was refused.
+/// The server's answers to the dry runs under the new schemas. An object that is missing was refused.
 struct DryRuns {
     created: BTreeMap<Key, Value>,
     labelled: BTreeMap<Key, Value>,
@@ -224,7 +224,7 @@ impl DryRuns {
         }
     }
 
-    /// What these answers come to for one object, which is stored as `stored`.
+    /// The outcomes for one object, which is stored as `stored`.
     fn outcome(&self, key: &Key, stored: &Value) -> WriteOutcomes {
         let fate = |now: Option<&Value>, parts: &[&str]| match now {
             None => ServerOutcome::Refused,
@@ -315,8 +315,8 @@ fn an_api_server_does_with_stored_objects_what_krator_says() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Asserts that `krator diff --against cluster` counts as many objects as the case says in its section `counted`, such as
-/// `breaking 1, doubtful 0`. Doubtful are those of which only the API server can tell whether they break.
+/// Asserts that `krator diff --against cluster` counts as many objects as the section `counted` of the case, such as
+/// `breaking 1, doubtful 0`. An object is doubtful if only the API server can decide whether it breaks.
 fn counts_what_breaks(cluster: &Cluster, case: &EditCase, stored: &BTreeMap<Key, Value>) {
     let Some(counted) = case.file.optional("counted") else {
         return;
@@ -343,7 +343,7 @@ fn counts_what_breaks(cluster: &Cluster, case: &EditCase, stored: &BTreeMap<Key,
             "json",
         ])
         .env("KUBECONFIG", cluster.kubeconfig("admin"))
-        // It runs no other program.
+        // Ensures that krator runs no other program.
         .env("PATH", "")
         .output()
         .expect("krator runs");

@@ -1,8 +1,8 @@
-//! One suite, two servers: each case runs against the embedded server and against a real API server, and all that both answer is
-//! compared. No case knows which server it talks to.
+//! One suite, two servers: each case runs against the embedded server and against a real API server, and all answers
+//! are compared. Cases cannot distinguish the servers.
 //!
-//! Cases are in `testdata/conformance/` of `krator-apiserver`; `cases.rs` says how they are written. `KRATOR_CASES=TEXT` runs only those whose
-//! names contain the text.
+//! Cases are in `testdata/conformance/` of `krator-apiserver`; `cases.rs` describes their syntax. `KRATOR_CASES=TEXT`
+//! runs only cases whose names contain the text.
 
 mod cases;
 mod client;
@@ -30,17 +30,17 @@ use webhook::Webhook;
 /// How many cases run at once.
 const AT_ONCE: usize = 8;
 
-/// Kinds that cases use; both servers have them from the start.
+/// The kinds of the cases; both servers have them from the start.
 const DEFINITIONS: &str = include_str!("../../../crates/krator-apiserver/testdata/definitions.yaml");
 
-/// Those controllers of a real server that do what this one does itself.
+/// The controllers of a real server whose work the embedded server does itself.
 const CONTROLLERS: [&str; 3] = [
     "garbage-collector-controller",
     "namespace-controller",
     "persistentvolumeclaim-protection-controller",
 ];
 
-/// The real server, which one test at a time has to itself.
+/// The real server, for exclusive use by one test at a time.
 struct RealCluster {
     cluster: Arc<Cluster>,
     _turn: MutexGuard<'static, ()>,
@@ -54,13 +54,13 @@ impl std::ops::Deref for RealCluster {
     }
 }
 
-/// The real server, when its turn has come. None when there are no binaries for it.
+/// The real server, after the tests that use it now. None without its binaries.
 fn real_cluster() -> Option<RealCluster> {
     static SHARED: Joint<Cluster> = Joint::new();
     static TURN: Mutex<()> = Mutex::new(());
-    // Those who wait for their turn have it, too, so that it goes on.
+    // Waiting tests hold the cluster, too, so that it stays up between two tests.
     let cluster = SHARED.get(|| Cluster::with_controllers(&CONTROLLERS))?;
-    // A test that has failed leaves it as it is.
+    // A failed test poisons the lock, but leaves the cluster usable.
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     Some(RealCluster { cluster, _turn: turn })
 }
@@ -95,7 +95,7 @@ fn both_servers_answer_alike() {
     let runtime = runtime();
     let Some(cluster) = real_cluster() else { return };
     let cases = cases::all();
-    // The embedded server blocks while objects are converted, so the webhook needs threads of its own.
+    // The embedded server blocks during conversions, so the webhook needs its own threads.
     let webhooks = self::runtime();
     let webhook = webhooks.block_on(Webhook::start(Some(versions::convert())));
     let embedded = runtime.block_on(async {

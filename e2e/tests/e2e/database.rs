@@ -1,6 +1,6 @@
-//! The example whose handlers are written, `examples/database`: the life of a database by one script,
-//! under `krator dev` and as a program with the generated rights on a real API server. The script does what the controllers of
-//! Kubernetes would do to pods, volumes and Jobs.
+//! The example with written handlers, `examples/database`: the life of a database by one script, under `krator dev` and
+//! as a program with the generated rights on a real API server. The script replaces the controllers of Kubernetes for
+//! pods, volumes and Jobs.
 
 mod site;
 
@@ -24,8 +24,8 @@ fn built() -> &'static (Crate, PathBuf) {
     })
 }
 
-/// Copies the example, with the runtime of this repository, to a folder that is always the same one: cargo tells crates apart
-/// by where they are, and builds only what has changed since the last run.
+/// Copies the example, with the runtime of this repository, into a folder that is always the same: cargo identifies
+/// crates by their paths, and builds only changes since the last run.
 fn copied() -> Crate {
     let dir = build_folder().with_file_name("database");
     let _ = fs::remove_dir_all(&dir);
@@ -57,7 +57,7 @@ fn a_database_lives_on_a_real_api_server() {
     };
     let (krate, program) = built();
     install(krate, &cluster);
-    // The garbage collector has to know the kinds at its start.
+    // The garbage collector discovers the kinds at its start.
     cluster.start_controllers(&[
         "garbage-collector-controller",
         "persistentvolumeclaim-protection-controller",
@@ -75,9 +75,9 @@ fn a_database_lives_on_a_real_api_server() {
     ));
 }
 
-/// The life of a database, from its creation until it is gone and its backups are what is left.
+/// The life of a database, from its creation until only its backups are left.
 fn live(mut site: Site<'_>) {
-    // A volume grows if its class allows it.
+    // Volumes of this class may grow.
     site.apply(&json!({
         "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass",
         "metadata": {
@@ -100,12 +100,13 @@ fn live(mut site: Site<'_>) {
     let password = site.field("secret/orders", ".data.password");
     assert!(!password.is_empty());
 
-    // Thousands of backups fell due while the operator was down.
+    // Thousands of backups became due while the operator was down.
     let due = json!({"nextBackup": "2020-01-01T03:00:00Z"});
     site.kill(|site| site.set_status("database/orders", &due));
     site.complete("orders-20200101-030000-dump");
     site.wait("condition=BackedUp", "database/orders");
-    // What is stored then is as if it had died after it made the backup and before it stored the next time.
+    // The stored objects are the same as after a crash between the creation of the backup and the write of the next due
+    // time.
     site.kill(|site| site.set_status("database/orders", &due));
     site.run_handler("database/orders");
     assert_eq!(site.names("backups", "orders-"), ["orders-20200101-030000"]);

@@ -1,11 +1,12 @@
-//! What is compiled for the tests that README.md names serves those of this package and of `krator-messages` too, because both
-//! sets turn on the same features of what they have in common.
+//! The build for the tests in README.md also serves the tests of this package and of `krator-messages`, because both
+//! enable the same features of their common dependencies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-/// The packages that tests depend on, each with the sets of features that it is built with: those of procedural macros may differ
-/// from those of other dependencies. What build scripts depend on is left out, since the packages cannot agree on that.
+/// The packages that tests depend on, each with the feature sets in which it is built: those for procedural macros may
+/// differ from those for other dependencies. Dependencies of build scripts are left out, because the packages cannot
+/// agree on their features.
 fn packages(of: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
     let output = Command::new(env!("CARGO"))
         .current_dir(krator_tests::root())

@@ -1,5 +1,5 @@
-//! What a platform team applies: the chart, kustomize and `dist/install.yaml` bring the same objects, whatever a description
-//! says. Helm itself and kubectl render them.
+//! The manifests for platform teams: the chart, kustomize and `dist/install.yaml` contain the same objects, for every
+//! description. Helm and kubectl render them.
 
 mod alerts;
 mod helm;
@@ -21,7 +21,7 @@ use std::process::Command;
 type Key = (String, String, String);
 type Objects = BTreeMap<Key, Value>;
 
-/// What a chart adds to the objects of kustomize: labels, and the annotation of a definition that stays.
+/// Labels that a chart adds to the objects of kustomize. It also adds the annotation that keeps a definition.
 const LABELS: [&str; 4] = [
     "app.kubernetes.io/instance",
     "app.kubernetes.io/managed-by",
@@ -30,14 +30,14 @@ const LABELS: [&str; 4] = [
 ];
 const KEPT: &str = "helm.sh/resource-policy";
 
-/// What not every cluster has: the component of kustomize, and the value of the chart.
+/// Optional parts, which not every cluster supports: the component of kustomize, and the value of the chart.
 const COMPONENTS: [(&str, &str); 3] = [
     ("network-policy", "networkPolicy.enabled"),
     ("monitoring", "prometheus.enabled"),
     ("cert-manager", "certManager.enabled"),
 ];
 
-/// A command that judges what is generated. None, and a line that says so, where nobody has built it.
+/// A command that checks generated files. None, with a message, if it is missing.
 pub(super) fn tool(name: &str) -> Option<PathBuf> {
     let path = assets()?.join(name);
     if !path.exists() {
@@ -100,12 +100,12 @@ impl Deployed {
         self.dir.path().join(path)
     }
 
-    /// Whether there is such a component.
+    /// Whether the description has this component.
     fn has(&self, component: &str) -> bool {
         self.path("deploy/components").join(component).is_dir()
     }
 
-    /// The objects of kustomize with these components. The namespace is left out, which Helm makes by itself.
+    /// The objects of kustomize with these components, without the namespace, which Helm creates itself.
     fn kustomized(&self, kubectl: &Path, components: &[&str]) -> Objects {
         let path = self.path("deploy/kustomization.yaml");
         let plain = fs::read_to_string(&path).expect("generated");
@@ -126,7 +126,7 @@ impl Deployed {
         objects
     }
 
-    /// The objects of the chart with these values, without what only a chart has.
+    /// The objects of the chart with these values, without the additions of charts.
     fn templated(&self, helm: &Path, values: &[&str]) -> Objects {
         let mut command = Command::new(helm);
         command

@@ -1,5 +1,5 @@
-//! `krator doctor` on a real API server, beside an operator that runs: it reports nothing while all is well, and names each fault
-//! that is planted, with what to do.
+//! `krator doctor` on a real API server, beside a running operator: it reports nothing in a healthy cluster, and names
+//! each planted fault with a remedy.
 
 mod faults;
 
@@ -35,19 +35,19 @@ versions:
 ";
 const CRD: &str = "grocers.grocers.example.com";
 
-/// A crate, installed in a cluster, and a kubelet's and a controller's share of what is there while it runs.
+/// An installed crate, and the parts of its cluster that a kubelet and controllers would provide.
 struct Grocery<'a> {
     cluster: &'a Cluster,
     krate: Crate,
-    /// The address of this machine that is not the loopback one, which the API server refuses to call.
+    /// An address of this machine other than the loopback one, which the API server refuses to call.
     address: String,
 }
 
-/// What krator said: the failed checks, each with its faults and what to do.
+/// The failed checks in krator's report, each with its faults and remedies.
 type Failed = BTreeMap<String, String>;
 
 impl Grocery<'_> {
-    /// Runs `krator doctor` in the crate, and returns its exit code and what has failed.
+    /// Runs `krator doctor` in the crate, and returns its exit code and the failed checks.
     fn doctor(&self, args: &[&str], variables: &[(&str, &Path)]) -> (i32, Failed) {
         let output = Command::new(krator_tests::program())
             .args(["doctor", "--json"])
@@ -98,7 +98,7 @@ impl Grocery<'_> {
         );
     }
 
-    /// Makes the pod of a process, whose probes have this port, in place of those that were there.
+    /// Replaces all pods by one for a process whose probes have this port.
     fn has_pod(&self, name: &str, port: u16) {
         self.kubectl(&[
             "delete",
@@ -132,7 +132,7 @@ impl Grocery<'_> {
         );
     }
 
-    /// Says whether the pod of the webhooks is ready.
+    /// Sets whether the pod of the webhooks is ready.
     fn serves_webhooks(&self, ready: bool) {
         let slice = json!({
             "apiVersion": "discovery.k8s.io/v1",
@@ -145,7 +145,7 @@ impl Grocery<'_> {
         self.cluster.apply(&slice.to_string(), &[]);
     }
 
-    /// Applies a manifest of the crate, as krator says.
+    /// Applies a manifest of the crate with the command that krator suggests.
     fn apply(&self, manifest: &str) {
         let path = self.krate.dir().join("deploy").join(manifest);
         let path = path.to_str().expect("a plain name");
@@ -153,7 +153,7 @@ impl Grocery<'_> {
     }
 }
 
-/// A port of this machine that nobody uses.
+/// A free port of this machine.
 fn free_port(address: &str) -> u16 {
     let listener = TcpListener::bind((address, 0)).expect("a port");
     listener.local_addr().expect("it listens").port()
@@ -164,7 +164,7 @@ fn host_name() -> String {
     name.trim().to_owned()
 }
 
-/// Asserts that a check has failed and says this.
+/// Asserts that a check has failed with these texts.
 fn named((code, failed): &(i32, Failed), check: &str, says: &[&str]) {
     let fault = failed
         .get(check)
@@ -175,7 +175,7 @@ fn named((code, failed): &(i32, Failed), check: &str, says: &[&str]) {
     }
 }
 
-/// An API server leaves out what says nothing and fills defaults in, and none of that is a difference.
+/// The API server omits empty values and adds defaults, which must not be reported as differences.
 #[test]
 fn the_crd_of_every_description_is_the_same_once_it_is_stored() {
     let Some(cluster) = &cluster::own(&[]) else { return };
@@ -187,7 +187,7 @@ fn the_crd_of_every_description_is_the_same_once_it_is_stored() {
         let dice = &mut Dice::new(seed);
         (format!("random {seed}"), describe(dice, Size::SMALL))
     });
-    // What krator warns of may be what an API server refuses.
+    // An API server may refuse definitions with warnings from krator.
     let random = random.filter(|(_, text)| {
         let checked = krator::check("krator.yaml", text.as_bytes());
         checked.sound().is_some()
@@ -200,7 +200,8 @@ fn the_crd_of_every_description_is_the_same_once_it_is_stored() {
         .chain(random)
         .map(|(name, description)| (name, Crate::untouched(&description)))
         .collect();
-    // An API server takes five seconds to establish a definition, so those that cannot be in each other's way wait together.
+    // An API server takes five seconds to establish a definition, so definitions without common names are applied
+    // together.
     while !left.is_empty() {
         let mut taken = BTreeSet::new();
         let (now, later): (Vec<_>, Vec<_>) = left.into_iter().partition(|(_, krate)| {
@@ -229,7 +230,7 @@ fn the_crd_of_every_description_is_the_same_once_it_is_stored() {
             };
             (name, grocery)
         });
-        // Their folders are there until the definitions are deleted.
+        // Collected, so that the folders exist until the definitions are deleted.
         let groceries: Vec<_> = groceries.collect();
         for (name, grocery) in &groceries {
             let (_, failed) = grocery.doctor(&[], &[]);
@@ -242,7 +243,7 @@ fn the_crd_of_every_description_is_the_same_once_it_is_stored() {
     }
 }
 
-/// All names that the definitions of a crate take, with their groups.
+/// All names in the definitions of a crate, with their groups.
 fn names(krate: &Crate) -> BTreeSet<String> {
     let manifest = fs::read(krate.dir().join("deploy/crd.yaml")).expect("generated");
     let definitions = documents(&manifest).into_iter();
@@ -267,7 +268,7 @@ fn nothing_is_reported_while_all_is_well_and_each_planted_fault_is_named() {
     let binary: PathBuf = folder.path().join("grocer");
     krate.build(&binary);
     install(&krate, cluster);
-    // What is taken from its role takes nothing from the process.
+    // A binding that keeps the process working when faults remove rights from its role.
     let bind = [
         "create",
         "clusterrolebinding",
@@ -315,7 +316,7 @@ fn nothing_is_reported_while_all_is_well_and_each_planted_fault_is_named() {
 
     for fault in FAULTS {
         (fault.plant)(&grocery);
-        // Authorizers and caches of the API server follow a moment later.
+        // Authorizers and caches of the API server are updated with a delay.
         let said = until_ok(fault.check, || {
             let said = grocery.doctor(&[], &[]);
             match said.1.contains_key(fault.check) {
@@ -328,7 +329,7 @@ fn nothing_is_reported_while_all_is_well_and_each_planted_fault_is_named() {
         until_ok("all is well again", || grocery.is_healthy());
     }
 
-    // These are planted in how krator is called.
+    // Faults in the way krator is called.
     let elsewhere = grocery.doctor(&["--namespace=elsewhere"], &[]);
     let says = [
         "the Deployment `grocer` is in the namespace `grocer-system`",
@@ -352,7 +353,7 @@ fn nothing_is_reported_while_all_is_well_and_each_planted_fault_is_named() {
     let without = grocery.doctor(&[], &[("PATH", Path::new("/nowhere"))]);
     named(&without, "cargo", &["cannot run cargo", "https://rustup.rs"]);
 
-    // The pod of a process that lacks a namespace.
+    // The pod of a process whose namespace does not exist.
     let (waits, log) = (free_port(&grocery.address), cluster.dir().join("waiting.log"));
     let probes = format!("--health-probe-bind-address={}:{waits}", grocery.address);
     let args = [
@@ -372,12 +373,12 @@ fn nothing_is_reported_while_all_is_well_and_each_planted_fault_is_named() {
         "readiness",
         &["the pod grocer-1 is not ready", "missing", "kubectl logs"],
     );
-    // The process of this machine leads, and its pod is gone.
+    // The process on this machine leads, but its pod was replaced.
     let holder = format!("another operator holds the Lease `grocer`: {}", host_name());
     named(&said, "lease", &[&holder, "stop that process"]);
     drop(waiting);
 
-    // The operator would make another certificate at once.
+    // Otherwise the operator would replace the certificate at once.
     drop(operator);
     let expired = rcgen::KeyPair::generate().expect("a key");
     let mut params =

@@ -1,5 +1,5 @@
-//! Values at the edges of every type, which the API server stores and Rust has no room for: they end no process, and no object
-//! with them is undecodable.
+//! Values at the limits of every type, which the API server stores but Rust's types cannot represent: they do not end
+//! the process, and no object with them is undecodable.
 
 use crate::cluster;
 use crate::operator::{Crate, OperatorProcess, ShownOnPanic, install};
@@ -123,7 +123,7 @@ fn nothing_that_a_server_stores_ends_the_process() {
         ];
         cluster.kubectl(&[&wait[..], &here].concat());
     }
-    // What is printed is the server's own.
+    // The server formats the printed columns itself.
     let table = cluster.kubectl(&[&["get", "edges"][..], &here].concat());
     assert_eq!(table.lines().count(), names.len() + 1, "{table}");
     assert!(operator.is_running());

@@ -1,7 +1,7 @@
 //! The CRD of an import and the original one accept and refuse the same values of `.spec` on a real API server.
 //!
-//! `KRATOR_CRDS` is a folder with CRDs of other projects and objects of their kinds, which are not part of this repository;
-//! without it the test is skipped. `KRATOR_MUTANTS` is how many mutants of each object are tried.
+//! `KRATOR_CRDS` is a folder with CRDs of other projects and objects of their kinds, which are not part of this
+//! repository; without it the test is skipped. `KRATOR_MUTANTS` sets how many mutants of each object are tried.
 
 mod announced;
 mod mutants;
@@ -27,7 +27,7 @@ const PREFIX: &str = "imported.";
 /// The documents of a file.
 fn documents(text: &str) -> Vec<Value> {
     let documents = serde_yaml::Deserializer::from_str(text);
-    // Some files of such folders are templates, or links.
+    // Templates and links in such folders do not parse and are skipped.
     documents
         .filter_map(|document| Value::deserialize(document).ok())
         .collect()
@@ -55,8 +55,8 @@ fn group_and_kind(crd: &Value) -> (&str, &str) {
     (text(&crd["spec"]["group"]), text(&crd["spec"]["names"]["kind"]))
 }
 
-/// The original CRD without what an import says that it leaves out, because that is not about `.spec`: other versions,
-/// what is required at the root, rules there, and metadata.
+/// The original CRD without the parts that an import leaves out and that do not concern `.spec`: other versions,
+/// required fields and rules at the root, and metadata.
 fn reduced(crd: &Value) -> Value {
     let mut crd = crd.clone();
     let mut versions = crd["spec"]["versions"].as_array().cloned().unwrap_or_default();
@@ -121,7 +121,7 @@ fn object(crd: &Value, spec: &Value) -> Value {
     json!({"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata, "spec": spec})
 }
 
-/// Both CRDs of a kind, and what its import leaves out.
+/// Both CRDs of a kind, and its import.
 struct Pair {
     original: Value,
     ours: Value,
@@ -132,7 +132,7 @@ fn pair(crd: &Value) -> Result<Option<Pair>, String> {
     let written = serde_yaml::to_string(crd).map_err(|error| error.to_string())?;
     let imported = match import(&written, None) {
         Ok(imported) => imported,
-        // Such objects have no `.spec` whose values could be compared.
+        // Such objects have no `.spec` to compare.
         Err(Refusal::NoSpec(_)) => return Ok(None),
         Err(refusal) => return Err(refusal.to_string()),
     };
@@ -148,7 +148,7 @@ fn pair(crd: &Value) -> Result<Option<Pair>, String> {
     }))
 }
 
-/// The values that are tried of a kind.
+/// The values to try for a kind.
 fn values(samples: &[Value], schema: &Value, dice: &mut Dice) -> Vec<Value> {
     let mutants = number("KRATOR_MUTANTS", 40) as usize;
     let mut values = samples.to_vec();

@@ -9,7 +9,7 @@ use crate::yaml::documents;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Descriptions whose crates have to compile, each with the name of its folder among those of all other descriptions.
+/// Descriptions whose crates have to compile, each with the name of its folder in the workspace.
 pub fn compiled() -> [(&'static str, String); 3] {
     [
         ("names-of-generated-types", states_and_kinds_named_like_types()),
@@ -21,7 +21,7 @@ pub fn compiled() -> [(&'static str, String); 3] {
 /// The longest names, and those of one letter.
 pub fn long_names() -> String {
     let (a, b, c) = (long('A', 63), long('B', 63), long('C', 63));
-    // With the suffix `List` the name of the kind has 63 letters.
+    // With the suffix `List`, the kind's name has 63 letters.
     let wide = kind(
         &long('K', 59),
         &[&a, &b, "S", &c, "T", "X1", "X10", "X9", "DeleteVM"],

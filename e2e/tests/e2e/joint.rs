@@ -1,9 +1,8 @@
-//! What several tests use together and what has to end before the process of all tests does, such as an API server.
+//! Fixtures that several tests share and that have to end before the process of all tests does, such as an API server.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// Something that the first test makes that needs it, and that ends with the last one that has it. A test that comes later makes
-/// it anew.
+/// A value that the first test creates and that is dropped with its last user. Later tests create it again.
 pub struct Joint<T>(Mutex<Weak<T>>);
 
 impl<T> Joint<T> {
@@ -11,9 +10,9 @@ impl<T> Joint<T> {
         Joint(Mutex::new(Weak::new()))
     }
 
-    /// What there is, or else what `make` makes while all others wait.
+    /// Returns the existing value, or calls `make` while all other tests wait.
     pub fn get(&self, make: impl FnOnce() -> Option<T>) -> Option<Arc<T>> {
-        // When a test panics while it makes one, the next test tries again.
+        // A panic while a test creates the value poisons the lock, and the next test tries again.
         let mut there = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(there) = there.upgrade() {
             return Some(there);

@@ -1,7 +1,8 @@
-//! An operator of two kinds, on a real API server. Both machines run in one process, as a user that has the generated
-//! rights and no others.
+//! An operator of two kinds, on a real API server. Both machines run in one process, as a user with only the generated
+//! rights.
 //!
-//! One of the kinds that the description watches is deliberately missing on this server, which must not hinder anything.
+//! One of the kinds that the description watches is deliberately missing on this server, which must not disturb the
+//! operator.
 
 use crate::cluster::watch::{Event, Watch};
 use crate::cluster::{self, Cluster};
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-/// The states that claims and pools go through with handlers as generated.
+/// The states of claims and pools with the generated handlers.
 const CLAIM: [&str; 4] = ["Launching", "Registering", "Initializing", "Initialized"];
 const POOL: [&str; 2] = ["Validating", "Ready"];
 
@@ -30,8 +31,8 @@ fn description() -> String {
     quick
 }
 
-/// An API server with the manifests of the operator. It is not the shared one, because the kinds are cluster-scoped, and
-/// other tests look there too.
+/// An API server with the manifests of the operator. It is not the shared one, because the kinds are cluster-scoped, so
+/// other operators would see the objects.
 fn prepared() -> Option<(Cluster, PathBuf)> {
     let cluster = cluster::own(&[])?;
     let krate = Crate::generate(&description(), |_| ());
@@ -75,7 +76,7 @@ fn both_machines_of_a_description_run_in_one_process() {
     let claims = Watch::start(cluster, "/apis/karpenter.sh/v1/nodeclaims");
     let pools = Watch::start(cluster, "/apis/karpenter.sh/v1/nodepools");
     create(cluster);
-    // Once the watches have the objects, they see all that the operator writes.
+    // After these events, the watches see all later writes of the operator.
     for (watch, count) in [(&claims, CLAIMS.len()), (&pools, POOLS.len())] {
         watch.wait("the objects are created", |events| events.len() == count);
     }
@@ -108,7 +109,7 @@ fn both_machines_of_a_description_run_in_one_process() {
         .into()
     );
 
-    // The machine of the object's own kind reacts to a changed spec.
+    // A spec change is handled by the machine of the object's own kind.
     cluster.kubectl(&[
         "patch",
         "nodepool",
@@ -154,7 +155,7 @@ fn both_machines_of_a_description_run_in_one_process() {
     class.expect_err("a kind that is watched is not on this server");
 }
 
-/// The statuses of the conditions that the description itself defines, as far as they are known.
+/// The statuses of the conditions that the description defines, if they are not `Unknown`.
 fn conditions(cluster: &Cluster, object: &str) -> BTreeMap<String, String> {
     let object = cluster.kubectl(&["get", object, "--output=json"]);
     let object: Value = serde_json::from_str(&object).expect("kubectl writes JSON");

@@ -1,4 +1,4 @@
-//! Every kind of Kubernetes that the server has can be created, applied, watched and deleted.
+//! Every builtin kind of the server can be created, applied, watched and deleted.
 
 use futures::StreamExt as _;
 use krator_apiserver::{Server, builtin};
@@ -6,7 +6,7 @@ use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, Patch, PatchParam
 use kube::core::GroupVersionKind;
 use serde::Deserialize as _;
 
-/// Small valid objects, as a real server accepts them.
+/// Small valid objects, which a real server accepts.
 fn samples() -> Vec<DynamicObject> {
     let documents = serde_yaml::Deserializer::from_str(include_str!(
         "../../../crates/krator-apiserver/testdata/samples.yaml"
@@ -16,7 +16,7 @@ fn samples() -> Vec<DynamicObject> {
         .collect()
 }
 
-/// The requests for the objects of a kind.
+/// The client for the objects of a kind.
 fn api(server: &Server, kind: &builtin::ServedKind) -> Api<DynamicObject> {
     let gvk = GroupVersionKind::gvk(&kind.group, &kind.version, &kind.kind);
     let resource = ApiResource::from_gvk_with_plural(&gvk, &kind.resource);

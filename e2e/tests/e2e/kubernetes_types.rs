@@ -1,8 +1,9 @@
-//! The types of Kubernetes itself, as krator's command has them in `crates/krator-language/src/model/kubernetes/types.tsv`.
+//! The types of Kubernetes itself, as listed for krator's command in
+//! `crates/krator-language/src/model/kubernetes/types.tsv`.
 //!
-//! Each line is made from a Rust type of k8s-openapi: the compiler proves that the type exists, and plural and scope of a
-//! kind, the path of the type and its schema come from it. `KRATOR_UPDATE=1 cargo test kubernetes_types` rewrites the file,
-//! as for a new version of Kubernetes.
+//! Each line is derived from a Rust type of k8s-openapi: the compiler proves that the type exists, and it provides the
+//! plural and scope of a kind, the path of the type and its schema. `KRATOR_UPDATE=1 cargo test kubernetes_types`
+//! rewrites the file, for example for a new version of Kubernetes.
 
 mod table;
 
@@ -20,15 +21,15 @@ use table::KNOWN;
 
 /// A type of Kubernetes' own.
 struct BuiltinType {
-    /// API group; `core` and `meta` by these names.
+    /// API group; the groups without a name are `core` and `meta`.
     group: &'static str,
     version: &'static str,
     name: &'static str,
     /// The name by which other schemas refer to it.
     schema_name: fn() -> Cow<'static, str>,
-    /// Its schema, as k8s-openapi has it.
+    /// Its schema from k8s-openapi.
     schema: fn(&mut SchemaGenerator) -> Schema,
-    /// The full name of its Rust type, private modules and all.
+    /// The full name of its Rust type, including private modules.
     rust: fn() -> &'static str,
     /// Whether the Rust type implements `Default`.
     has_default: bool,
@@ -41,8 +42,8 @@ impl BuiltinType {
         format!("{}/{}.{}", self.group, self.version, self.name)
     }
 
-    /// The path by which code names the type. The compiler's name has two more segments: the module of the Kubernetes
-    /// version, and that of the type's own file.
+    /// The path of the type in code. The compiler's name has two more segments: the module of the Kubernetes version,
+    /// and that of the type's own file.
     fn rust_path(&self) -> String {
         let full: Vec<&str> = (self.rust)().split("::").collect();
         let [root, _version, path @ .., _file, name] = full.as_slice() else {
@@ -51,12 +52,12 @@ impl BuiltinType {
         format!("{root}::{}::{name}", path.join("::"))
     }
 
-    /// Its line, whose columns are those of `BuiltinType` in `crates/krator-language/src/model/kubernetes.rs`.
+    /// Its line, with the columns of `BuiltinType` in `crates/krator-language/src/model/kubernetes.rs`.
     fn line(&self, references: &BTreeMap<String, String>) -> String {
         let mut generator = SchemaSettings::openapi3().into_generator();
         let schema = (self.schema)(&mut generator).to_value();
         let schema = structural(schema, generator.definitions(), references);
-        // What a CRD cannot carry is left out, and the keys are in the order of the API's own types.
+        // Drops keywords that a CRD cannot contain, and sorts the keys as in the API's own types.
         let schema: JSONSchemaProps = serde_json::from_value(schema).expect("a schema of a CRD");
         let (plural, scope) = self.resource.unwrap_or_default();
         let default = if self.has_default { "default" } else { "" };
@@ -72,7 +73,7 @@ impl BuiltinType {
     }
 }
 
-/// Turns a schema of k8s-openapi into a structural one, whose references lead to other types of the file.
+/// Turns a schema of k8s-openapi into a structural one, whose references point to other types of the file.
 fn structural(schema: Json, definitions: &Map<String, Json>, references: &BTreeMap<String, String>) -> Json {
     let Json::Object(object) = schema else {
         return json!({"x-kubernetes-preserve-unknown-fields": true});
@@ -149,15 +150,15 @@ fn the_types_are_those_of_the_command() {
     );
 }
 
-/// Types of single values, which are written in place.
+/// Types of single values, whose schemas are inlined.
 const SINGLE_VALUES: [&str; 3] = [
     "io.k8s.apimachinery.pkg.api.resource.Quantity",
     "io.k8s.apimachinery.pkg.runtime.RawExtension",
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
 ];
 
-/// A new version of Kubernetes has new types, which the table has to name: those that fields of the table's types have, and
-/// the kinds that the embedded server has.
+/// A new version of Kubernetes has new types, which the table has to list: the types of fields in the table's types,
+/// and the kinds of the embedded server.
 #[test]
 fn the_table_names_every_type() {
     let known = || KNOWN.iter().copied().flatten();
@@ -224,7 +225,8 @@ impl HasScope for NamespaceResourceScope {
     const SCOPE: &'static str = "Namespaced";
 }
 
-/// Tells whether a type implements `Default`: where it does, the constant of the `impl` block comes before that of the trait.
+/// Detects whether a type implements `Default`: if so, the constant of the `impl` block takes precedence over that of
+/// the trait.
 struct Probe<T>(std::marker::PhantomData<T>);
 
 trait HasNoDefault {

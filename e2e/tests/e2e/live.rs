@@ -1,4 +1,4 @@
-//! `krator demo` and `krator dev`: operators that run while somebody watches, without a cluster.
+//! `krator demo` and `krator dev`: operators in development, without a cluster.
 
 mod conversions;
 mod edits;
@@ -16,12 +16,12 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Long enough for a build on a busy machine, which waits for those of other tests first, because they share one folder.
-/// Whatever is waited for comes sooner, or never.
+/// Long enough for a build on a busy machine, which first waits for the builds of other tests, because they share one
+/// folder. Every awaited line arrives earlier, or never.
 const LONG: Duration = Duration::from_secs(900);
 
-/// The crate of the first example. Its operator has a name of its own, because cargo would confuse crates of the same name in
-/// different folders.
+/// The crate of the first example. Its operator needs a name of its own, because cargo would confuse crates of the same
+/// name in different folders.
 fn generate(operator: &str) -> Crate {
     Crate::generate(&named(operator, DESCRIPTION), |_| ())
 }
@@ -32,7 +32,7 @@ fn named(operator: &str, description: &str) -> String {
     replaced(description, "operator: moose-tracker", &name)
 }
 
-/// A verb that runs until it is ended.
+/// A subcommand that runs until it is ended.
 pub struct Session {
     process: Child,
     lines: Receiver<String>,
@@ -57,7 +57,7 @@ impl Session {
         let err = BufReader::new(process.stderr.take().expect("piped"));
         let out = BufReader::new(process.stdout.take().expect("piped"));
         let of_out = sender.clone();
-        // A test that has ended reads no more lines.
+        // After the test has ended, no more lines are received.
         thread::spawn(move || {
             out.lines()
                 .map_while(Result::ok)
@@ -80,7 +80,7 @@ impl Session {
         self.wait_for_any(&[text], "from the start")
     }
 
-    /// Waits for a line that contains one of several texts, and returns it. `since` is for the message when none comes.
+    /// Waits for a line that contains one of several texts, and returns it. `since` is part of the panic message.
     fn wait_for_any(&mut self, texts: &[&str], since: &str) -> String {
         let deadline = Instant::now() + LONG;
         loop {
@@ -95,8 +95,8 @@ impl Session {
         }
     }
 
-    /// Waits for a line for each of these texts, in whatever order they come: nothing orders what krator says and what its
-    /// operator logs.
+    /// Waits for a line for each of these texts, in any order: the output of krator and the log of its operator are not
+    /// synchronized.
     fn wait_for_all<const N: usize>(&mut self, texts: [&str; N]) -> [String; N] {
         let mut found = [const { String::new() }; N];
         while found.iter().any(String::is_empty) {
@@ -107,7 +107,7 @@ impl Session {
         found
     }
 
-    /// Takes the lines so far for read, so that what is waited for is said later.
+    /// Marks all lines so far as read, so that later waits only match later lines.
     fn drain(&mut self) {
         self.seen.extend(self.lines.try_iter());
     }
@@ -117,13 +117,13 @@ impl Session {
         Pid::from_raw(id).expect("it runs")
     }
 
-    /// Ends the verb as a supervisor does.
+    /// Ends the subcommand as a supervisor does.
     pub fn end(mut self) -> ExitStatus {
         kill_process(self.id(), Signal::TERM).expect("it runs");
         self.process.wait().expect("our own child")
     }
 
-    /// Ends the verb as Ctrl-C does, which is sent to all processes of its group.
+    /// Ends the subcommand as Ctrl-C does, which is sent to all processes of its group.
     fn interrupt(mut self) -> ExitStatus {
         kill_process_group(self.id(), Signal::INT).expect("it runs");
         self.process.wait().expect("our own child")
@@ -132,7 +132,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // It may have ended.
+        // The process may have ended already.
         let _ = self.process.kill();
         if thread::panicking() {
             self.drain();
@@ -141,7 +141,7 @@ impl Drop for Session {
     }
 }
 
-/// The ids of the processes of operators that have a kubeconfig among their arguments.
+/// The ids of the processes with this kubeconfig among their arguments.
 pub fn running_with(kubeconfig: &str) -> Vec<Pid> {
     let processes = fs::read_dir("/proc").expect("Linux").flatten();
     let has_it = |process: &fs::DirEntry| {
@@ -163,7 +163,7 @@ fn the_demo_shows_moose_that_sleep_and_dev_goes_on_with_its_operator() {
     demo.wait_for("Sleep");
     let running = running_with(&kubeconfig);
     assert_eq!(running.len(), 1);
-    // Otherwise it has Ctrl-C too, and sometimes ends before the demo knows why.
+    // In the same group, the operator would also receive Ctrl-C, and might end before the demo knows why.
     assert_eq!(
         getpgid(Some(running[0])),
         Ok(running[0]),
@@ -180,14 +180,15 @@ fn the_demo_shows_moose_that_sleep_and_dev_goes_on_with_its_operator() {
     let line = said.unwrap_or_else(|| dev.wait_for("KUBECONFIG="));
     let kubeconfig = line.rsplit('=').next().expect("it is after the sign");
     assert_eq!(running_with(kubeconfig).len(), 1);
-    // Nothing can be done at such an end, so that others have to.
+    // A killed `krator dev` cannot stop its operator, so the operator has to end by itself.
     dev.process.kill().expect("it runs");
     crate::cluster::until("the operator ends with dev", || {
         running_with(kubeconfig).is_empty().then_some(())
     });
 }
 
-/// An author at work: mistakes of all kinds, each of which is reported while the last sound operator goes on.
+/// The edits of an author: mistakes of all kinds, each of which is reported while the last sound operator keeps
+/// running.
 #[test]
 fn dev_follows_edits_and_keeps_objects() {
     let krate = generate("moose-keeper");
@@ -223,7 +224,7 @@ fn dev_follows_edits_and_keeps_objects() {
     edit(description, "initial: Taged", "initial: Tagged");
     dev.wait_for("up to date");
 
-    // Half of a rename is no removal: the handler would be left behind.
+    // An incomplete rename must not count as a removal, which would leave the handler behind.
     let renamed = fs::read_to_string(dir.join(description)).expect("our own");
     edit(description, "Sleep", "Rest");
     dev.wait_for("if it is now called `Rest`, add `renamedFrom: Sleep` there");
@@ -232,12 +233,12 @@ fn dev_follows_edits_and_keeps_objects() {
     edit(description, "  Rest:\n", "  Rest:\n    renamedFrom: Sleep\n");
     dev.wait_for("src/moose/states/sleep.rs -> src/moose/states/rest.rs");
     dev.wait_for("ready after");
-    // The name that others know may come back without a word.
+    // The name that was generated before can be restored without `renamedFrom`.
     fs::write(dir.join(description), renamed).expect("our own");
     dev.wait_for("src/moose/states/rest.rs -> src/moose/states/sleep.rs");
     dev.wait_for("ready after");
 
-    // The sample weighs 1; what becomes of it is said before the definition is applied.
+    // The sample weighs 1; the effect on it is reported before the definition is applied.
     edit(
         description,
         "weight: {type: number, minimum: 0",
@@ -251,7 +252,7 @@ fn dev_follows_edits_and_keeps_objects() {
         "antlers: boolean\n  age: {type: integer, default: 3}",
     );
     dev.wait_for("ready after");
-    // What is stored has the new default, so that the operator can read it.
+    // The stored object has the new default, so the operator can read it.
     edit(
         eat,
         "use super::",
@@ -264,7 +265,7 @@ fn dev_follows_edits_and_keeps_objects() {
         .find(|line| line.contains("cannot decode an object"));
     assert_eq!(unreadable, None);
 
-    // While no operator serves the page, somebody else takes its address.
+    // While no operator serves the page, another process takes its address.
     let main = "src/main.rs";
     edit(
         main,
@@ -299,7 +300,7 @@ fn dev_follows_edits_and_keeps_objects() {
     assert_eq!(created, 1, "the sample was not kept");
 }
 
-/// Asks a control of the page, and returns the answer.
+/// Sends a request to a control of the page, and returns the answer.
 fn control(page: &str, path: &str, body: &str) -> String {
     let mut stream = TcpStream::connect(page).expect("the operator serves its page");
     let length = body.len();
@@ -312,7 +313,7 @@ fn control(page: &str, path: &str, body: &str) -> String {
     answer
 }
 
-/// A new user who has written nothing yet.
+/// A new user who has not written a handler.
 #[test]
 fn an_object_stays_where_no_handler_is_written_until_somebody_leads_it() {
     let krate = Crate::untouched(&named("moose-unwritten", DESCRIPTION));
@@ -349,7 +350,7 @@ fn an_object_stays_where_no_handler_is_written_until_somebody_leads_it() {
     let (is_fine, said) = look(&["why", "moose-sample"]);
     assert!(is_fine && said.contains("the handler of"), "{said}");
     assert!(!said.contains("Lease"), "{said}");
-    // The sample is where it began, though handlers poll each few seconds.
+    // The sample is in its first state, although handlers poll every few seconds.
     assert!(take("Sleep").contains("404"), "there is no such edge");
     assert!(take("Roam").contains("led default/moose-sample to Roam"));
     let line = dev.wait_for("to=\"Roam\"");
@@ -360,7 +361,7 @@ fn an_object_stays_where_no_handler_is_written_until_somebody_leads_it() {
     dev.wait_for("to=\"Sleep\"");
     assert!(dev.end().success());
 
-    // Nobody has taken an edge but by hand.
+    // All transitions of the first session were made by hand.
     let objects = fs::read_to_string(dir.join("target/krator/objects.json")).expect("it was saved");
     assert!(objects.contains("NotWritten"), "{objects}");
 }
@@ -381,7 +382,7 @@ fn without_cargo_the_reason_is_told() {
         let error = String::from_utf8_lossy(&output.stderr);
         assert!(error.contains("https://rustup.rs"), "{error}");
     }
-    // What was written is there for the next time.
+    // The description is kept for the next attempt.
     let kept = krate.dir().join("kept");
     assert!(
         fs::read_to_string(kept.join("krator.yaml"))

@@ -1,7 +1,7 @@
-//! Operators that live the same lives on the embedded API server and on a real one. One operator of the descriptions of
-//! `testdata/ok/` runs on both; its objects go through each state that an edge leads to, with a child of each kind that they
-//! own, and are deleted at the end. All writes to objects and children have to be the same ones in the same order, and so
-//! have the events.
+//! Operators whose objects have the same histories on the embedded API server and on a real one. One operator of the
+//! descriptions of `testdata/ok/` runs on both; its objects go through each state that an edge leads to, with a child
+//! of each kind that they own, and are deleted at the end. All writes to objects and children have to be the same in
+//! the same order, and so have the events.
 
 mod life;
 mod offspring;
@@ -14,10 +14,10 @@ use crate::operator::Crate;
 use crate::scripted_operator::{Program, Recipe, Text};
 use life::Life;
 
-/// The namespace of all objects that are in one. The handlers know it.
+/// The namespace of all namespaced objects, which is compiled into the handlers.
 const NAMESPACE: &str = "it-lives";
 
-/// All descriptions but `database`, one of whose kinds has the name of another's.
+/// All descriptions but `database`, because the name of one of its kinds is used in another description.
 const RECIPE: Recipe = Recipe {
     text: Text {
         operator: "lives",
@@ -37,17 +37,17 @@ const RECIPE: Recipe = Recipe {
             "small-machines",
             "taskrun",
         ],
-        // An object whose state times out after a millisecond never rests.
-        // The operator of the contract lives under policies, and requests that policies refuse have cases of their own.
+        // An object whose state times out after a millisecond would never come to rest. Policies are left out, because
+        // the operator of the contract tests runs under them, and the conformance cases cover refusals by policies.
         more: |_| "",
         line: |line| line.replace("after: 1ms", "after: 1h"),
     },
     first: offspring::applied,
-    // Its clock can be moved forward.
+    // A build whose clock can be moved forward.
     build: Crate::build_for_development,
 };
 
-/// Those controllers of a real server that do what the embedded one does itself.
+/// The controllers of a real server whose work the embedded server does itself.
 const CONTROLLERS: [&str; 3] = [
     "garbage-collector-controller",
     "namespace-controller",
@@ -63,7 +63,7 @@ fn every_operator_lives_its_life_on_the_embedded_server_as_on_a_real_one() {
     let (program, krate) = Program::build(&RECIPE, real.dir());
     program.install(&krate, &real);
     program.install(&krate, embedded);
-    // The garbage collector has to know the kinds at its start.
+    // The garbage collector discovers the kinds at its start.
     real.start_controllers(&CONTROLLERS);
     let lives: Vec<Life> = program.description.kinds.iter().flat_map(Life::all).collect();
 

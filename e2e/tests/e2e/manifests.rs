@@ -1,4 +1,4 @@
-//! Strings that some readers of YAML take for other types, on a real API server: they stay strings.
+//! Strings that some YAML parsers read as other types, on a real API server: they stay strings.
 
 use crate::cluster::{self, Cluster};
 use krator::render::{Runtime, plan};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Strings that some reader of YAML takes for something else when they are not quoted.
+/// Strings that some YAML parser reads as another type if they are not quoted.
 const AMBIGUOUS: [&str; 28] = [
     "on",
     "Off",
@@ -54,7 +54,7 @@ fn written(cluster: &Cluster, case: &str, text: &str) -> PathBuf {
     folder
 }
 
-/// The documents of a file as kubectl reads them, before a server has added anything.
+/// The documents of a file as kubectl reads them, without defaults of a server.
 fn documents(cluster: &Cluster, file: &Path) -> Vec<Value> {
     let file = file.to_str().expect("a plain name");
     let args = [
@@ -73,7 +73,7 @@ fn documents(cluster: &Cluster, file: &Path) -> Vec<Value> {
         .collect()
 }
 
-/// Applies manifests, and returns their CRDs, each as it was written and as the server has stored it.
+/// Applies manifests, and returns their CRDs, each as written and as stored.
 fn applied(cluster: &Cluster, folder: &Path) -> Vec<(Value, Value)> {
     let name = folder.to_str().expect("a plain name");
     cluster.kubectl(&["apply", "--server-side", "--validate=strict", "--kustomize", name]);
@@ -94,7 +94,7 @@ fn applied(cluster: &Cluster, folder: &Path) -> Vec<(Value, Value)> {
 fn strings_that_look_like_other_types_stay_strings() {
     let Some(cluster) = cluster::shared() else { return };
     let words = json!(AMBIGUOUS);
-    // The description is JSON, which is YAML in which all strings are quoted.
+    // The description is JSON, which is YAML with quotes around all strings.
     let fields: Map<String, Value> = (0..AMBIGUOUS.len())
         .map(|index| {
             (

@@ -1,4 +1,4 @@
-//! What an operator counts, measures and shows, and who may read it.
+//! The metrics and pages of an operator, and who may read them.
 
 mod browser;
 mod controls;
@@ -13,12 +13,13 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// Reads a path over TLS, with the token of a service account if there is one: as text, or as the error of kubectl.
+/// Reads a path over TLS, with the token of a service account if there is one: returns the text, or the error of
+/// kubectl.
 pub fn scrape(cluster: &Cluster, address: &str, path: &str, token: Option<&str>) -> Result<String, String> {
     let mut kubectl = Command::new(cluster.assets().join("kubectl"));
     kubectl.args(["--kubeconfig=/dev/null", "--insecure-skip-tls-verify", "--server"]);
     kubectl.arg(format!("https://{address}"));
-    // Without any credentials kubectl would ask for some.
+    // Without any credentials kubectl would prompt for some.
     match token {
         Some(token) => kubectl.arg(format!("--token={token}")),
         None => kubectl.args(["--username=somebody", "--password=secret"]),
@@ -41,7 +42,7 @@ fn token(fixture: &Fixture, account: &str) -> String {
     fixture.kubectl(&["create", "token", account]).trim().to_owned()
 }
 
-/// Gives a service account of the fixture a ClusterRole.
+/// Binds a service account of the fixture to a ClusterRole.
 fn bind_reader(fixture: &Fixture, account: &str, role: &str) {
     let name = format!("{}-{account}", fixture.namespace);
     let (role, account) = (
@@ -66,11 +67,11 @@ fn samples<'a>(metrics: &'a str, name: &str) -> Vec<(BTreeMap<&'a str, &'a str>,
     of_name.map(read).collect()
 }
 
-/// How often each edge was taken, by what the metrics say.
+/// The number of transitions along each edge, according to the metrics.
 fn counted(metrics: &str) -> BTreeMap<(String, String), usize> {
     let mut edges = BTreeMap::new();
     for (labels, value) in samples(metrics, "krator_transitions_total") {
-        // Counts are small whole numbers.
+        // Counts are small integers.
         *edges
             .entry((labels["from"].to_owned(), labels["to"].to_owned()))
             .or_default() += value as usize;
@@ -78,7 +79,7 @@ fn counted(metrics: &str) -> BTreeMap<(String, String), usize> {
     edges
 }
 
-/// How often each edge was taken, by what was stored.
+/// The number of transitions along each edge, according to the stored states.
 fn stored(events: &[Event], names: &[String]) -> BTreeMap<(String, String), usize> {
     let mut edges = BTreeMap::new();
     for name in names {
@@ -193,11 +194,11 @@ fn metrics_are_served_to_those_who_have_the_right_and_have_each_transition() {
     );
 }
 
-/// The times at which the objects that have been in a state for longest entered it, by what the metrics say, and by what is
-/// stored. States without an object are left out.
+/// For each state, the time at which the object that has been in it longest entered it, according to the metrics and to
+/// the stored objects. States without an object are left out.
 fn oldest(metrics: &str, stored: &Value) -> [BTreeMap<String, i64>; 2] {
     let shown = samples(metrics, "krator_state_oldest_entry_timestamp_seconds").into_iter();
-    // Times are whole numbers.
+    // Times are integers.
     let shown = shown.map(|(labels, value)| (labels["state"].to_owned(), value as i64));
     let mut oldest = BTreeMap::new();
     for object in stored["items"].as_array().expect("a list") {

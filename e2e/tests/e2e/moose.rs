@@ -1,5 +1,5 @@
-//! The operator of the first example, as generated, on a real API server. It runs as a user that has the generated
-//! ClusterRole and no other rights.
+//! The generated operator of the first example, on a real API server. It runs as a user with only the generated
+//! ClusterRole.
 
 mod faults;
 mod fixture;

@@ -23,7 +23,7 @@ pub fn install(krate: &Crate, cluster: &Cluster) {
     ]);
     let crd = format!("{deploy}/crd.yaml");
     cluster.wait_established(&["-f", &crd]);
-    // The user `operator` is bound to the same roles as the ServiceAccount.
+    // Bound to the same roles as the ServiceAccount.
     let rbac = fs::read(format!("{deploy}/rbac.yaml")).expect("generated");
     let bindings = documents(&rbac)
         .into_iter()

@@ -1,4 +1,4 @@
-//! Binaries that are built another way than those of the other tests: krator from its packages, and an operator that
+//! Binaries that are built in another way than those of the other tests: krator from its packages, and an operator that
 //! prints its CRD.
 
 use crate::documents::CRATES;
@@ -33,7 +33,7 @@ fn pack(selected: &[&str], names: &[&str], folder: &Path) {
         .env("CARGO_TARGET_DIR", &packages));
     for name in names {
         let archive = packages.join(format!("package/{name}-{}.crate", env!("CARGO_PKG_VERSION")));
-        // Files get the current time. With the times in the archive, cargo would not see that they changed since the last run.
+        // Files get the current time. With the times in the archive, cargo would not detect changes since the last run.
         run(Command::new("tar")
             .arg("-xzmf")
             .arg(archive)
@@ -42,16 +42,17 @@ fn pack(selected: &[&str], names: &[&str], folder: &Path) {
     }
 }
 
-/// Until this version of the runtime is published, the packed one takes its place.
+/// The packed runtime replaces the published one, because this version may be unpublished.
 #[test]
 fn a_crate_may_take_the_runtime_from_a_registry() {
     let work = tempfile::tempdir().expect("a temporary folder");
-    // What the runtime depends on is packed with it, because cargo looks for it in the registry otherwise.
+    // The dependencies of the runtime in this repository are packed with it, because cargo would look for them in the
+    // registry otherwise.
     let packages = ["krator-machine", "krator-runtime"];
     let selected = packages.map(|name| ["--package", name]).concat();
     pack(&selected, &packages, work.path());
     let spec = work.path().join("moose.yaml");
-    // Under a name of its own, because cargo would confuse crates of the same name in different folders.
+    // The operator needs a name of its own, because cargo would confuse crates of the same name in different folders.
     let description = DESCRIPTION.replace("operator: moose-tracker", "operator: moose-follower");
     fs::write(&spec, description).expect("a folder of our own");
     let krate = work.path().join("crate");
@@ -75,7 +76,7 @@ fn a_crate_may_take_the_runtime_from_a_registry() {
         .args(patches.iter().flat_map(|patch| ["--config", patch]))
         .current_dir(&krate));
 
-    // A requirement that somebody, or Dependabot, has changed is kept.
+    // A requirement that a user, or Dependabot, has changed is kept.
     let manifest = krate.join("Cargo.toml");
     let text = fs::read_to_string(&manifest).expect("generated");
     let changed = text.replace(
@@ -92,7 +93,7 @@ fn a_crate_may_take_the_runtime_from_a_registry() {
     }
 }
 
-/// `cargo package` leaves files out and rewrites manifests, so a krator from crates.io is not built from the same files as
+/// `cargo package` leaves files out and rewrites manifests, so a krator from crates.io is built from other files than
 /// this one.
 #[test]
 #[ignore = "it builds all of krator, as `just nightly` does"]
@@ -111,7 +112,7 @@ fn a_krator_built_from_its_packages_generates_the_same_crate() {
         work.path(),
     );
     let unpacked = |name: &str| work.path().join(format!("{name}-{}", env!("CARGO_PKG_VERSION")));
-    // The libraries of this version need not be published yet, so cargo is told where they are.
+    // The libraries of this version may be unpublished, so patches point to their folders.
     let patches = libraries.map(|library| {
         let path = unpacked(library).display().to_string();
         format!("patch.crates-io.{library}.path={path:?}")
@@ -125,7 +126,7 @@ fn a_krator_built_from_its_packages_generates_the_same_crate() {
     for library in libraries {
         cargo_in(library, &["test", "--quiet"]);
     }
-    // What writes crates is in the lean build too, which takes half as long.
+    // The lean build can generate crates, too, and takes half the time.
     cargo_in("krator", &["build", "--quiet", "--no-default-features"]);
 
     let description = work.path().join("moose.yaml");

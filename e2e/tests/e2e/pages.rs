@@ -1,5 +1,5 @@
-//! The documents as their readers follow them: the commands of the tutorial, and the crate of all pages. What the words
-//! after the language of a block mean is in `tests/it/pages.rs`.
+//! The pages of the documentation, tested as readers use them: the commands of the tutorial, and the crate of all
+//! pages. `tests/it/pages.rs` explains the words after the language of a block.
 
 mod session;
 
@@ -17,8 +17,8 @@ fn the_tutorial_works_as_it_is_told() {
     }
 }
 
-/// The kinds and the handlers of all pages are one crate, so that it is built once. A recipe that changes what all kinds share has
-/// one of its own.
+/// The kinds and the handlers of all pages are one crate, so that it is built once. A recipe that changes code shared
+/// by all kinds has a crate of its own.
 #[test]
 fn the_crates_of_the_pages_pass_their_tests() {
     let blocks = blocks_out_of_order();
@@ -51,7 +51,8 @@ fn the_crates_of_the_pages_pass_their_tests() {
                 };
                 fs::write(path, text).expect("a folder of our own");
             }
-            // A crate that names one dependency more has it locked already, as one of others.
+            // Adds a dependency that only this crate has to the lock file. Its version is locked already as a
+            // dependency of another package.
             run(cargo()
                 .args(["metadata", "--offline", "--format-version=1"])
                 .current_dir(dir));

@@ -1,10 +1,10 @@
-//! A test of the tests of graphs: a runtime with a defect turns them red, for the right reason, and so does a function of the
-//! author.
+//! A test of the tests of graphs: a defect in the runtime, or in a function of the author, makes them fail, for the
+//! right reason.
 //!
-//! `testdata/planted/<defect>.txt` names a file below `crates/` in its first line, or `lib.rs`, which is in the same folder. Its
-//! sections are what is `right` in that file, what is `planted` instead, and what the tests print when they turn `red`. The crate
-//! has the machine of `spec.yaml` of that folder, and what it converts from `versions.yaml`. It is built without Kubernetes, which
-//! takes seconds.
+//! `testdata/planted/<defect>.txt` names a file below `crates/` in its first line, or `lib.rs`, which is in the same
+//! folder. Its sections are the `right` text in that file, the `planted` text that replaces it, and a part of the
+//! tests' output when they fail (`red`). The crate has the machine of `spec.yaml` of that folder, and the conversions
+//! of `versions.yaml`. It is built without Kubernetes, which takes seconds.
 
 use crate::case_file::{CaseFile, case_files};
 use crate::graph_edges::edges;
@@ -41,7 +41,7 @@ fn data() -> PathBuf {
 /// A case: a defect of the runtime.
 pub struct Defect {
     pub name: String,
-    /// Where it is, as the case says.
+    /// The file of the defect, as named in the case.
     pub file: String,
     right: String,
     planted: String,
@@ -62,7 +62,7 @@ impl Defect {
         cases.into_iter().map(defect).collect()
     }
 
-    /// The text of its file with the defect. `PLANTED` in that is this condition.
+    /// The text of its file with the defect. `PLANTED` in the defect becomes this condition.
     pub fn planted_in(&self, text: &str, condition: &str) -> String {
         assert_eq!(
             text.matches(&self.right).count(),
@@ -75,7 +75,7 @@ impl Defect {
     }
 }
 
-/// Where the file of a defect is in the crate.
+/// The path of a defect's file in the crate.
 fn in_crate(file: &str) -> PathBuf {
     match file {
         "lib.rs" => "src/lib.rs".into(),
@@ -108,12 +108,12 @@ impl PlantedCrate {
             .current_dir(&self.folder)
             .args(args)
             .env("CARGO_TARGET_DIR", self.folder.join("target"));
-        // Incremental builds are worth it here, because defects change only a little of the runtime.
+        // Incremental builds are worthwhile here, because defects change only small parts of the runtime.
         cargo.env("CARGO_INCREMENTAL", "1").env("RUST_BACKTRACE", "0");
         cargo.output().expect("cargo runs")
     }
 
-    /// Runs the tests: whether they pass, and their output.
+    /// Runs the tests, and returns whether they pass, and their output.
     fn test(&self) -> (bool, String) {
         let output = self.cargo(&["test", "--offline", "--quiet", "--lib"]);
         let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
@@ -121,7 +121,7 @@ impl PlantedCrate {
     }
 }
 
-/// The files of this repository below a folder, by their paths there.
+/// The files of this repository below a folder, relative to it.
 pub fn files_below(folder: &str) -> Vec<String> {
     let listed = Command::new("git")
         .current_dir(krator_tests::root())
@@ -143,7 +143,7 @@ pub fn files_below(folder: &str) -> Vec<String> {
         .collect()
 }
 
-/// Writes a file, unless it has these contents already: cargo compiles what is newer.
+/// Writes a file, unless it has these contents already: cargo recompiles newer files.
 pub fn write_changed(path: &Path, contents: &[u8]) {
     if fs::read(path).ok().as_deref() != Some(contents) {
         fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder of our own");
@@ -156,7 +156,8 @@ pub fn repository(path: &str) -> String {
     fs::read_to_string(krator_tests::root().join(path)).expect("a file of the repository")
 }
 
-/// What `krator new` makes of a description of the folder: these files of its kind, and the versions of all dependencies.
+/// The output of `krator new` for a description of the folder: these files of its kind, and the versions of all
+/// dependencies.
 fn generated(
     description: &Description,
     source: &Source,
@@ -174,7 +175,7 @@ fn generated(
     }
 }
 
-/// A test of each edge of the description. Rust reads what Rust prints.
+/// A test of each edge of the description, printed with `Debug` as Rust source.
 fn tests_of(description: &Description) -> String {
     let edges = edges(&description.kinds[0]);
     format!(
@@ -183,7 +184,7 @@ fn tests_of(description: &Description) -> String {
     )
 }
 
-/// The files of the crate, with a runtime that has no defect.
+/// The files of the crate, with a runtime without defects.
 fn files() -> BTreeMap<PathBuf, String> {
     let mut files = BTreeMap::new();
     for (name, taken) in [
@@ -212,7 +213,7 @@ fn files() -> BTreeMap<PathBuf, String> {
 #[test]
 fn a_defect_of_the_runtime_turns_tests_of_graphs_red() {
     let files = files();
-    // All of them before the first is compiled, which takes a minute.
+    // All defects are checked before the first build, which takes a minute.
     let plant = |defect: Defect| {
         let path = in_crate(&defect.file);
         let planted = defect.planted_in(&files[&path], "true");

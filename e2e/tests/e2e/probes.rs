@@ -1,4 +1,4 @@
-//! What an operator answers to probes while something is missing in its cluster.
+//! The answers of an operator to probes while objects are missing in its cluster.
 
 use crate::cluster::{self, Cluster, until};
 use crate::moose::{DESCRIPTION, replaced};
@@ -9,7 +9,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// A handler that blocks the thread that it runs on, which no handler should do.
+/// A handler that blocks its thread, which no handler should do.
 const BLOCKING: &str = r#"use super::{Eat, Roam};
 use crate::moose::prelude::*;
 
@@ -52,7 +52,7 @@ pub fn ask(method: &str, address: &str, path: &str, headers: &[(&str, &str)], bo
     let request = format!(
         "{method} {path} HTTP/1.1\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
     );
-    // An operator that refuses a body does not read all of it.
+    // An operator that refuses a body does not read all of it, so the write may fail.
     let _ = stream.write_all(request.as_bytes());
     let mut answer = Vec::new();
     let read = stream.read_to_end(&mut answer);
@@ -66,14 +66,14 @@ pub fn ask(method: &str, address: &str, path: &str, headers: &[(&str, &str)], bo
     (status.expect("a status line"), body.to_owned())
 }
 
-/// An operator that answers probes.
+/// An operator with probes.
 struct Probed {
     operator: OperatorProcess,
     address: String,
 }
 
 impl Probed {
-    /// Starts it for a namespace, with these arguments beside.
+    /// Starts the operator for a namespace, with further arguments.
     fn start(cluster: &Cluster, binary: &Path, namespace: &str, more: &[&str], log: &Path) -> Probed {
         let probes = format!("{PROBES}=127.0.0.1:0");
         let args = [&["--namespace", namespace, &probes], more].concat();
@@ -82,7 +82,7 @@ impl Probed {
         Probed { operator, address }
     }
 
-    /// Waits for this answer to the readiness probe. The operator is alive all the while.
+    /// Waits for this answer to the readiness probe, and asserts that the operator is alive meanwhile.
     fn wait_for(&mut self, status: u16, parts: &[&str]) {
         until(&format!("{status} with {parts:?}"), || {
             assert!(self.operator.is_running());
@@ -96,7 +96,7 @@ impl Probed {
 
 #[test]
 fn an_operator_is_ready_when_nothing_is_missing_and_says_what_is() {
-    // The operator has no rights there, and nothing is installed.
+    // At first the operator has no rights in this cluster, and nothing is installed.
     let Some(cluster) = &cluster::own(&[]) else { return };
     let krate = Crate::generate(DESCRIPTION, |dir| {
         fs::write(dir.join("src/moose/states/roam.rs"), BLOCKING).expect("a crate of our own");
@@ -136,7 +136,7 @@ fn an_operator_is_ready_when_nothing_is_missing_and_says_what_is() {
     cluster.namespace("later");
     operator.wait_for(200, &["ok\n"]);
 
-    // A second operator cannot listen there, and says so.
+    // A second operator cannot listen on the same address, and reports it.
     let taken = format!("{PROBES}={}", operator.address);
     let second = Command::new(&binary)
         .arg(taken)
@@ -154,8 +154,8 @@ fn an_operator_is_ready_when_nothing_is_missing_and_says_what_is() {
         "{said}"
     );
 
-    // On one thread, a handler that blocks the loop of its operator blocks neither the answers to probes nor the renewal of the lease. The
-    // other operator has had nothing to do for even longer, and is alive.
+    // On one thread, a handler that blocks the loop of its operator delays neither the answers to probes nor the
+    // renewal of the lease. The other operator has been idle for even longer, and is alive.
     let namespace = cluster.namespace("blocked");
     let elects = ["--leader-elect", "--leader-elect-resource-namespace", &namespace];
     let mut blocked = Probed::start(cluster, &binary, &namespace, &elects, &shown[2]);

@@ -1,4 +1,5 @@
-//! Random quantities, read, written, compared and added by the runtime and by the library of Kubernetes: `tools/quantity`.
+//! Random quantities, parsed, formatted, compared and added by the runtime and by the library of Kubernetes:
+//! `tools/quantity`.
 
 use crate::cluster::say;
 use crate::dice::{Dice, number};
@@ -20,7 +21,7 @@ fn random_quantities_are_what_kubernetes_makes_of_them() {
         return;
     };
     let (mut before, mut read, mut refused) = (Amount::units(0), 0, 0);
-    // Amounts of more digits than Rust's integers have are refused by the runtime alone.
+    // Only the runtime refuses amounts with more digits than Rust's integers.
     let mut is_known = true;
     for (text, answer) in texts.iter().zip(&answers) {
         let fields: Vec<&str> = answer.split('\t').collect();
@@ -38,7 +39,7 @@ fn random_quantities_are_what_kubernetes_makes_of_them() {
             (ours, theirs) => panic!("{text}: {ours:?} and {theirs:?}"),
         };
         read += 1;
-        // Beyond the last suffix, Kubernetes writes none, and so another number.
+        // Beyond the last suffix, Kubernetes writes none, which changes the number.
         let is_same =
             |ours: String, theirs: &str| ours == theirs || ours.ends_with('E') && !theirs.ends_with('E');
         assert!(
@@ -58,7 +59,7 @@ fn random_quantities_are_what_kubernetes_makes_of_them() {
             Ok(&amount),
             "{text}"
         );
-        // Integers of Rust have 38 digits.
+        // Rust's integers have 38 digits.
         let whole = match amount.whole() {
             None if fields[2].len() > 38 => Some(fields[2].to_owned()),
             whole => whole.map(|whole| whole.to_string()),
@@ -91,7 +92,7 @@ fn random_quantities_are_what_kubernetes_makes_of_them() {
     );
 }
 
-/// A text that is mostly a quantity.
+/// A text that is mostly a valid quantity.
 fn text(dice: &mut Dice) -> String {
     let mut text = (*dice.among(&["", "", "", "-", "+"])).to_owned();
     let longest = *dice.among(&[1, 3, 6, 19, 25]);
@@ -108,7 +109,7 @@ fn text(dice: &mut Dice) -> String {
     if text.ends_with(['e', 'E']) && dice.one_in(2) {
         text += &format!("{}{}", dice.among(&["", "-", "+"]), dice.below(30));
     }
-    // Not an `E`, which would make an exponent of digits: Kubernetes computes all zeros of that.
+    // Not an `E`, which could create an exponent with many digits: Kubernetes computes all zeros of it.
     if dice.one_in(30) {
         text.insert(
             dice.below(text.len() + 1),
@@ -118,7 +119,7 @@ fn text(dice: &mut Dice) -> String {
     text
 }
 
-/// What the library of Kubernetes says of each, a line each. None without Go.
+/// The answers of the library of Kubernetes, one line for each text. None without Go.
 fn answers(texts: &[String]) -> Option<Vec<String>> {
     let go = Command::new("go")
         .args(["run", "./quantity"])

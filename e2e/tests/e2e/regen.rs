@@ -1,5 +1,5 @@
-//! `krator gen` in crates that cargo judges, and in many crates: random edits, crates of earlier krators, line ends, and files
-//! that cannot be read.
+//! `krator gen` in crates that cargo compiles, and in many crates: random edits, crates of earlier krators, line
+//! endings, and files that cannot be read.
 
 mod endings;
 mod random;

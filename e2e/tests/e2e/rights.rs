@@ -1,6 +1,6 @@
-//! Every right in `deploy/rbac.yaml` is used, and no request lacks one: what the audit log has is what was granted, and what
-//! it cannot show is refused when it is taken away. The API server also demands the right to set finalizers for references
-//! that block the deletion of an owner, as OpenShift does.
+//! Every right in `deploy/rbac.yaml` is used, and no request lacks one: the requests in the audit log match the granted
+//! rights, and the rights that the log cannot show are tested by removing them. The API server also demands the right
+//! to set finalizers for references that block the deletion of an owner, as OpenShift does.
 
 use crate::cluster::{self, Cluster, until, until_ok};
 use crate::metrics::scrape;
@@ -84,18 +84,18 @@ impl State for Cleaning {
 /// A verb that a role of the operator allows.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Right {
-    /// The namespace; empty for the whole cluster.
+    /// The namespace; empty for cluster-wide rights.
     place: String,
     group: String,
     /// With its subresource, if any.
     resource: String,
-    /// The only object that it is for; empty for all.
+    /// The name of the only object that it applies to; empty for all.
     name: String,
     verb: String,
 }
 
 impl Right {
-    /// Whether the right is enough for a request: its namespace, group, resource, name and verb.
+    /// Whether the right covers a request: its namespace, group, resource, name and verb.
     fn allows(&self, request: &cluster::audit::Request) -> bool {
         let namespace = request.namespace.as_deref().unwrap_or_default();
         (self.place.is_empty() || self.place == namespace)
@@ -108,7 +108,7 @@ impl Right {
     }
 }
 
-/// The roles of the operator in its manifests, without those that are there for others.
+/// The roles of the operator in its manifests, without those for users.
 fn roles(krate: &Crate) -> Vec<Value> {
     let rbac = documents(&fs::read(krate.dir().join("deploy/rbac.yaml")).expect("generated"));
     let bound: Vec<&Value> = rbac.iter().filter_map(|object| object.get("roleRef")).collect();
@@ -223,10 +223,10 @@ fn every_right_is_used_and_no_request_lacks_one() {
             "--leader-elect-resource-namespace=grantee-system",
             "--metrics-bind-address=127.0.0.1:0",
             "--webhook-bind-address=127.0.0.1:0",
-            // So that they are renewed.
+            // So that certificates are renewed during the test.
             "--webhook-cert-lifetime=60s",
         ];
-        // After a conflict the operator reads its object.
+        // After a conflict the operator reads its object, which needs another right.
         let faults = [("KRATOR_FAULTS", r#"{"seed": 1, "conflict": 300}"#)];
         OperatorProcess::start_with(cluster, &binary, &args, &log, &faults)
     };
@@ -235,9 +235,9 @@ fn every_right_is_used_and_no_request_lacks_one() {
     create(cluster, "over");
     let logged = || fs::read_to_string(&log).unwrap_or_default();
     let address = logged_address(logged, "serving metrics");
-    // Reviewed, and refused: nobody has bound the role of those who read metrics.
+    // The token is reviewed and the request refused, because the role for readers of metrics is not bound.
     scrape(cluster, &address, "/metrics", Some(token.trim())).expect_err("no right to read metrics");
-    // A transition that repeats is an event with a count, which is patched.
+    // A repeated transition is an event with a count, which is patched.
     let roles = roles(&krate);
     let granted = rights(&roles);
     let unused = |granted: &BTreeSet<Right>| -> Vec<Right> {
@@ -245,7 +245,7 @@ fn every_right_is_used_and_no_request_lacks_one() {
         let is_unused = |right: &&Right| !requests.iter().any(|request| right.allows(request));
         granted.iter().filter(is_unused).cloned().collect()
     };
-    // What the audit log does not show, because a request with another verb asks for it.
+    // Rights that the audit log does not show, because they are checked within requests with another verb.
     let asked_within = [
         "create leases",
         "create secrets",
@@ -257,11 +257,11 @@ fn every_right_is_used_and_no_request_lacks_one() {
     ];
     let mut changes = 0;
     until_ok("all other rights are used", || {
-        // A child that somebody has changed is read.
+        // A child is read after another client has changed it.
         changes += 1;
         let annotation = format!("changes={changes}");
         for kind in ["configmap", "limitrange"] {
-            // The operator may not have made it yet.
+            // This fails if the operator has not created the child at this time.
             let annotate = [&["annotate", "--overwrite", kind, "one", &annotation], &here[..]].concat();
             let _ = cluster.try_kubectl("admin", &annotate, "");
         }
@@ -273,7 +273,7 @@ fn every_right_is_used_and_no_request_lacks_one() {
     assert_eq!(rest.len(), asked_within.len(), "{rest:?}");
     for request in cluster.requests_everywhere() {
         assert_ne!(request.code, 403, "{request:?}");
-        // Everybody may ask for the version of the server.
+        // Every user may read the version of the server.
         let is_public = request.uri.starts_with("/version");
         assert!(
             is_public || granted.iter().any(|right| right.allows(&request)),
@@ -293,7 +293,7 @@ fn every_right_is_used_and_no_request_lacks_one() {
         until(&format!("without `{}` a child is refused", right.short()), || {
             number += 1;
             create(cluster, &format!("other-{number}"));
-            // Both owned kinds are in one rule, and this one is applied first.
+            // Both owned kinds are in one rule, and this kind is applied first.
             refused("configmaps", since).then_some(())
         });
         replace(cluster, &roles);

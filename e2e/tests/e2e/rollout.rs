@@ -1,6 +1,7 @@
-//! A rollout from one description to another one and back, by replicas of which one leads, with the CustomResourceDefinition and
-//! the policies before the operator and after it. The newer description has a state, values of enums, a field of the spec and a
-//! field of the status that the older one lacks; in the newest, that state has another name, and an edge of the older one is gone.
+//! A rollout from one description to another one and back, by replicas with an elected leader. The
+//! CustomResourceDefinition and the policies are applied before the operator, and after it. The newer description has a
+//! state, values of enums, a field of the spec and a field of the status that the older one lacks; in the newest, that
+//! state has another name, and an edge of the older one is removed.
 
 use crate::cluster::{self, Cluster, until};
 use crate::dice::number;
@@ -49,14 +50,14 @@ states:
 admission: {status: operator, transitions: true}
 ";
 
-/// The newer description, in which the state that was new has another name, and no object passes it by.
+/// The newer description with another name for the new state, which every object has to pass.
 fn newest() -> String {
     NEWER
         .replace("[Middle, Last]", "[Halfway]")
         .replace("  Middle: {", "  Halfway: {renamedFrom: Middle, ")
 }
 
-/// A handler that leaves its state when the spec says so, and sets fields of the status in each run.
+/// A handler that leaves its state depending on the spec, and sets fields of the status in each run.
 fn handler(state: &str, fields: &str, edges: &[(i64, &str)]) -> String {
     let others: Vec<&str> = edges.iter().map(|(_, next)| *next).collect();
     let goes: String = edges
@@ -86,7 +87,7 @@ struct Version {
     policies: String,
 }
 
-/// Generates the next release of a crate, and builds its operator if it has handlers of its own.
+/// Generates the next release of a crate, and builds its operator if there are handlers for it.
 fn release(
     cluster: &Cluster,
     krate: &Crate,
@@ -131,13 +132,13 @@ impl Steps<'_> {
         let list: Value = serde_json::from_str(&list).expect("kubectl writes JSON");
         list["items"].as_array().cloned().unwrap_or_default()
     }
-    /// Waits until so many objects are in a state.
+    /// Waits until this number of objects are in a state.
     fn wait_for(&self, state: &str, count: usize) -> Vec<Value> {
         self.wait_until(&format!("in {state}"), count, |step| {
             step["status"]["state"] == state
         })
     }
-    /// Waits until this is true of so many objects.
+    /// Waits until this condition is true for this number of objects.
     fn wait_until(&self, what: &str, count: usize, is: impl Fn(&Value) -> bool) -> Vec<Value> {
         until(&format!("{count} objects are {what}"), || {
             let mut all = self.all();
@@ -164,7 +165,7 @@ impl Steps<'_> {
     fn guard(&self, version: &Version) {
         self.cluster.apply(&version.policies, &["--force-conflicts"]);
     }
-    /// Whether policies refuse an object in `First` this state.
+    /// Whether policies refuse this state for an object in `First`.
     fn is_refused(&self, name: &str, state: &str) -> bool {
         let metadata = json!({"name": name, "namespace": self.namespace});
         let status = json!({"state": state});
@@ -173,7 +174,7 @@ impl Steps<'_> {
         let answer = self.cluster.try_apply_status(&step.to_string(), &dry);
         answer.is_err_and(|error| error.contains("no edge of the machine"))
     }
-    /// The answers to writes of statuses, by object.
+    /// The response codes of status writes, by object.
     fn writes(&self) -> BTreeMap<String, Vec<u64>> {
         let mut writes = BTreeMap::<String, Vec<u64>>::new();
         for request in self.cluster.writes(self.namespace) {
@@ -220,7 +221,7 @@ fn a_rollout_to_another_description_and_back_loses_nothing() {
         if stage == 1 {
             cx.status_mut().pace = Some(crate::step::StepStatusPace::Fast);
         }";
-    // An operator that does not know the pace could not read the objects.
+    // An operator without the field `pace` could not read the objects.
     let slowed = "cx.status_mut().seen = Some(stage);
         cx.status_mut().pace = None;";
     let newer = [
@@ -232,7 +233,8 @@ fn a_rollout_to_another_description_and_back_loses_nothing() {
     let older = release(cluster, &krate, OLDER, "older", &older);
     install(&krate, cluster);
     let newer = release(cluster, &krate, NEWER, "newer", &newer);
-    // Back and forth again, as an author who takes the edit back. The newest release knows what the newer one stored.
+    // Back and forth again, like an author who reverts the edit. The newest release supports the stored states of the
+    // newer one.
     let back = release(cluster, &krate, OLDER, "older", &[]);
     let newest = [
         ("first", handler("First", noted, &[(1, "Halfway")])),
@@ -253,7 +255,7 @@ fn a_rollout_to_another_description_and_back_loses_nothing() {
         let args = ["--namespace", &namespace, "--leader-elect", lease, &probes];
         OperatorProcess::start(cluster, &version.binary, &args, &log)
     };
-    // As a Deployment does it that rolls out: the next one is there before the former one ends.
+    // Like the rollout of a Deployment: the next replica starts before the former one ends.
     let roll_out = |former: OperatorProcess, version: &Version| {
         let next = start(version);
         assert!(former.terminate().success());
@@ -268,7 +270,7 @@ fn a_rollout_to_another_description_and_back_loses_nothing() {
     let operator = start(&older);
     steps.wait_for("First", count);
 
-    // The operator first: objects that need the new value wait, and nothing else does.
+    // The operator first: only objects that need the new value wait.
     let before = steps.writes();
     let length = read_log().len();
     let operator = roll_out(operator, &newer);
@@ -310,7 +312,7 @@ fn a_rollout_to_another_description_and_back_loses_nothing() {
     let address = logged_address(|| read_log()[length..].to_owned(), "serving probes");
     let ready = get_as(&address, "/readyz?verbose", &[("Host", &address)]);
     assert_eq!(ready, (200, format!("ok\nsteps.roll.example.com: {missing}\n")));
-    // The policies of the release before refuse the new edge, and the operator says so.
+    // The policies of the previous release refuse the new edge, and the operator reports it.
     steps.define(&newer);
     until("the edge is refused", || {
         let notes = steps.notes("WriteRefused");
@@ -321,7 +323,8 @@ fn a_rollout_to_another_description_and_back_loses_nothing() {
         assert!(!steps.writes()[name].contains(&403), "{name} takes no new edge");
     }
 
-    // They go on by themselves when definition and policies are there, and the fields that were left out are stored.
+    // The objects continue by themselves after the definition and policies were applied, and the omitted fields are
+    // stored.
     steps.guard(&newer);
     steps.wait_until("in Middle, and slow", early.len(), |step| {
         step["status"]["state"] == "Middle" && step["status"].get("pace").is_none()
@@ -341,7 +344,7 @@ fn a_rollout_to_another_description_and_back_loses_nothing() {
     let wild = &others[..2];
     steps.patch(wild, json!({"mood": "wild"}));
 
-    // Back, the operator first: the older one leaves alone what it does not know, and says so.
+    // Back, the operator first: the older one does not handle objects in an unknown state, and reports them.
     let before = steps.wait_for("Middle", early.len());
     let operator = roll_out(operator, &older);
     steps.patch(early, json!({"stage": 2}));
@@ -361,7 +364,8 @@ fn a_rollout_to_another_description_and_back_loses_nothing() {
         }
     };
     check_parked();
-    // And the older definition, with the policies of the release that takes the edit back: what needs nothing new goes on.
+    // Then the older definition, with the policies of the release that reverts the edit: objects without new values
+    // continue.
     let operator = {
         steps.define(&older);
         steps.guard(&back);
@@ -374,13 +378,14 @@ fn a_rollout_to_another_description_and_back_loses_nothing() {
         operator
     };
 
-    // Forth again, to the newest, the definition and the policies first: they go on from where they were.
+    // Forth again, to the newest description, the definition and the policies first: the objects continue from their
+    // states.
     steps.define(&newest);
     steps.guard(&newest);
     until("the policy is in force", || {
         (!steps.is_refused(&wild[0], "Halfway")).then_some(())
     });
-    // The operator of the release before still takes the edge that is gone.
+    // The operator of the previous release can still take the removed edge.
     let last = ["last".to_owned()];
     steps.create(&last);
     steps.patch(&last, json!({"stage": 2}));

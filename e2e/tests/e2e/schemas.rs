@@ -33,7 +33,7 @@ impl State for Issue {
 }
 "#;
 
-/// Its test: the certificate is brought to life.
+/// Its test, in which the certificate becomes ready.
 const TEST: &str = r#"//! The certificate of a website.
 
 use std::sync::Arc;

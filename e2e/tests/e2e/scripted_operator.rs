@@ -1,5 +1,5 @@
-//! Operators of several descriptions, whose handlers do what a test wants: each records its start, and then does what the
-//! annotation `script` of its object says, or what dice say where there is no script.
+//! Operators of several descriptions, whose handlers follow the scripts of tests: each records its start, and then
+//! follows the annotation `script` of its object, or random choices without a script.
 
 mod handlers;
 mod recipe;
@@ -20,38 +20,37 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Which operator is built.
+/// The recipe for an operator.
 pub struct Recipe {
-    /// Of what.
+    /// Its description.
     pub text: Text,
-    /// What the handler of a state does first, as Rust statements.
+    /// The first statements of a state's handler, in Rust.
     pub first: fn(&Kind, &State) -> String,
     /// Builds the crate as a binary.
     pub build: fn(&Crate, &Path),
 }
 
-/// The operator of the tests of the contract, with faults on demand.
+/// The operator of the contract tests, with injected faults.
 const CONTRACT: Recipe = Recipe {
     text: recipe::CONTRACT,
     first: scripted::says_which_run,
     build: Crate::build_with_faults,
 };
 
-/// An operator that was built, for any number of clusters.
+/// A built operator, for any number of clusters.
 pub struct Program {
     pub description: Description,
     binary: PathBuf,
     samples: Vec<Value>,
 }
 
-/// The scripted operator and where its objects live: a control plane that has its kinds, the kinds that it watches, and its
-/// rights.
+/// The scripted operator and its cluster: a control plane with its kinds, the kinds that it watches, and its rights.
 pub struct ScriptedOperator {
     pub cluster: Cluster,
     pub program: Program,
 }
 
-/// The scripted operator of the contract, which the tests share that run at the same time. None without an API server.
+/// The scripted operator of the contract tests, shared by concurrent tests. None without an API server.
 pub fn prepared() -> Option<Arc<ScriptedOperator>> {
     static PREPARED: Joint<ScriptedOperator> = Joint::new();
     PREPARED.get(|| {
@@ -90,7 +89,7 @@ impl Program {
         }
     }
 
-    /// An object to be created: the sample of its kind. With a script, its handlers follow that, else they throw dice.
+    /// A new object: the sample of its kind. Without a script, its handlers choose at random.
     pub fn object(&self, kind: &Kind, namespace: &str, name: &str, script: Option<&str>) -> Value {
         let sample = self
             .samples
@@ -107,7 +106,7 @@ impl Program {
         object
     }
 
-    /// A merge patch of an object's spec, a different one for each number. None for a kind whose spec may not change.
+    /// A merge patch of an object's spec, which differs for each number. None for a kind whose spec must not change.
     pub fn change(&self, kind: &Kind, number: usize) -> Option<String> {
         change(kind, number)
     }
@@ -132,7 +131,7 @@ impl Program {
     }
 }
 
-/// A merge patch of an object's spec, a different one for each number. None for a kind whose spec may not change.
+/// A merge patch of an object's spec, which differs for each number. None for a kind whose spec must not change.
 pub fn change(kind: &Kind, number: usize) -> Option<String> {
     let spec = match kind.resource.kind.as_str() {
         "AnalysisRun" => json!({"ttlAfterCompletion": format!("{}h", 1 + number % 100)}),
@@ -156,7 +155,7 @@ pub fn change(kind: &Kind, number: usize) -> Option<String> {
     Some(json!({"spec": spec}).to_string())
 }
 
-/// CRDs for the kinds that the operator owns or watches and that neither Kubernetes nor the description defines.
+/// CRDs for the kinds that the operator owns or watches, if neither Kubernetes nor the description defines them.
 pub fn foreign_kinds(description: &Description) -> Vec<Value> {
     let owned = description
         .kinds
@@ -250,7 +249,7 @@ impl ScriptedOperator {
 /// The files that the operators of a test write.
 pub struct Files {
     pub log: PathBuf,
-    /// The starts of handlers, one a line: entry, state, uid of the object and process ID.
+    /// The starts of handlers, one per line: entry, state, uid of the object and process ID.
     pub starts: PathBuf,
 }
 
@@ -263,12 +262,12 @@ impl Files {
         }
     }
 
-    /// The starts of handlers that were recorded so far.
+    /// The recorded starts of handlers so far.
     pub fn handler_starts(&self) -> String {
         fs::read_to_string(&self.starts).unwrap_or_default()
     }
 
-    /// How many handlers a process has started.
+    /// The number of handlers that a process has started.
     pub fn starts_of(&self, process: u32) -> usize {
         let process = format!(" {process}");
         let starts = self.handler_starts();

@@ -1,11 +1,12 @@
-//! Simulations: an API server in memory, replicas of an operator, and the people who create, change and delete its objects, in a
-//! single thread, on a clock that jumps. A seed decides what happens, so that a failure is a number that anybody can play again:
+//! Simulations: an API server in memory, replicas of an operator, and users who create, change and delete its objects,
+//! in a single thread, with a simulated clock. A seed determines all events, so that every failure can be reproduced by
+//! its number:
 //!
 //! ```sh
 //! KRATOR_SEED=7 KRATOR_SEEDS=1 cargo test -p e2e -- sim::
 //! ```
 //!
-//! The oracle of the contract judges what was written.
+//! The oracle of the contract tests judges the writes.
 
 mod fleet;
 mod forecast;
@@ -26,32 +27,34 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use world::{Judged, World, postgresql, simulate};
 
-/// How many requests about an object are shown with a finding.
+/// The number of requests about an object that are shown with a finding.
 const LAST: usize = 15;
-/// How many runs are tried to find a shorter one.
+/// The number of runs that are tried to find a shorter one.
 const TRIES: usize = 100;
 
-/// Seeds that once found something, which others hardly ever do.
+/// Seeds that found a defect in the past. Such seeds are rare.
 const FOUND: [(Scenario, u64); 5] = [
-    // Of two operators, one went on to the next state while the other one stored that it had dealt with an edit.
+    // One of two operators moved to the next state while the other one stored that it had handled an edit.
     (Scenario::Rivals, 20013),
-    // The same, where the first one had judged the edit, too, in a state that it had not stored.
+    // The same, but the first operator had judged the edit, too, in a state that it had not stored.
     (Scenario::Rivals, 20273),
-    // A refused status leads back to before the run, and not to before what the other operator has stored meanwhile.
+    // A refused status resets the object to its state before the run, and not to a state before the writes of the other
+    // operator.
     (Scenario::Rivals, 20159),
-    // The answer to a write was lost, the object went on in memory, and the conflict led it back, with a new measure of its rate.
+    // The response to a write was lost, the object moved on in memory, and the conflict led it back, with a reset rate
+    // limiter.
     (Scenario::Spinning, 1825),
-    // The first answer of all was under way for twenty seconds, and dated what was written next by a node's wrong clock.
+    // The very first response took twenty seconds, and the next write was dated by the wrong clock of a node.
     (Scenario::Spinning, 20199),
 ];
 
-/// The seeds that are played: as many as the variable says.
+/// The seeds to play; the variable sets their number.
 fn seeds(variable: &str, default: u64) -> std::ops::Range<u64> {
     let first = number("KRATOR_SEED", 0);
     first..first + number(variable, default)
 }
 
-/// In a process of its own it plays the seed and writes all requests to the file of this variable.
+/// Only set in a separate process: it plays the seed and writes all requests to the file in this variable.
 const LOG: &str = "KRATOR_SIMULATED_LOG";
 
 #[test]
@@ -182,7 +185,7 @@ fn an_operator_whose_objects_rest_only_watches() {
     simulate(async {
         let mut world = World::begin(0, Deployment::Alone, &[]).await;
         let kind = postgresql();
-        // In the one state handlers wait for a change, in the other one they run twice a second and stay.
+        // In one state handlers wait for a change, in the other one they run twice a second and stay.
         for (name, objects, script) in [("waits", 100, "Validating>Invalid,"), ("polls", 3, play::TO_REST)] {
             for number in 0..objects {
                 world
@@ -208,7 +211,7 @@ fn an_operator_whose_objects_rest_only_watches() {
 fn a_deletion_between_a_run_and_its_refused_status_is_not_forgotten() {
     simulate(async {
         let mut world = World::begin(0, Deployment::Alone, &[]).await;
-        // Its handlers change the status in each run.
+        // The handlers of this kind change the status in each run.
         let kind = postgresql();
         for number in 0..20 {
             let script = "Running>Syncing,Syncing>Running,";
@@ -231,7 +234,7 @@ fn a_deletion_between_a_run_and_its_refused_status_is_not_forgotten() {
     });
 }
 
-/// What was found in a run, and a shorter run in which something is found as well.
+/// The findings of a run, and a shorter run that also has findings.
 fn told(test: &str, run: &Run, judged: &Judged) -> String {
     let seed = run.seed;
     let shrunk = run.clone().shrunk(|run| !play(run).findings.is_empty(), TRIES);
@@ -247,7 +250,7 @@ fn told(test: &str, run: &Run, judged: &Judged) -> String {
     )
 }
 
-/// The last requests about the object that a finding names, as `Moose it-1: …`.
+/// The last requests about the object in a finding, such as `Moose it-1: …`.
 fn last_requests(log: &[String], finding: &str) -> Vec<String> {
     let mut words = finding.split([' ', ':']);
     let [Some(kind), Some(name)] = [(); 2].map(|()| words.next()) else {

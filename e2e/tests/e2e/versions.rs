@@ -1,5 +1,5 @@
-//! A generated operator whose kind has three versions, beside the real API server: what is written and edited in each version is
-//! read in all of them, as the laws of conversions say.
+//! A generated operator whose kind has three versions, with the real API server: objects that are written and edited in
+//! each version are read in all of them, by the laws of conversions.
 
 mod edits;
 mod migration;
@@ -61,13 +61,13 @@ versions:
 ";
 
 const VERSIONS: [&str; 3] = ["v1", "v1beta1", "v1alpha1"];
-/// The annotation for what a version cannot hold.
+/// The annotation with the data that a version cannot hold.
 const HELD: &str = "shops.example.com/conversion-data";
 
 /// The name of the definition.
 const DEFINITION: &str = "shops.shops.example.com";
 
-/// What the functions of `versions/conversions.rs.txt` do.
+/// The same results as the functions of `versions/conversions.rs.txt`.
 fn owner(_: &str, direction: Direction, value: Option<Value>) -> Result<Option<Value>, String> {
     let value = value.unwrap_or_default();
     let made = match (direction, value.as_str().and_then(|text| text.split_once('/'))) {
@@ -94,7 +94,7 @@ fn patch_definition(cluster: &Cluster, patch: &Value) {
     ]);
 }
 
-/// Starts the operator, and has the API server ask it for conversions at its address instead of the Service.
+/// Starts the operator, and directs the API server's conversion requests to its address instead of the Service.
 fn open(cluster: &Cluster, binary: &Path, log: &Path) -> OperatorProcess {
     let _ = fs::remove_file(log);
     let args = [
@@ -115,7 +115,7 @@ fn open(cluster: &Cluster, binary: &Path, log: &Path) -> OperatorProcess {
     operator
 }
 
-/// `KRATOR_OBJECTS` sets how many objects are written, and `KRATOR_SEED` what is written and how it is edited.
+/// `KRATOR_OBJECTS` sets the number of objects, and `KRATOR_SEED` the seed of their contents and edits.
 #[test]
 fn what_is_written_in_one_version_is_read_in_all() {
     let Some(cluster) = &cluster::own(&[]) else {
@@ -185,7 +185,7 @@ fn what_is_written_in_one_version_is_read_in_all() {
         if round == 3 {
             break;
         }
-        // The next edits meet another process, once after a clean end.
+        // The next edits reach another process, once after a clean end.
         match round {
             0 => operator.kill(),
             _ => drop(operator),
@@ -214,8 +214,8 @@ fn what_is_written_in_one_version_is_read_in_all() {
     assert!(operator.terminate().success());
 }
 
-/// The operator has judged each spec as it is, though conversions count no generation: two objects have the same digest if their
-/// specs are the same, and else two.
+/// The operator has judged the present spec of each object, although conversions do not change the generation: two
+/// objects have the same digest if and only if their specs are the same.
 fn no_change_is_missed(list: impl Fn() -> Option<BTreeMap<String, Value>>) {
     until_ok("the operator has seen each spec", || {
         let mut digests = BTreeMap::new();
@@ -242,10 +242,10 @@ fn no_change_is_missed(list: impl Fn() -> Option<BTreeMap<String, Value>>) {
     });
 }
 
-/// A write while the API server cannot convert would leave `managedFields` without any entry. The operator that leads from then on
-/// is returned.
+/// A write while the API server cannot convert would remove all entries of `managedFields`. Returns the operator that
+/// leads from then on.
 fn a_finalizer_waits_for_conversions(cluster: &Cluster, binary: &Path, log: &Path) -> OperatorProcess {
-    // The operator converts and does nothing else as long as somebody else leads.
+    // The operator only converts while another holder has the Lease.
     let lease = json!({
         "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
         "metadata": {"name": "shopkeeper", "namespace": "shopkeeper-system"},
@@ -306,7 +306,7 @@ fn a_finalizer_waits_for_conversions(cluster: &Cluster, binary: &Path, log: &Pat
     operator
 }
 
-/// Who looks at an object sees that a function has failed, and why; the value is nobody's business.
+/// A user sees in the object that a function has failed, and why, but not the value.
 fn a_function_that_fails_is_told(cluster: &Cluster, newest: &BTreeMap<String, Value>) {
     const MESSAGES: &str = "-o=jsonpath={.items[*].message}";
     for (name, object) in newest {

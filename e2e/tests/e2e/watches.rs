@@ -1,5 +1,5 @@
-//! Every form of `watches` in a description, on a real API server. The message of an object shows what its handler found
-//! when it last ran.
+//! Every form of `watches` in a description, on a real API server. The message of an object lists the objects that its
+//! handler found in the last run.
 
 mod shared;
 
@@ -70,7 +70,7 @@ fn lookout(name: &str, spec: &Value) -> String {
         .to_string()
 }
 
-/// An object that the description watches, with as little as the server accepts.
+/// A minimal valid object that the description watches.
 fn watched(api_version: &str, kind: &str, name: &str, rest: &Value) -> String {
     let mut object = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}});
     for (key, value) in rest.as_object().into_iter().flatten() {
@@ -135,7 +135,8 @@ fn every_form_of_watch_wakes_the_objects_that_it_concerns() {
     finds("one", " a a b c d e f");
     finds("two", " f");
 
-    // A deletion wakes an object, and so does a change of its own spec or labels, which may name other objects.
+    // The deletion of a watched object requeues an object, and so does a change of its own spec or labels, which may
+    // name other objects.
     cluster.kubectl(&[&["delete", "service", "b"][..], &here].concat());
     finds("one", " a a c d e f");
     cluster.apply(&lookout("two", &json!({"config": "a"})), &here);

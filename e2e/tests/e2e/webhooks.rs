@@ -1,5 +1,5 @@
-//! Webhooks of a generated operator: what they say through kubectl, to an administrator and to another user, on the real API
-//! server and on the embedded one; what goes on while nobody answers; and what heals.
+//! Webhooks of a generated operator: their messages in kubectl, for an administrator and for another user, on the real
+//! API server and on the embedded one; which requests succeed while no webhook answers; and how failures are repaired.
 
 mod certificates;
 mod faults;
@@ -69,7 +69,7 @@ impl Mutate for Moose {
 }
 "#;
 
-/// A server, an operator that answers its webhooks, and the script's namespace.
+/// A server, an operator with webhooks, and the namespace of the script.
 struct Zoo<'a> {
     cluster: &'a Cluster,
     binary: PathBuf,
@@ -80,7 +80,7 @@ impl<'a> Zoo<'a> {
     fn new(cluster: &'a Cluster, krate: &Crate, binary: &Path) -> Self {
         install(krate, cluster);
         cluster.kubectl(&["create", "namespace", "it-zoo"]);
-        // Somebody who may do everything with moose, but is no administrator.
+        // A user with all rights on moose who is not an administrator.
         let role = [
             "create",
             "clusterrole",
@@ -103,7 +103,7 @@ impl<'a> Zoo<'a> {
         }
     }
 
-    /// Starts the operator, and has the API server ask it.
+    /// Starts the operator, and directs the API server's webhook requests to it.
     fn open(&self, args: &[&str]) -> OperatorProcess {
         let _ = fs::remove_file(&self.log);
         let all = [
@@ -134,7 +134,7 @@ impl<'a> Zoo<'a> {
         list["items"].as_array().cloned().unwrap_or_default()
     }
 
-    /// Has the API server ask at an address instead of the Service.
+    /// Directs the API server's webhook requests to an address instead of the Service.
     fn register(&self, configuration: &Value, address: &str) {
         let webhooks = configuration["webhooks"].as_array().into_iter().flatten();
         let patch: Vec<Value> = webhooks
@@ -166,7 +166,7 @@ impl<'a> Zoo<'a> {
             .kubectl(&["patch", &name, "--type=json", "-p", &patch]);
     }
 
-    /// Waits until the API server asks the operator, and trusts it.
+    /// Waits until the API server calls the operator, and trusts its certificate.
     fn trusted(&self) {
         until("webhooks are in force", || {
             let refused = self.say(
@@ -178,7 +178,7 @@ impl<'a> Zoo<'a> {
         });
     }
 
-    /// All that kubectl prints, as `user`. The input of `edit` is the editor.
+    /// The output of kubectl as `user`. The input of `edit` is the editor.
     fn say(&self, user: &str, args: &[&str], input: &str) -> String {
         let here = ["--namespace=it-zoo"];
         let as_user = (user != "admin").then(|| format!("--as={user}"));
@@ -192,7 +192,7 @@ impl<'a> Zoo<'a> {
         text(&output.stdout) + &text(&output.stderr)
     }
 
-    /// What a user sees when a request is refused.
+    /// The messages to a user when requests are refused.
     fn script(&self, user: &str) -> String {
         let name = format!("m-{user}");
         let mut seen = String::new();
@@ -236,12 +236,12 @@ impl<'a> Zoo<'a> {
         say(&["label", "moose", &name, "seen=yes"], "");
         say(&stored, "");
         say(&["delete", "moose", &name, "--timeout=60s"], "");
-        // The name of a temporary file is another one each time.
+        // The name of the temporary file differs each time.
         let seen: String = seen
             .split_inclusive('\n')
             .filter(|line| !line.starts_with("A copy of your changes"))
             .collect();
-        // The two users do the same.
+        // Both users make the same requests.
         seen.replace(&name, "NAME").replace(user, "USER")
     }
 }

@@ -1,4 +1,4 @@
-//! `krator why` and `krator graph --live` on a real API server, of objects that a running operator leads.
+//! `krator why` and `krator graph --live` on a real API server, for objects of a running operator.
 
 use crate::cluster::{self, until};
 use crate::operator::{Crate, OperatorProcess, ShownOnPanic, install};
@@ -84,7 +84,7 @@ fn what_an_operator_does_with_an_object_is_told() {
         .map(|it| &it["reason"])
         .collect();
     assert_eq!(reasons, ["timeout", "retry"], "{failing:#}");
-    // It is due half a minute after the failure that was just stored.
+    // The retry is due half a minute after the failure that was just stored.
     let due = krator(&["why", "-n", &namespace, "elk/hungry"]);
     let retry = due
         .lines()

@@ -1,4 +1,4 @@
-//! Workloads that become ready or fail after a time, on a stopped clock: nothing waits.
+//! Workloads that become ready or fail after a time, on a paused clock, so waiting takes no time.
 
 use krator_apiserver::{Server, WorkloadSimulator as Workload};
 use kube::{
@@ -9,9 +9,9 @@ use serde_json::{Value as Json, json};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// What the builder says of children without an annotation.
+/// The setting of the builder for children without an annotation.
 const READY_AFTER: Duration = Duration::from_secs(60);
-/// Longer than anything takes here. The clock is stopped, so that it passes at once.
+/// Longer than any wait here. The clock is paused, so it passes at once.
 const LONG: Duration = Duration::from_secs(600);
 
 fn api(client: &Client, group: &str, kind: &str) -> Api<DynamicObject> {
@@ -76,7 +76,7 @@ fn condition(object: &DynamicObject, type_: &str) -> String {
     found.next_back().flatten().unwrap_or("none").to_owned()
 }
 
-/// What tells of a kind whether it is ready.
+/// Whether the status of a kind shows that the object is ready.
 fn is_ready(kind: &str, object: &DynamicObject) -> bool {
     let status = &object.data["status"];
     let is_observed = status["observedGeneration"].as_i64() == object.metadata.generation;
@@ -91,14 +91,14 @@ fn is_ready(kind: &str, object: &DynamicObject) -> bool {
     }
 }
 
-/// What tells of a kind that it has failed.
+/// Whether the status of a kind shows that the object has failed.
 fn has_failed(kind: &str, object: &DynamicObject) -> bool {
     let status = &object.data["status"];
     match kind {
         "Deployment" => condition(object, "Progressing") == "False",
         "Job" => condition(object, "Failed") == "True" && status["failed"] == 7,
         "Pod" => status["phase"] == "Failed",
-        // Their status knows no failure.
+        // The status of these kinds has no failure.
         _ => {
             status["replicas"]
                 .as_i64()
@@ -109,7 +109,7 @@ fn has_failed(kind: &str, object: &DynamicObject) -> bool {
     }
 }
 
-/// Waits until an object is as it should be, and returns how many seconds of the stopped clock that took.
+/// Waits until a condition is true for an object, and returns the seconds on the paused clock.
 async fn seconds_until(api: &Api<DynamicObject>, name: &str, is: impl Fn(&DynamicObject) -> bool) -> u64 {
     let start = Instant::now();
     loop {

@@ -1,5 +1,5 @@
-//! A coffee machine: a state machine that knows nothing of Kubernetes. What the graph says of a state (polls, timeouts,
-//! limits, retries) holds here as it does in a cluster, and a transition that it lacks does not compile.
+//! A coffee machine: a state machine without Kubernetes. The policies of a state in the graph (polls, timeouts,
+//! limits, retries) apply as in a cluster, and a transition that the graph lacks does not compile.
 //!
 //! ```compile_fail,E0277
 //! use coffee_machine::{Brewing, Heating};
@@ -13,21 +13,21 @@ use std::time::Duration;
 use krator_derive::{Machine, TransitionTo};
 use krator_runtime::{Context, Error, LocalObject, Node, ObjectState, Result, Retry, State, Transition};
 
-/// What a customer orders.
+/// An order of a customer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Order {
-    /// How many cups.
+    /// The number of cups.
     pub cups: u32,
 }
 
-/// What the machine's sensors show.
+/// The readings of the machine's sensors.
 #[derive(Clone, Copy, Debug)]
 pub struct Sensors {
-    /// Of the water.
+    /// The temperature of the water.
     pub celsius: u32,
     /// The water that is left, in cups.
     pub water: u32,
-    /// The cups that were made of this order.
+    /// The cups that were made for this order.
     pub made: u32,
 }
 
@@ -50,7 +50,7 @@ pub enum CoffeeMachine {
     NeedsAttention,
 }
 
-/// The water is heated.
+/// Heats the water.
 #[derive(TransitionTo)]
 #[transition_to(Brewing)]
 #[state(
@@ -69,7 +69,7 @@ impl State for Heating {
     }
 }
 
-/// One cup after the other is made.
+/// Makes one cup after another.
 #[derive(TransitionTo)]
 #[transition_to(Served)]
 #[state(poll(Duration::from_secs(30)), retry(Retry::DEFAULT.limit(2, NeedsAttention::ID)))]
@@ -89,7 +89,7 @@ impl State for Brewing {
     }
 }
 
-/// The coffee is on the table. Another order, which is a change of the spec, begins with hot water.
+/// The coffee is on the table. Another order, which is a change of the spec, begins with heating water.
 #[derive(TransitionTo)]
 #[transition_to(Heating)]
 #[state(ready)]
@@ -105,7 +105,7 @@ impl State for Served {
     }
 }
 
-/// Somebody has to look at the machine.
+/// The machine needs a person to look at it.
 #[derive(TransitionTo)]
 #[state(failed)]
 pub struct NeedsAttention;

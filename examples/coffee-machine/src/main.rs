@@ -1,4 +1,4 @@
-//! Makes two cups, in real time, and says what happened when.
+//! Makes two cups, in real time, and prints each event with its time.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a database is made of: a pod with its password, its address and its volume.
+//! The children of a database: a pod with its password, its address and its volume.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,10 +19,11 @@ pub fn image(database: &Database) -> String {
     }
 }
 
-/// Makes the children what the spec asks for, and says how far they are. Nothing is sent where nothing differs.
+/// Applies the children that the spec asks for, and returns how ready the pod is. Children without a difference cause
+/// no request.
 pub async fn apply(cx: &Context<'_>) -> Result<Readiness> {
     if cx.owned::<Secret>().await?.is_empty() {
-        // Only once: in each run it would be another password, which the data does not know.
+        // Only once: each call of `password` returns another one, and the stored data was set up with the first.
         let data = BTreeMap::from([("password".to_owned(), password()?)]);
         cx.apply(&Secret {
             string_data: Some(data),
@@ -32,12 +33,13 @@ pub async fn apply(cx: &Context<'_>) -> Result<Readiness> {
     }
     cx.apply(&service(cx)?).await?;
     let pod = cx.apply(&pod(cx)?).await?;
-    // After the pod, because a volume grows only when a pod has it: a failure here keeps no pod from being made.
+    // After the pod, because a volume grows only when a pod uses it. So a failure here does not prevent the creation of
+    // the pod.
     cx.apply(&volume(cx)?).await?;
     Ok(cx.readiness(&*pod))
 }
 
-/// 128 random bits of the operating system, as digits.
+/// 128 random bits from the operating system, in hexadecimal.
 fn password() -> Result<String> {
     let mut bytes = [0; 16];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
@@ -51,7 +53,7 @@ fn service(cx: &Context<'_>) -> Result<Service> {
     }))?)
 }
 
-/// The volume is a child of its own: as a template of the StatefulSet it could never grow.
+/// The volume is a separate child, because a volume from a template of the StatefulSet could never grow.
 fn volume(cx: &Context<'_>) -> Result<PersistentVolumeClaim> {
     Ok(from_value(json!({
         "metadata": {"name": format!("{}-data", cx.name())},

@@ -7,7 +7,7 @@ use serde_json::{from_value, json};
 use crate::children::image;
 use crate::database::Database;
 
-/// The claim of the volume with the dump of a backup.
+/// The name of the claim for the volume with the dump of a backup.
 pub fn dump(backup: &str) -> String {
     format!("{backup}-dump")
 }
@@ -19,7 +19,7 @@ pub fn job(name: &str, database: &Database, backup: &str, command: &[&str]) -> R
     Ok(from_value(json!({
         "metadata": {"name": name},
         "spec": {
-            // A Job that hangs fails.
+            // A Job that hangs has to fail.
             "activeDeadlineSeconds": 6 * 60 * 60,
             "backoffLimit": 3,
             "template": {"spec": {

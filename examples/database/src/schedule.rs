@@ -1,4 +1,4 @@
-//! When a database is backed up, and which of its backups are kept.
+//! When a database is backed up, and which backups are kept.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use krator_runtime::{Object as _, Readiness};
 use crate::backup::{Backup, BackupSpec};
 use crate::database::prelude::*;
 
-/// A backup of a database. It is an object of its own, so that the database is looked after while it is made.
+/// A backup of a database. It is an object of its own, so that the database is still reconciled during the backup.
 pub fn backup(cx: &Context<'_>, suffix: &str) -> Backup {
     let spec = BackupSpec {
         database: cx.name().to_owned(),
@@ -18,9 +18,9 @@ pub fn backup(cx: &Context<'_>, suffix: &str) -> Backup {
     Backup::new(&format!("{}-{suffix}", cx.name()), spec)
 }
 
-/// Makes a backup if one is due, says how the latest one went, and deletes those that are too many.
+/// Makes a backup if one is due, reports the result of the latest one, and deletes those beyond `keep`.
 pub async fn keep(cx: &mut Context<'_>) -> Result<()> {
-    let backups = cx.owned::<Backup>().await?; // by name, which is by time
+    let backups = cx.owned::<Backup>().await?; // sorted by name, which is by time
     let (mut good, mut latest, mut is_going_on) = (Vec::new(), None, false);
     for backup in &backups {
         let name = backup.name();
@@ -38,7 +38,7 @@ pub async fn keep(cx: &mut Context<'_>) -> Result<()> {
         cx.set(DatabaseCondition::BackedUp, is_good, reason, message);
     }
     if !is_going_on {
-        make_if_due(cx).await?; // the end of one that goes on runs this handler again
+        make_if_due(cx).await?; // when a running backup ends, this handler runs again
     }
     let spec = cx.manifest().spec.backups.clone();
     let others = usize::try_from(spec.keep - 1).unwrap_or_default();
@@ -54,7 +54,8 @@ async fn make_if_due(cx: &mut Context<'_>) -> Result<()> {
     let now = cx.now();
     let due = cx.status().next_backup.as_ref().map(|time| time.0);
     if let Some(due) = due.filter(|due| *due <= now) {
-        // Its name follows from the time that was due: a crash before the next time is stored makes no second one.
+        // The name contains the due time, so a crash before the next due time is stored does not create a second
+        // backup.
         let time = due.strftime("%Y%m%d-%H%M%S").to_string();
         cx.apply(&backup(cx, &time)).await?;
     }
@@ -63,8 +64,8 @@ async fn make_if_due(cx: &mut Context<'_>) -> Result<()> {
     Ok(())
 }
 
-/// When the next backup is due. Those that fell due while nobody looked are made up for by one, and the rhythm stays; an
-/// interval that was shortened counts from now on.
+/// When the next backup is due. One backup makes up for all that were missed, and the rhythm stays; an interval that
+/// was shortened applies from now on.
 fn next(due: Option<Timestamp>, now: Timestamp, every: Duration) -> Timestamp {
     let latest = now + every;
     match due {

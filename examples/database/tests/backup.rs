@@ -1,4 +1,4 @@
-//! Runs the handlers on one backup in memory. The test does what the controller of Jobs would do.
+//! Runs the handlers on one backup in memory. The test acts as the Job controller.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Runs the handlers on one database in memory. The clock is paused, so waiting takes no time.
 //!
-//! No controller runs beside them, and neither do backups: what would become of them, the tests say.
+//! No controllers and no handlers of backups run: the tests set the results of both.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,7 @@ fn new() -> Local<DatabaseMachine> {
     Local::new(manifest(), DatabaseMemory::default(), Arc::default())
 }
 
-/// Its pod becomes ready.
+/// Makes the pod of a new database ready.
 async fn start(database: &mut Local<DatabaseMachine>) {
     database.run_until_idle().await;
     database.handle().make_ready::<StatefulSet>();
@@ -95,7 +95,7 @@ async fn a_change_of_the_spec_is_followed_while_the_database_runs() {
     let requested = serde_json::to_value(claim).expect("JSON");
     assert_eq!(requested["spec"]["resources"]["requests"]["storage"], "2Gi");
 
-    // An interval that gets shorter counts at once.
+    // A shorter interval applies at once.
     world.update_spec(|it| it.spec.backups.every = Duration::from_secs(60).into());
     database.run_until_idle().await;
     pass(&mut database, Duration::from_secs(60)).await;
@@ -114,7 +114,7 @@ async fn backups_are_made_one_at_a_time_and_the_good_ones_are_kept() {
     for expected in [1, 2, 2, 2] {
         database.handle().make_ready::<Backup>();
         database.run_until_idle().await;
-        // Another one was overdue, or is made a day later.
+        // Another backup was overdue, or is made a day later.
         pass(&mut database, DAY).await;
         assert_eq!(backups(&database), expected + 1);
     }
@@ -137,7 +137,7 @@ async fn what_fell_due_while_nobody_looked_is_made_up_for_once() {
     database.run_until_idle().await;
     assert_eq!(backups(&database), 1);
     world.make_ready::<Backup>();
-    // The rhythm is that of before.
+    // The rhythm is the same as before.
     pass(&mut database, DAY / 2 - Duration::from_secs(1)).await;
     assert_eq!(backups(&database), 1);
     pass(&mut database, Duration::from_secs(1)).await;
@@ -164,14 +164,14 @@ async fn a_last_backup_outlives_the_database() {
 
 #[tokio::test(start_paused = true)]
 async fn a_deletion_does_not_wait_for_ever() {
-    // There is nothing to save.
+    // There is no data to save.
     let mut database = new();
     database.run_until_idle().await;
     database.handle().delete();
     database.run().await;
     assert_eq!(backups(&database), 0);
 
-    // The last backup has failed, and somebody does not want to wait for another hour.
+    // The last backup has failed, and a user shortens the wait.
     let mut database = running().await;
     database.handle().delete();
     database.run_until_idle().await;
@@ -189,7 +189,7 @@ async fn a_deletion_does_not_wait_for_ever() {
     assert!(database.is_over());
 }
 
-/// The password that was made first stays, and no backup is made twice, wherever the process ends.
+/// The first password stays, and no backup is made twice, wherever the process ends.
 #[tokio::test(start_paused = true)]
 async fn crashes_change_nothing_until_the_first_backup() {
     crashes::<DatabaseMachine>(async |surroundings| {

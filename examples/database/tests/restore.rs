@@ -80,7 +80,7 @@ async fn nothing_is_restored_twice() {
     assert!(restore.handle().all::<Job>().is_empty());
 }
 
-/// It may fail after a crash, but no second Job starts.
+/// The restore may fail after a crash, but no second Job starts.
 #[tokio::test(start_paused = true)]
 async fn crashes_restore_nothing_twice() {
     crashes::<RestoreMachine>(async |surroundings| {

@@ -60,7 +60,7 @@ impl ObjectStatus for MooseStatus {
     }
 }
 
-/// What the operator keeps in memory for each moose.
+/// The data that the operator keeps in memory for each moose.
 pub struct MooseMemory {
     name: String,
     /// The food in its stomach, in kilograms.
@@ -76,7 +76,7 @@ impl ObjectState for MooseMemory {
     }
 }
 
-/// Who thinks of whom as a friend.
+/// The moose that each moose thinks of as friends.
 #[derive(Default)]
 pub struct Friendships(Mutex<BTreeMap<String, BTreeSet<String>>>);
 
@@ -85,12 +85,13 @@ impl Friendships {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Registers a moose, which has no friends yet.
+    /// Registers a moose without friends, if it is unknown.
     pub fn meet(&self, name: &str) {
         self.locked().entry(name.to_owned()).or_default();
     }
 
-    /// The first moose that does not think of this one as a friend makes friends with it.
+    /// Makes this moose a friend of the first other moose that does not think of it as a friend, and returns the name
+    /// of the other.
     pub fn make_friend(&self, name: &str) -> Option<String> {
         let mut friends = self.locked();
         let (other, friends) = friends
@@ -100,7 +101,7 @@ impl Friendships {
         Some(other.clone())
     }
 
-    /// The moose that are known, in the order of their names.
+    /// The registered moose, in the order of their names.
     pub fn known(&self) -> Vec<String> {
         self.locked().keys().cloned().collect()
     }
@@ -176,7 +177,7 @@ impl State for Roam {
         if cx.object.food <= 10.0 {
             return Ok(Transition::to(Eat));
         }
-        // A restarted operator has forgotten everybody, and finds this moose here.
+        // After a restart the operator has forgotten all moose, so this one is registered again.
         cx.shared.meet(&cx.object.name);
         if let Some(other) = cx.shared.make_friend(&cx.object.name) {
             info!("{} made friends with {other}!", cx.object.name);
@@ -231,7 +232,7 @@ impl State for Released {
     }
 }
 
-/// Follows every moose.
+/// Tracks all moose.
 #[derive(Default)]
 pub struct MooseTracker {
     shared: Arc<Friendships>,

@@ -1,4 +1,5 @@
-//! Runs the operator against the cluster of the current kubeconfig. `moose-by-hand crd | kubectl apply -f -` comes first.
+//! Runs the operator against the cluster of the current kubeconfig. Run `moose-by-hand crd | kubectl apply -f -`
+//! before.
 
 use std::process::ExitCode;
 

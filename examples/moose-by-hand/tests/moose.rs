@@ -1,4 +1,4 @@
-//! Follows a moose through a day on a stopped clock, so nothing waits.
+//! Follows a moose through a day on a paused clock, so waiting takes no time.
 
 use std::sync::Arc;
 use std::time::Duration;

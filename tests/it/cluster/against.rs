@@ -1,4 +1,4 @@
-//! `krator diff --against cluster`, and what `krator doctor` finds after an edit.
+//! `krator diff --against cluster`, and the report of `krator doctor` after an edit.
 
 use super::{DESCRIPTION, Zoo, text};
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ async fn an_edit_is_counted_against_the_cluster_and_the_doctor_names_what_it_mak
     ] {
         assert_eq!(result(&before, name).0, "ok", "{before:?}");
     }
-    // Nothing runs pods here.
+    // No pods run here.
     assert_eq!(result(&before, "deployment").0, "failed");
     assert_eq!(result(&before, "readiness").0, "skipped");
 
@@ -78,7 +78,7 @@ async fn an_edit_is_counted_against_the_cluster_and_the_doctor_names_what_it_mak
     );
 }
 
-/// The description with another version, and what it was before.
+/// The description with another version, and the former version in `versions`.
 fn with_version(stored: &str) -> String {
     let newer = DESCRIPTION.replace("version: v1,", "version: v2,");
     format!("{newer}versions: {{v1: {{{stored}changes: []}}}}\n")
@@ -141,7 +141,7 @@ async fn objects_are_not_counted_for_a_version_in_which_none_is_stored() {
             counted["doubtful"].clone(),
         )
     };
-    // Objects may still be stored as v1, and none shows whether it is.
+    // Objects may still be stored as v1, which they do not show.
     assert_eq!(count(), (1.into(), 0.into(), 1.into()));
     let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/moose.zoo.example.com/status";
     zoo.patch(path, &json!({"status": {"storedVersions": ["v2"]}}))

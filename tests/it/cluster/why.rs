@@ -13,7 +13,7 @@ fn stalled(reason: &str) -> Value {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn twelve_objects_say_why_they_wait() {
     let zoo = Zoo::open().await;
-    // A pod of the operator leads.
+    // A pod of the operator holds the Lease.
     let now = k8s_time();
     zoo.apply(&json!({
         "apiVersion": "coordination.k8s.io/v1",
@@ -26,7 +26,7 @@ async fn twelve_objects_say_why_they_wait() {
     let annotated =
         |key: &str, value: &str| json!({"annotations": {format!("zoo.example.com/{key}"): value}});
     let finalizers = json!({"finalizers": ["vet.example.com/checked", "zoo.example.com/moose"]});
-    // Each with the reasons for which it waits, and words of the first of them.
+    // Objects, each with the reasons for its wait, and a part of the message for the first one.
     let objects = [
         (
             "new",

@@ -13,7 +13,7 @@ pub struct Client {
     last: u64,
     /// The version of each open text.
     versions: BTreeMap<String, u64>,
-    /// The latest findings of each text, with the version that they are about.
+    /// The latest findings of each text, with its version.
     published: BTreeMap<String, (u64, Vec<Value>)>,
 }
 
@@ -112,7 +112,7 @@ impl Client {
         self.tell("textDocument/didChange", params);
     }
 
-    /// The findings of an open text as it is now; waits for them.
+    /// Waits for the findings about the present version of an open text.
     pub fn findings(&mut self, uri: &str) -> Vec<Value> {
         let wanted = self.versions[uri];
         loop {
@@ -139,7 +139,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // Of a test that failed. After the end of a session there is nothing to kill.
+        // Only needed after a failed test. After the end of a session this fails.
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
@@ -150,7 +150,7 @@ pub fn uri_of(path: &Path) -> String {
     format!("file://{}", path.to_str().expect("UTF-8").replace(' ', "%20"))
 }
 
-/// A text after edits of the protocol.
+/// A text after edits in the form of the protocol.
 pub fn applied(text: &str, edits: &Value) -> String {
     let offset = |position: &Value| {
         let number = |key: &str| position[key].as_u64().expect("a number") as usize;

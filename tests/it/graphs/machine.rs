@@ -10,12 +10,12 @@ pub struct State {
     pub next: Vec<usize>,
     pub waits: bool,
     pub timeout: Option<usize>,
-    /// Whether the timeout is over at once.
+    /// Whether the timeout expires at once.
     pub short: bool,
     pub retry: Option<usize>,
     pub limit: Option<usize>,
     pub on_delete: Option<usize>,
-    /// With several, all but the last are for changes of single fields.
+    /// If there are several, all but the last are for changes of single fields.
     pub on_spec_change: BTreeSet<usize>,
     pub resume: Option<usize>,
     pub legacy: bool,

@@ -1,19 +1,19 @@
-//! What the rules over graphs should find, computed without petgraph: relations between states are closed by brute force,
-//! and the definitions in the reference of the language are applied to the result.
+//! The expected findings of the rules over graphs, computed without petgraph: relations between states are closed by
+//! brute force, and the definitions in the reference of the language are applied to the result.
 
 use super::machine::{FAILED, FINAL, READY, RandomMachine, WORKING};
 use std::collections::BTreeSet;
 
-/// Who reaches whom: `relation[from][to]`.
+/// A reachability matrix: `relation[from][to]`.
 pub type Relation = Vec<Vec<bool>>;
 
-/// What the rules should find in a machine.
+/// The expected findings of the rules in a machine.
 pub struct Reference<'m> {
     machine: &'m RandomMachine,
     count: usize,
-    /// Which states are on the deletion path.
+    /// Whether each state is on the deletion path.
     path: Vec<bool>,
-    /// In which states the deletion path begins.
+    /// Whether the deletion path begins in each state.
     entries: Vec<bool>,
 }
 
@@ -71,7 +71,7 @@ impl<'m> Reference<'m> {
         edges
     }
 
-    /// Who reaches whom along the wanted edges. Each state reaches itself.
+    /// Reachability along the wanted edges. Each state reaches itself.
     pub fn closed(&self, wanted: impl Fn(&str, usize, usize) -> bool) -> Relation {
         let mut relation = self.stepped(wanted);
         for (at, row) in relation.iter_mut().enumerate() {
@@ -80,12 +80,12 @@ impl<'m> Reference<'m> {
         self.close(relation)
     }
 
-    /// Who reaches whom along at least one wanted edge.
+    /// Reachability along at least one wanted edge.
     pub fn stepped_closed(&self, wanted: impl Fn(&str, usize, usize) -> bool) -> Relation {
         self.close(self.stepped(wanted))
     }
 
-    /// Who reaches whom along exactly one wanted edge.
+    /// Reachability along exactly one wanted edge.
     fn stepped(&self, wanted: impl Fn(&str, usize, usize) -> bool) -> Relation {
         let mut relation = vec![vec![false; self.count]; self.count];
         for (kind, from, to) in self.edges() {
@@ -110,7 +110,7 @@ impl<'m> Reference<'m> {
         self.machine.states[at].kind == kind
     }
 
-    /// The states that `unreachable-state` names: the first state of each strongly connected component of unreachable
+    /// The expected states of `unreachable-state`: the first state of each strongly connected component of unreachable
     /// states that no other unreachable state leads to.
     pub fn unreachable(&self) -> BTreeSet<usize> {
         let all = self.closed(|_, _, _| true);
@@ -131,7 +131,7 @@ impl<'m> Reference<'m> {
             .collect()
     }
 
-    /// The states that `no-exit` names.
+    /// The expected states of `no-exit`.
     pub fn no_exit(&self) -> BTreeSet<usize> {
         let states = self.machine.states.iter().enumerate();
         states
@@ -142,7 +142,7 @@ impl<'m> Reference<'m> {
             .collect()
     }
 
-    /// The states that `unavoidable-state` names: those without which no object would become ready.
+    /// The expected states of `unavoidable-state`: if one of them is removed, no object can become ready.
     pub fn choke_points(&self) -> BTreeSet<usize> {
         let is_ready_without = |missing: Option<usize>| {
             let counts = |kind: &str, from, to| {
@@ -159,19 +159,19 @@ impl<'m> Reference<'m> {
             .collect()
     }
 
-    /// The states that objects come to without being deleted.
+    /// The states that objects can reach without being deleted.
     fn ordinary_life(&self) -> Vec<bool> {
         let mut reached =
             self.closed(|kind, from, _| kind != "delete" && !self.entries[from] && !self.is(from, FINAL));
         reached.swap_remove(0)
     }
 
-    /// Whether only deleted objects come to the state.
+    /// Whether only deleted objects reach the state.
     pub fn needs_deletion(&self, at: usize) -> bool {
         self.path[at] && !self.ordinary_life()[at]
     }
 
-    /// Whether an object can come onto the deletion path without being deleted.
+    /// Whether an object can enter the deletion path without being deleted.
     pub fn escapes(&self) -> bool {
         if !self.entries.contains(&true) {
             return false;
@@ -195,7 +195,7 @@ impl<'m> Reference<'m> {
         }
     }
 
-    /// The states of the deletion path whose handlers may stay, or fail, for ever.
+    /// The states of the deletion path whose handlers may stay, or fail, forever.
     pub fn without_bailout(&self) -> BTreeSet<usize> {
         let is_endless = |at: &usize| {
             let state = &self.machine.states[*at];
@@ -206,8 +206,8 @@ impl<'m> Reference<'m> {
         (0..self.count).filter(is_endless).collect()
     }
 
-    /// Whether there is a cycle in which no state waits. A state with a limit is one that objects only pass, by the edge
-    /// of the limit: that is what happens for ever once the limit is reached.
+    /// Whether there is a cycle in which no state waits. Objects leave a state with a limit by the edge of the limit,
+    /// because only this edge is taken forever after the limit is reached.
     pub fn hot(&self) -> bool {
         let state = |at: usize| &self.machine.states[at];
         let is_limited = |at: usize| state(at).limit.is_some();
@@ -224,7 +224,7 @@ impl<'m> Reference<'m> {
         (0..self.count).any(|at| cycles[at][at])
     }
 
-    /// Whether there is a cycle in which nothing has to take time, if errors are not retried.
+    /// Whether there is a cycle in which no state needs to take time, if errors are not retried.
     pub fn fast(&self) -> bool {
         let state = |at: usize| &self.machine.states[at];
         let is_limited = |at: usize| state(at).limit.is_some();
@@ -261,7 +261,7 @@ impl<'m> Reference<'m> {
         (0..self.count).filter(is_trap).collect()
     }
 
-    /// Whether an object can come into a legacy state.
+    /// Whether an object can enter a legacy state.
     pub fn entered_legacy(&self) -> bool {
         let is_legacy = |at: usize| self.machine.states[at].legacy;
         is_legacy(0)
@@ -307,7 +307,8 @@ impl<'m> Reference<'m> {
             .any(|one| states().any(|other| fit(one, other) && may_wait(one, other) && may_wait(other, one)))
     }
 
-    /// Whether objects come into the states of a limit from outside although no handler and no timeout leads them there.
+    /// Whether objects can enter the states of a limit from outside by an edge other than a handler's choice or a
+    /// timeout.
     pub fn pass_by(&self, limits: &[BTreeSet<usize>; 2]) -> bool {
         let edges = self.edges();
         limits.iter().any(|limit| {
@@ -318,8 +319,8 @@ impl<'m> Reference<'m> {
         })
     }
 
-    /// The states whose condition `stale-condition` names: from there an object comes to a ready state in which it can have
-    /// been before with another status, as part of a round trip in which only that status is set.
+    /// The expected states of `stale-condition` for their condition: from there an object comes to a ready state in
+    /// which it can have been before with another status, as part of a round trip in which only that status is set.
     pub fn stale(&self) -> BTreeSet<usize> {
         let condition = |at: usize| self.machine.states[at].condition;
         let is_stale = |at: &usize| {
@@ -329,7 +330,7 @@ impl<'m> Reference<'m> {
             let sets_another = |at: usize| condition(at) == Some(!status);
             let alone = self.closed(|kind, _, _| !matches!(kind, "delete" | "spec"));
             let is_taken_back = (0..self.count).any(|to| alone[*at][to] && sets_another(to));
-            // What the object shows in the state that a step enters, if no state on the way sets it.
+            // The condition at the state that a step enters, if no state on the way sets it.
             let kept = self.closed(|kind, _, to| kind != "delete" && condition(to).is_none());
             let trip =
                 self.closed(|kind, from, to| kind != "delete" && !sets_another(from) && !sets_another(to));

@@ -10,10 +10,10 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// A text without a special meaning in any format, to compare with.
+/// A text without a special meaning in any format, for comparison.
 const WORD: &str = "Word";
 
-/// What Helm does in a template, but for braces that it writes.
+/// The actions that Helm executes in a template, without escaped braces.
 fn actions(template: &str) -> Vec<String> {
     let template = template.replace("{{ \"{{\" }}", "");
     let actions = template.split("{{").skip(1);
@@ -175,7 +175,7 @@ fn fenced(mermaid: String) -> String {
     format!("```mermaid\n{mermaid}```\n")
 }
 
-/// Asserts that Markdown differs only where the plain word was, and that what is there instead has no special meaning.
+/// Asserts that Markdown differs only at the plain word, and that the replacing text has no special meaning.
 fn assert_holes(plain: &str, other: &str, what: &str) {
     let mut fixed = plain.split(WORD);
     let first = fixed.next().unwrap_or_default();

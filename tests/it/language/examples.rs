@@ -1,5 +1,5 @@
-//! Each key does in a description what the table says of it: its example is correct, values of its type are accepted, and
-//! others are refused.
+//! Each key works in a description as documented in the table: its example is correct, values of its type are accepted,
+//! and others are refused.
 
 use super::file;
 use krator::catalog::keys::{Absent, Located, Type, all};
@@ -7,7 +7,7 @@ use krator::finding::{Finding, Style, has_errors, to_text};
 use krator::model::parse_duration;
 use serde_yaml::{Mapping, Value};
 
-/// Puts `part` into `whole`: mappings are merged, anything else is replaced.
+/// Merges `part` into `whole`: mappings are merged, other values are replaced.
 fn merge(whole: &mut Value, part: Value) {
     match (whole, part) {
         (Value::Mapping(whole), Value::Mapping(part)) => {
@@ -24,7 +24,7 @@ fn merge(whole: &mut Value, part: Value) {
     }
 }
 
-/// The value at a path. Names that the description chooses are not in paths, and neither are positions in lists.
+/// The value at a path. Paths do not contain names that the description chooses, nor positions in lists.
 pub(super) fn at<'v>(value: &'v mut Value, path: &[&str]) -> Option<&'v mut Value> {
     let Some((first, rest)) = path.split_first() else {
         return Some(value);
@@ -43,7 +43,7 @@ pub(super) fn at<'v>(value: &'v mut Value, path: &[&str]) -> Option<&'v mut Valu
     }
 }
 
-/// The example of a key within a whole description, and the path of the key that it uses.
+/// The example of a key in a complete description, and the path of the key in it.
 pub(super) fn example(located: &Located) -> (Value, Vec<&str>) {
     let key = located.key;
     let mut part: Value =
@@ -61,7 +61,7 @@ pub(super) fn example(located: &Located) -> (Value, Vec<&str>) {
     (whole, used)
 }
 
-/// What `check` finds, and the findings in words.
+/// The findings of `check`, and the findings as text.
 pub(super) fn check(description: &Value) -> (Vec<Finding>, String) {
     let text = serde_yaml::to_string(description).expect("YAML");
     let mut files = krator::spec::Files::default();
@@ -88,7 +88,7 @@ fn each_example_is_correct() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Values of every form, the limits of the type among them.
+/// Values of every form, including the limits of the type.
 pub(super) fn probes(of: &Type) -> Vec<Value> {
     let integers = [
         Some(7),
@@ -135,7 +135,7 @@ fn max(of: &Type) -> Option<i64> {
     }
 }
 
-/// Whether a value is of a type, as far as that can be said without knowing the rest of the description.
+/// Whether a value is of a type, if this can be decided without the rest of the description.
 pub(super) fn takes(of: &Type, value: &Value) -> Option<bool> {
     let is_strange = value.as_str() == Some(" ¿");
     let is_scalar = !value.is_null() && !value.is_mapping() && !value.is_sequence();
@@ -150,7 +150,7 @@ pub(super) fn takes(of: &Type, value: &Value) -> Option<bool> {
         Type::Duration => Some(value.as_str().is_some_and(|it| parse_duration(it).is_some())),
         Type::Word(words) => match value.as_str() {
             Some(word) => Some(words.contains(&word)),
-            // The words `True` and `False` are written in quotes or without.
+            // The words `True` and `False` may be written with or without quotes.
             None if value.is_bool() => None,
             None => Some(false),
         },
@@ -216,7 +216,7 @@ fn each_key_takes_the_values_of_its_type_and_no_others() {
     assert!(told > 500, "only {told} values were tried");
 }
 
-/// The hint for a key that is like no other names each key of its mapping, and each once.
+/// The hint for an unknown key without a similar one lists each key of its mapping once.
 #[test]
 fn a_hint_names_each_key_once() {
     for located in all() {
@@ -261,7 +261,7 @@ fn a_list_has_as_many_items_as_the_table_says() {
             *at(&mut whole, &path).expect("the key of the example") =
                 Value::Sequence(vec![item.clone(); count]);
             let mut findings = check(&whole).0;
-            // Some lists must not have the same item twice, which is another rule.
+            // Some lists must not contain an item twice, which another rule checks.
             findings.retain(|finding| {
                 count < 2 || !["invalid-schema", "name-collision"].contains(&finding.rule.name)
             });

@@ -1,5 +1,5 @@
-//! `krator schema`: it accepts what the parser accepts, refuses mistakes of shape, and says of each key what the table of
-//! keys says.
+//! `krator schema`: it accepts the same descriptions as the parser, refuses mistakes of shape, and documents each key
+//! like the table of keys.
 
 use super::examples::{at, check, example, probes, takes};
 use crate::case_file::case_files;
@@ -17,14 +17,14 @@ fn validator() -> Validator {
     jsonschema::draft7::new(&of_language()).expect("a JSON Schema")
 }
 
-/// The documents of a description as an editor reads them, or why they are no YAML.
+/// The documents of a description as an editor reads them, or a syntax error of YAML.
 fn documents(text: &str) -> Result<Vec<Value>, serde_yaml::Error> {
     serde_yaml::Deserializer::from_str(text)
         .map(Value::deserialize)
         .collect()
 }
 
-/// What the schema has against a description, in words.
+/// The errors of the schema in a description, as text.
 fn refused(validator: &Validator, text: &str) -> Vec<String> {
     match documents(text) {
         Ok(documents) => documents
@@ -64,7 +64,7 @@ fn good_descriptions_fit_the_schema() {
     }
 }
 
-/// Rules about the shape of a description: which keys there are, and what each takes.
+/// Rules about the shape of a description: the existing keys, and the type of each.
 const OF_SHAPE: [&str; 6] = [
     "unknown-key",
     "missing-key",
@@ -74,7 +74,7 @@ const OF_SHAPE: [&str; 6] = [
     "wildcard-access",
 ];
 
-/// Cases of such rules for which one value is not enough to see the mistake, and why.
+/// Cases of such rules whose mistakes cannot be detected in a single value, with the reasons.
 const NOT_OF_SHAPE: [(&str, &str); 11] = [
     (
         "missing-key.deletion",
@@ -154,10 +154,10 @@ fn the_schema_and_the_parser_take_the_same_values() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The parts of the schema that a path may mean. Names that a description chooses are not in paths, so that a key of a type
-/// and a key beside the fields may have the same one.
+/// The parts of the schema that a path may refer to. Paths do not contain names that a description chooses, so a key of
+/// a type and a key beside the fields may have the same path.
 fn parts<'s>(root: &'s Value, schema: &'s Value, path: &[&str], within: usize) -> Vec<&'s Value> {
-    // Types are inside types.
+    // Types may be nested without end.
     if within > 16 {
         return Vec::new();
     }
@@ -185,7 +185,8 @@ fn parts<'s>(root: &'s Value, schema: &'s Value, path: &[&str], within: usize) -
     found
 }
 
-/// What the schema and `krator explain` say of a key that the table says, which the reference has as a test.
+/// The texts of the schema and of `krator explain` for a key are those of the table, which the reference is tested
+/// against.
 #[test]
 fn the_schema_and_explain_say_of_each_key_what_the_table_says() {
     let schema = of_language();
@@ -249,7 +250,7 @@ fn the_schema_and_explain_say_of_each_key_what_the_table_says() {
     }
 }
 
-/// The regular expressions of names match what krator takes for such names, and nothing else.
+/// The regular expressions of names match exactly the names that krator accepts.
 #[test]
 fn the_patterns_of_names_are_their_forms() {
     let forms = [

@@ -1,4 +1,4 @@
-//! The modules of a crate as syn reads them: what each one defines, imports and mentions.
+//! The modules of a crate, parsed by syn: the definitions, imports and mentions of each.
 
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,10 +9,10 @@ use syn::{Attribute, Item, UseTree};
 /// The files of a crate by their path below `src`.
 pub type Sources = BTreeMap<String, String>;
 
-/// A module. The first name is that of the file the crate starts with: `lib` or `main`.
+/// A module. The first name is that of the crate's root file: `lib` or `main`.
 pub type ModulePath = Vec<String>;
 
-/// A path as it is written, without generic arguments.
+/// A path in the source, without generic arguments.
 pub type Segments = Vec<String>;
 
 /// A path in the text of a module.
@@ -23,7 +23,7 @@ pub struct Mention {
 }
 
 impl Mention {
-    /// Whether it starts with a name that is in scope, rather than at a fixed place of the package.
+    /// Whether it starts with a name in scope, rather than at a fixed place of the package.
     pub fn is_bare(&self, library: &str) -> bool {
         let first = self.segments.first().map(String::as_str);
         !first.is_some_and(|first| ["crate", "self", "super", library].contains(&first))
@@ -36,9 +36,9 @@ pub struct Module {
     pub children: Vec<String>,
     /// The other items that it defines.
     pub items: BTreeSet<String>,
-    /// What its `use` declarations bind, also those inside of functions.
+    /// The names that its `use` declarations bind, including those in functions.
     pub bindings: BTreeMap<String, Vec<Segments>>,
-    /// Modules whose names it imports all.
+    /// Modules that are imported with a glob.
     pub globs: Vec<Segments>,
     pub mentions: Vec<Mention>,
 }
@@ -50,7 +50,7 @@ pub fn and(path: &[String], name: &str) -> Vec<String> {
     [path, &[name.to_owned()]].concat()
 }
 
-/// Macros whose tokens are generated code: `crate::` in them is the generated crate.
+/// Macros whose tokens are generated code: `crate::` in them refers to the generated crate.
 const CODE_MACROS: [&str; 4] = ["quote", "quote_spanned", "parse_quote", "parse_quote_spanned"];
 
 /// Reads the modules that `lib.rs` and `main.rs` declare, except those of tests.
@@ -133,7 +133,7 @@ impl Reader<'_> {
         self.mention(line, segments);
     }
 
-    /// Finds the paths in the tokens of a macro or an attribute. `prefix` is what stands before the group of a `use`.
+    /// Finds the paths in the tokens of a macro or an attribute. `prefix` is the path before the group of a `use`.
     fn scan(&mut self, tokens: TokenStream, prefix: &[String]) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let mut at = 0;
@@ -181,8 +181,8 @@ fn joins(tokens: &[TokenTree], at: usize) -> bool {
     is(tokens, at, ':') && is(tokens, at + 1, ':')
 }
 
-/// Whether a path may start here, rather than a field, a new name, the tail of an absolute path or what `macro_rules!`
-/// calls a fragment.
+/// Whether a path may start here, rather than a field, a new name, the rest of an absolute path or a fragment specifier
+/// of `macro_rules!`.
 fn starts_path(tokens: &[TokenTree], at: usize) -> bool {
     let Some(before) = at.checked_sub(1) else {
         return true;
@@ -216,7 +216,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
                 .iter()
                 .any(|attribute| attribute.path().is_ident("macro_export"))
             {
-                // Such a macro is reached through the root of its crate, wherever it stands.
+                // Such a macro is exported at the root of its crate, wherever it is defined.
                 let target = and(&[&["crate".to_owned()], &self.module[1..]].concat(), &name);
                 let root = self.modules.get_mut(&self.module[..1]).expect("read first");
                 root.bindings.entry(name.clone()).or_default().push(target);
@@ -280,7 +280,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         visit::visit_path(self, path);
     }
 
-    // `pub(super)` names a module and depends on nothing.
+    // `pub(super)` names a module without depending on it.
     fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
 
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
@@ -295,7 +295,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         self.visit_path(attribute.path());
         if let syn::Meta::List(list) = &attribute.meta {
             self.scan(list.tokens.clone(), &[]);
-            // serde takes paths as strings: `#[serde(with = "crate::times")]`.
+            // serde accepts paths as strings: `#[serde(with = "crate::times")]`.
             for token in list.tokens.clone() {
                 if let TokenTree::Literal(literal) = token
                     && let Ok(text) = syn::parse_str::<syn::LitStr>(&literal.to_string())

@@ -19,7 +19,7 @@ fn sources_of(files: &str) -> Sources {
     sources
 }
 
-/// The circles within the rooms of a crate, in the same form.
+/// The cycles within the rooms of a crate, in the same form.
 fn inner_cycles_in(files: &str) -> String {
     let cycles = inner_cycles("planted", &sources_of(files)).into_iter();
     cycles
@@ -152,7 +152,7 @@ pub fn run() { crate::run() }
     assert_eq!(cycle_in(&files), "");
 }
 
-/// The longer cycle through `middle` is there too.
+/// The longer cycle through `middle` exists, too.
 #[test]
 fn a_cycle_behind_a_reexport_of_another_room() {
     for reexport in [

@@ -1,10 +1,10 @@
-//! Which room uses which: the modules' paths, resolved to the rooms that define what they name.
+//! The uses between rooms: the paths in modules, resolved to the rooms that define the named items.
 
 use super::modules::{Module, ModulePath, Modules, Segments, Sources, and, read};
 use petgraph::{algo::tarjan_scc, graph::DiGraph};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// A top-level module, or `lib` and `main` for what the roots define themselves.
+/// A top-level module, or `lib` and `main` for the items that the roots define themselves.
 pub type Room = String;
 
 /// The lines at which a room uses another one.
@@ -26,7 +26,7 @@ struct Use {
     is_bare: bool,
 }
 
-/// Reads a crate. `name` is what the binary of the same package calls the library.
+/// Reads a crate. `name` is the name of the library in the binary of the same package.
 pub fn rooms_of(name: &str, sources: &Sources) -> Rooms {
     let modules = expanded(name, sources);
     let rooms = |from: &[String], to: &[String]| Some((room(from).clone(), room(to).clone()));
@@ -39,8 +39,8 @@ pub fn rooms_of(name: &str, sources: &Sources) -> Rooms {
     }
 }
 
-/// The circles within the rooms of a crate: modules that are children of the same one and use each other, each module
-/// together with everything below it. A module and its children may use each other.
+/// The cycles within the rooms of a crate: children of the same module that use each other, each including all modules
+/// below it. A module and its children may use each other.
 pub fn inner_cycles(name: &str, sources: &Sources) -> Vec<Cycle> {
     let modules = expanded(name, sources);
     let uses = uses(name, &modules);
@@ -73,9 +73,9 @@ pub fn inner_cycles(name: &str, sources: &Sources) -> Vec<Cycle> {
 
 /// Modules that use each other.
 pub struct Cycle {
-    /// The module whose children they are, as a path below `src`.
+    /// The parent module, as a path below `src`.
     pub parent: String,
-    /// The lines at which they do so, for people.
+    /// The lines of the uses, as text.
     pub report: String,
 }
 
@@ -107,10 +107,10 @@ fn uses(name: &str, modules: &Modules) -> Vec<Use> {
     uses
 }
 
-/// The uses as edges between the units that `units` says for two modules; those within a unit are none.
+/// The uses as edges between the units that `units` returns for two modules; uses within a unit are left out.
 fn edges(uses: &[Use], units: impl Fn(&[String], &[String]) -> Option<(Room, Room)>) -> Edges {
     let mut edges = Edges::new();
-    // A name that was imported is a second reason only where it leads to a unit that the import did not name.
+    // An imported name counts only if it leads to another unit than its import.
     for is_bare in [false, true] {
         let mut found = Vec::new();
         for used in uses.iter().filter(|used| used.is_bare == is_bare) {
@@ -133,7 +133,7 @@ fn room(module: &[String]) -> &Room {
     module.get(1).unwrap_or(&module[0])
 }
 
-/// Binds the names that `use a::*` imports, also those that `a` itself has from such an import.
+/// Binds the names that `use a::*` imports, including those that `a` itself imports in this way.
 fn expand_globs(name: &str, modules: &mut Modules) {
     loop {
         let mut found = Vec::new();
@@ -174,19 +174,19 @@ impl Module {
 struct Resolver<'a> {
     name: &'a str,
     modules: &'a Modules,
-    /// Imports that were followed already: `use a::a` would otherwise be followed forever.
+    /// The imports that were already followed: otherwise `use a::a` would be followed forever.
     seen: BTreeSet<(ModulePath, String)>,
 }
 
 impl Resolver<'_> {
-    /// Adds the modules that the path `segments`, written in `module`, leads through and to.
+    /// Adds the modules on the path `segments`, which is written in `module`.
     fn add(&mut self, module: &[String], segments: &[String], found: &mut BTreeSet<ModulePath>) {
         if let Some((base, rest)) = self.absolute(module, segments) {
             self.walk(&base, rest, found);
         }
     }
 
-    /// The module that a path starts in, and what is left of the path there. None for paths into other crates.
+    /// The module that a path starts in, and the rest of the path. None for paths into other crates.
     fn absolute<'s>(&self, module: &[String], segments: &'s [String]) -> Option<(ModulePath, &'s [String])> {
         let (first, mut rest) = segments.split_first()?;
         let mut base = match first.as_str() {
@@ -229,7 +229,7 @@ impl Resolver<'_> {
                 self.add(module, &[&target[..], more].concat(), found);
             }
         } else if !is_child && targets.is_none() {
-            // An item of this module, and what follows are its variants or associated items.
+            // An item of this module; the rest of the path is a variant or an associated item.
             found.insert(module.clone());
         }
     }
@@ -253,7 +253,7 @@ impl Resolver<'_> {
 }
 
 impl Rooms {
-    /// The shortest cycle, as the rooms on it; the last one uses the first one.
+    /// The shortest cycle, as a list of rooms; the last one uses the first one.
     pub fn shortest_cycle(&self) -> Option<Vec<Room>> {
         let starts: BTreeSet<&Room> = self.edges.keys().map(|(from, _)| from).collect();
         starts
@@ -279,7 +279,7 @@ impl Rooms {
         None
     }
 
-    /// The shortest cycle with the lines that make it, for people.
+    /// The shortest cycle with the lines of its uses, as text.
     pub fn cycle_report(&self) -> Option<String> {
         let cycle = self.shortest_cycle()?;
         let next = cycle.iter().cycle().skip(1);

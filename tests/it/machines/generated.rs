@@ -1,5 +1,5 @@
-//! Reads the state graph from the file that krator generates, and takes its edges in this process. So a random description does
-//! not need a compiler, and what is tested is what a crate would contain.
+//! Reads the state graph from the generated file, and takes its edges in this process. So random descriptions need no
+//! compiler, and the test covers the code of a real crate.
 
 use crate::graph_edges::{Edge, edges};
 use krator::model::{self, Description, Kind};
@@ -12,11 +12,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 use syn::{Expr, ExprMethodCall, Item, Lit};
 
-/// A state graph as generated, and its edges as described.
+/// A generated state graph, and its edges according to the description.
 pub struct Generated {
     names: Vec<String>,
     states: &'static [Policy<'static>],
-    /// The names of the final ones: those have a right handler from the beginning.
+    /// The names of the final states, whose handlers are correct as generated.
     ends: BTreeSet<String>,
     pub graph: Graph<'static>,
     edges: Vec<Edge>,
@@ -36,10 +36,10 @@ impl Generated {
             .collect()
     }
 
-    /// What krator generates for a kind.
+    /// The generated graph of a kind.
     pub fn of(description: &Description, kind: &Kind) -> Generated {
         let names = kind.states.iter().map(|state| state.name.value.to_string());
-        // States have their numbers in the order of their names.
+        // States are numbered in the order of their names.
         let names = names.collect::<BTreeSet<_>>().into_iter().collect();
         let machine = machine::machine(description, kind);
         let machine = syn::parse_file(&machine).expect("a generated file");
@@ -79,7 +79,7 @@ impl Generated {
         }
     }
 
-    /// Takes every edge with every fault: everything that is wrong, each with the edge that it is about.
+    /// Takes every edge with every fault. Returns all defects, each with its edge.
     pub fn test(&self) -> Vec<String> {
         let clock = tokio::runtime::Builder::new_current_thread()
             .enable_time()
@@ -89,7 +89,7 @@ impl Generated {
         let mut wrong = Vec::new();
         for (from, cause, to) in &self.edges {
             let mut found = clock.block_on(drive(&self.graph, *from, *cause, *to));
-            // The same object in the same state, whose handler nobody has written.
+            // The same object in the same state, whose handler is not written.
             let mut states = self.states.to_vec();
             let at = usize::from(from.0);
             if !self.ends.contains(&self.names[at]) {
@@ -110,22 +110,22 @@ impl Generated {
         wrong
     }
 
-    /// How many edges it has.
+    /// The number of edges.
     pub fn edges(&self) -> usize {
         self.edges.len()
     }
 }
 
-/// A graph borrows its parts, and a test run is short.
+/// A graph borrows its parts, and the leak is small in a test.
 fn leak<T>(items: Vec<T>) -> &'static [T] {
     items.leak()
 }
 
-/// The names in generated code that stand for something else.
+/// The names in generated code that refer to other values.
 struct Names {
     /// The names of the states, in the order of their numbers.
     states: Vec<String>,
-    /// The policy of retries that states share by the name `RETRY`.
+    /// The retry policy in the constant `RETRY`, which states share.
     shared_retry: Option<Expr>,
 }
 
@@ -183,7 +183,7 @@ impl Names {
         calls.iter().fold(policy, |policy, call| self.with(policy, call))
     }
 
-    /// A policy with what one call of the chain adds.
+    /// A policy after one call of the builder chain.
     fn with(&self, policy: Policy<'static>, call: &ExprMethodCall) -> Policy<'static> {
         let arg = |at: usize| &call.args[at];
         let texts = || leak(items(arg(0)).iter().map(|name| text(name)).collect());
@@ -222,7 +222,7 @@ impl Names {
                 policy.conditions(leak(items(arg(0)).iter().map(|pair| condition(pair)).collect()))
             }
             "no_checkpoint" => policy.no_checkpoint(),
-            // The handlers of the tests are written.
+            // All handlers in these tests count as written.
             "handler" => policy,
             other => panic!("a policy has no `{other}` here"),
         }

@@ -1,9 +1,9 @@
-//! Random descriptions of machines, with every key of a state and of the machine, and how they shrink.
+//! Random descriptions of machines, with every key of a state and of the machine, and their minimization.
 
 use crate::dice::Dice;
 use std::collections::BTreeSet;
 
-/// The keys of a machine as text, so that any of them can be left out. States are called `S0`, `S1` and so on.
+/// The keys of a machine as text, so that each of them can be removed. States are called `S0`, `S1` and so on.
 #[derive(Clone)]
 pub struct RandomMachine {
     machine: Vec<String>,
@@ -44,7 +44,7 @@ impl RandomMachine {
         let leaves: Vec<usize> = (ordinary..ordinary + path).collect();
         for at in 0..ordinary {
             machine.states[at] = random_state(dice, at, &lives, &leaves, false);
-            // Most states are reached by a choice of the one before.
+            // Most states can be chosen by the handler of an earlier state.
             if at > 0 && dice.below(8) > 0 {
                 let before = dice.below(at);
                 machine.states[before].next.insert(at);
@@ -104,13 +104,13 @@ impl RandomMachine {
         text
     }
 
-    /// Whether it tells changes of fields of the spec apart.
+    /// Whether it has rules for changes of single fields.
     pub fn tells_apart(&self) -> bool {
         let keys = self.states.iter().flat_map(|state| &state.keys);
         self.machine.iter().chain(keys).any(|key| key.contains("{of: "))
     }
 
-    /// Every machine that lacks one part of this one. Some of them are no good descriptions any more.
+    /// Every machine that lacks one part of this one. Some of them are invalid descriptions.
     fn smaller(&self) -> Vec<RandomMachine> {
         let mut all = Vec::new();
         let mut add = |change: &dyn Fn(&mut RandomMachine)| {
@@ -143,7 +143,7 @@ impl RandomMachine {
         all
     }
 
-    /// The smallest machine that still `fails` and comes from this one by leaving out parts.
+    /// The smallest machine that still `fails`, found by removing parts.
     pub fn shrink(mut self, fails: impl Fn(&RandomMachine) -> bool) -> RandomMachine {
         while let Some(smaller) = self.smaller().into_iter().find(|machine| fails(machine)) {
             self = smaller;
@@ -160,7 +160,7 @@ fn state_of(dice: &mut Dice, states: &[usize]) -> String {
     format!("S{}", dice.pick(states).copied().unwrap_or_default())
 }
 
-/// Fields whose changes are told apart. None of them covers one that stands behind it.
+/// Fields with rules for their changes. No field covers a later one.
 const TOLD_APART: [&str; 4] = [
     ".spec.times",
     ".spec.storage.size",
@@ -220,7 +220,7 @@ fn retry(dice: &mut Dice, states: &[usize]) -> String {
     format!("{{{}}}", keys.join(", "))
 }
 
-/// A state that leads to some of `states`. `leaves` is the deletion path, on which the state is or not.
+/// A state that leads to some of `states`. `leaves` is the deletion path, which may contain the state.
 fn random_state(dice: &mut Dice, at: usize, states: &[usize], leaves: &[usize], on_path: bool) -> State {
     let mut state = State::default();
     let keys = &mut state.keys;

@@ -1,4 +1,4 @@
-//! What a crate has only if its description asks for it: the chart, alerts, a network policy, all manifests in one file.
+//! The optional parts of a crate: the chart, alerts, a network policy, all manifests in one file.
 
 use crate::regenerate::{ELSEWHERE, generate, new, text};
 use krator::fixes::asking_for;
@@ -11,7 +11,7 @@ use std::fs;
 const DOOR: &str = "krator: 1\nresource: {group: example.com, version: v1, kind: Door}\nspec: {width: integer}\n\
                     machine: {initial: Closed}\nstates: {Closed: {kind: ready}}\n";
 
-/// What is left of a text without these keys, and without what holds nothing then.
+/// A text without these keys, and without mappings that become empty.
 fn without(text: &str, extras: &BTreeSet<Extra>) -> String {
     let mut text = text.to_owned();
     for extra in extras {
@@ -75,7 +75,7 @@ fn a_crate_that_has_the_files_asks_for_them_from_the_first_run_on() {
     )
     .expect("a folder of our own");
     new(&description, &dir, ELSEWHERE);
-    // As a former krator left it, which had no such keys.
+    // The state after a former krator, which had no such keys.
     let replace = |file: &str, from: &str, to: &str| {
         let text = fs::read_to_string(dir.join(file)).expect("generated");
         assert!(text.contains(from), "{text}");
@@ -101,7 +101,7 @@ fn a_crate_that_has_the_files_asks_for_them_from_the_first_run_on() {
     assert!(dir.join("deploy/components/monitoring/rules.yaml").exists());
     assert!(!dir.join("dist/install.yaml").exists(), "it had none");
 
-    // Whoever takes the key out has decided so.
+    // The removal of the key is a decision of the user.
     replace("krator.yaml", ", chart: true", "");
     let output = generate(&dir, &["--prune"]);
     assert!(output.status.success(), "{}", text(output.stderr));

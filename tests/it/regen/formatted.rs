@@ -1,4 +1,5 @@
-//! Formatting is no edit: neither `cargo fmt` nor an editor that formats what it saves keeps `krator gen` from anything.
+//! Formatting does not count as an edit: neither `cargo fmt` nor an editor that formats on save prevents `krator gen`
+//! from working.
 
 use crate::dice::{Dice, number};
 use crate::operator::files;
@@ -12,7 +13,7 @@ use std::process::{Command, Stdio};
 /// How many descriptions are tried.
 const DEFAULT: u64 = 4;
 
-/// Rust files whose first line says that krator has written them.
+/// The Rust files with krator's mark in the first line.
 fn generated(dir: &Path) -> Vec<PathBuf> {
     let is_generated = |path: &Path, contents: &[u8]| {
         path.extension().is_some_and(|extension| extension == "rs")
@@ -36,7 +37,7 @@ fn rustfmt(dir: &Path, files: &[PathBuf]) {
     assert!(formatted.status.success(), "{}", text(formatted.stderr));
 }
 
-/// `krator gen --check` finds nothing to do, and `krator gen` does nothing.
+/// Asserts that `krator gen --check` finds no changes, and `krator gen` makes none.
 fn is_in_step(dir: &Path, place: &str) {
     let before = files(dir);
     for args in [&["--check"][..], &[]] {
@@ -78,7 +79,7 @@ fn a_crate_that_was_formatted_is_in_step() {
         fs::write(&spec, documents.text()).expect("a folder of our own");
         new(&spec, &dir, ELSEWHERE);
 
-        // As `cargo fmt` does: the roots and their modules, and what `rustfmt::skip` spares is not formatted.
+        // Like `cargo fmt`: formats the roots and their modules, apart from items with `rustfmt::skip`.
         let tests = files(&dir).into_keys().filter(|path| path.starts_with("tests"));
         let roots: Vec<PathBuf> = ["src/lib.rs", "src/main.rs"]
             .map(PathBuf::from)
@@ -88,7 +89,7 @@ fn a_crate_that_was_formatted_is_in_step() {
         rustfmt(&dir, &roots);
         is_in_step(&dir, &format!("{place}, cargo fmt\n{}", documents.text()));
 
-        // As an editor does: one file after the other.
+        // Like an editor: formats each file separately.
         rustfmt(&dir, &generated(&dir));
         is_in_step(&dir, &format!("{place}, each file\n{}", documents.text()));
     }

@@ -1,4 +1,4 @@
-//! Files that are no longer as krator wrote them.
+//! Files with changes since krator wrote them.
 
 use crate::descriptions::MOOSE as DESCRIPTION;
 use crate::operator::krator;

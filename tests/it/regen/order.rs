@@ -1,4 +1,4 @@
-//! What changes no generated file: comments, blank lines, and another order of states, conditions and keys.
+//! Edits that change no generated file: comments, blank lines, and another order of states, conditions and keys.
 
 use crate::descriptions::cases;
 use crate::dice::{Dice, number};
@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::fs;
 
-/// The generated files of a description, without the text of the description and the documents for people, which follow
-/// its order; `None` if it has an error.
+/// The generated files of a description, without the description and the documents for people, which follow its order;
+/// `None` if it has an error.
 fn generated(text: &str) -> Option<BTreeMap<String, String>> {
     let checked = krator::check("krator.yaml", text.as_bytes());
     let plan = render::plan(
@@ -25,7 +25,7 @@ fn generated(text: &str) -> Option<BTreeMap<String, String>> {
     Some(files.collect())
 }
 
-/// Turns around the order of the entries of a mapping.
+/// Reverses the order of the entries of a mapping.
 fn reverse(mapping: &mut Json) {
     if let Json::Object(entries) = mapping {
         let reversed = std::mem::take(entries).into_iter().rev().collect();
@@ -50,7 +50,7 @@ fn rewritten(documents: &[Json]) -> String {
         entries.shift_remove("krator");
         entries.shift_insert(0, "krator".to_owned(), version);
         let text = serde_yaml::to_string(&document).expect("JSON is YAML");
-        // A block scalar takes comments for its text.
+        // In a block scalar, comments would be part of the text.
         let is_block = text.lines().any(|line| line.ends_with(['|', '>', '-', '+']));
         if is_block {
             format!("# A comment.\n\n{text}")
@@ -80,7 +80,7 @@ fn comments_and_another_order_change_no_generated_file() {
         let texts = documents
             .iter()
             .map(|document| serde_yaml::to_string(document).expect("JSON is YAML"));
-        // Aliases of YAML become copies here, which not every description allows.
+        // YAML aliases become copies here, which not every description allows.
         let Some(before) = generated(&texts.collect::<Vec<_>>().join("---\n")) else {
             continue;
         };

@@ -1,4 +1,4 @@
-//! What a run of `krator gen` must never do, whatever it finds.
+//! Guarantees of `krator gen` in every situation.
 
 use crate::descriptions::MOOSE as DESCRIPTION;
 use crate::operator::{files, run};
@@ -84,10 +84,10 @@ fn paths_in_a_forged_record_do_not_lead_out_of_the_crate() {
 fn a_folder_that_cannot_be_written_to_is_left_as_it_was() {
     let (work, dir) = edited();
     let is_root = user_is_root();
-    // A copy that another user may run, because the target folder may be below one that is closed to others.
+    // A copy for another user, because the target folder may be below a folder that other users cannot read.
     let krator = work.path().join("krator");
     run(Command::new("cp").arg(krator_tests::program()).arg(&krator));
-    // The superuser may write everywhere, so krator is run as the user `nobody` then.
+    // The superuser may write everywhere, so as root, krator runs as the user `nobody`.
     let generate_unprivileged = |dir: &Path| {
         let mut command = Command::new(&krator);
         command
@@ -128,7 +128,7 @@ fn user_is_root() -> bool {
 #[test]
 fn a_second_run_waits_and_says_so() {
     let (_work, dir) = edited();
-    // The test holds the lock, as another run would.
+    // The test holds the lock, like another run.
     let lock = File::options()
         .create(true)
         .append(true)

@@ -1,13 +1,13 @@
-//! The blocks of code in a document.
+//! The code blocks of a document.
 
 /// A block between two fences.
 pub struct Block {
     /// The document and the line of its first fence.
     pub place: String,
-    /// What stands after the first fence: the language, and words for the test.
+    /// The text after the first fence: the language, and words for the test.
     pub info: String,
     pub text: String,
-    /// The reason of the comment before it.
+    /// The reason in the comment before it.
     pub not_run: Option<String>,
 }
 
@@ -20,17 +20,17 @@ impl Block {
         self.info.split(' ').any(|known| known == word)
     }
 
-    /// The rest of the word that begins so.
+    /// The rest of the word with this prefix.
     pub fn word(&self, start: &str) -> Option<&str> {
         self.info.split(' ').find_map(|word| word.strip_prefix(start))
     }
 
-    /// The file that it is, or that it changes.
+    /// The file that the block contains or changes.
     pub fn file(&self) -> Option<&str> {
         self.word("file=")
     }
 
-    /// Whether it is of this language, and nothing keeps it from being run.
+    /// Whether it is of this language, and no comment excludes it from being run.
     pub fn is_run(&self, language: &str) -> bool {
         self.language() == language && self.not_run.is_none()
     }

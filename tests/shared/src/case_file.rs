@@ -1,18 +1,18 @@
-//! Test cases that are one file each: named sections, one after the other.
+//! Test cases that are one file each: a sequence of named sections.
 //!
-//! A line `--- NAME` begins the section of that name, which lasts until the next such line. Text before the first section
-//! is the introduction; some tests read it, in others it is a comment. A bare `---` is content, because documents of
-//! YAML are separated by it.
+//! A line `--- NAME` begins the section of that name, which lasts until the next such line. Text before the first
+//! section is the introduction; some tests read it, in others it is a comment. A bare `---` is content, because it
+//! separates documents of YAML.
 //!
-//! A test reads all files of its folder with [`case_files`], so a new case needs a new file and no Rust. What the case
-//! expects is a section too: [`CaseFile::expect`] compares it with what a run gives, or, with `KRATOR_UPDATE=1`, rewrites
-//! that section and leaves the rest of the file as it is.
+//! A test reads all files of its folder with [`case_files`], so a new case needs a new file and no Rust. The expected
+//! result is a section too: [`CaseFile::expect`] compares it with the actual result, or, with `KRATOR_UPDATE=1`,
+//! rewrites that section and leaves the rest of the file unchanged.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Whether this run rewrites the expectations in a file instead of comparing them: all files with `KRATOR_UPDATE=1`, those whose
-/// path contains it with another value.
+/// Whether this run rewrites the expectations in a file instead of comparing them: with `KRATOR_UPDATE=1` all files,
+/// with another value those whose path contains it.
 pub fn is_update(path: &Path) -> bool {
     let Ok(wanted) = std::env::var("KRATOR_UPDATE") else {
         return false;
@@ -20,7 +20,7 @@ pub fn is_update(path: &Path) -> bool {
     wanted == "1" || path.to_string_lossy().contains(&wanted)
 }
 
-/// Compares a file with what a run gave, and adds to `differ` when they differ, or rewrites the file.
+/// Compares a file with the actual result, and adds a difference to `differ`, or rewrites the file.
 pub fn expect_file(path: &Path, actual: &str, differ: &mut Vec<String>) {
     if fs::read_to_string(path).unwrap_or_default() == actual {
         return;
@@ -62,8 +62,8 @@ pub fn entries(folder: &str) -> Vec<PathBuf> {
     entries
 }
 
-/// The cases of a folder below `testdata/`, by name: all its files that end in `.txt`. A section whose name is not among
-/// `known` is a mistake in the case, and panics.
+/// The cases of a folder below `testdata/`, by name: all its files that end in `.txt`. Panics if a case has a section
+/// whose name is not among `known`.
 pub fn case_files(folder: &str, known: &[&str]) -> Vec<CaseFile> {
     let paths = entries(folder);
     let folders: Vec<_> = paths.iter().filter(|path| path.is_dir()).collect();
@@ -96,25 +96,25 @@ impl CaseFile {
         &self.name
     }
 
-    /// What stands before the first section.
+    /// The text before the first section.
     pub fn introduction(&self) -> &str {
         &self.text.introduction
     }
 
-    /// A section that not every case has.
+    /// An optional section.
     pub fn optional(&self, section: &str) -> Option<&str> {
         let mut named = self.text.named.iter();
         let (_, contents) = named.find(|(name, _)| name == section)?;
         Some(contents)
     }
 
-    /// A section that every case has; panics when this one lacks it.
+    /// A required section. Panics if it is missing.
     pub fn section(&self, section: &str) -> &str {
         self.optional(section)
             .unwrap_or_else(|| panic!("{} has no section {section}", self.path.display()))
     }
 
-    /// Compares a section with what a run gave, and adds to `differ` when they differ. In a run that rewrites
+    /// Compares a section with the actual result, and adds a difference to `differ`. In a run that rewrites
     /// expectations, the section is written instead.
     pub fn expect(&self, section: &str, actual: &str, differ: &mut Vec<String>) {
         if self.optional(section) == Some(actual) {
@@ -157,7 +157,7 @@ impl Sections {
         Ok(sections)
     }
 
-    /// The same with other contents of one section, which is added at the end where there is none.
+    /// The sections with other contents of one of them, which is appended if it is missing.
     fn with(&self, section: &str, contents: &str) -> Sections {
         assert!(
             contents.is_empty() || contents.ends_with('\n'),
@@ -185,7 +185,7 @@ impl Sections {
     }
 }
 
-/// The name of the section that this line begins, if it begins one.
+/// The name of the section that begins with this line, if any.
 fn begins_section(line: &str) -> Option<&str> {
     let name = line.trim_end().strip_prefix("--- ")?;
     (!name.is_empty() && !name.contains(char::is_whitespace)).then_some(name)

@@ -41,7 +41,7 @@ impl Described {
         Code::new(self.description(), &self.checked.source, &self.plan, written)
     }
 
-    /// The Rust files that are generated once and then belong to their owner, as generated.
+    /// The Rust files that are generated once and then belong to the user, as generated.
     pub fn seeded(&self) -> BTreeMap<String, String> {
         let files = self.plan.files();
         files
@@ -63,7 +63,7 @@ pub fn cases(folder: &str) -> Vec<(String, PathBuf)> {
         .collect()
 }
 
-/// The Rust files of a case: those that are generated once, as somebody has edited them.
+/// The Rust files of a case: the files that are generated once, with the edits of the case.
 pub fn written(case: &Path, seeded: BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut written = seeded;
     for (path, contents) in crate::operator::files(case) {
@@ -100,7 +100,7 @@ pub struct Renaming {
     pub now: Described,
     /// The written files, by path.
     pub before: BTreeMap<String, String>,
-    /// The files that are generated once, with the written ones as they are after the renaming.
+    /// The files that are generated once, with the written ones after the renaming.
     pub after: BTreeMap<String, String>,
     pub renamed: Renamed,
 }

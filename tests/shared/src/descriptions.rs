@@ -24,7 +24,7 @@ pub fn crate_of(case: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     crate_with(case, &[])
 }
 
-/// The same of a crate that has these files, too.
+/// The same for a crate with these additional files.
 pub fn crate_with(case: &Path, extras: &[Extra]) -> BTreeMap<PathBuf, Vec<u8>> {
     let text = fs::read(case.join("spec.yaml")).expect("a case has a description");
     let checked = krator::check("krator.yaml", &text);
@@ -42,8 +42,8 @@ pub fn crate_with(case: &Path, extras: &[Extra]) -> BTreeMap<PathBuf, Vec<u8>> {
         .collect()
 }
 
-/// Whether a file only repeats manifests that are reviewed elsewhere: `dist/install.yaml`, and those of the chart without values.
-/// That they are the same is a test of its own.
+/// Whether a file only repeats manifests that are reviewed elsewhere: `dist/install.yaml`, and manifests of the chart
+/// without values. Another test checks that they are equal.
 pub fn is_repeated(path: &str) -> bool {
     let template = path.strip_prefix("deploy/chart/templates/");
     let is_repeated = |file| ["crd.yaml", "rbac.yaml", "policies.yaml", "webhooks.yaml"].contains(&file);

@@ -21,7 +21,7 @@ impl Dice {
         (self.roll() % bound.max(1) as u64) as usize
     }
 
-    /// One of several items, if there are any.
+    /// One of several items; `None` without items.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
         let at = self.below(from.len());
         from.get(at)
@@ -32,13 +32,13 @@ impl Dice {
         self.below(count) == 0
     }
 
-    /// One of several items, of which there is at least one.
+    /// One of several items, which must not be empty.
     pub fn among<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         self.pick(from).expect("there is something to choose from")
     }
 }
 
-/// The number that an environment variable gives: how many cases are tried, or the seed of the first.
+/// The number in an environment variable: how many cases are tried, or the seed of the first.
 pub fn number(variable: &str, otherwise: u64) -> u64 {
     match std::env::var(variable) {
         Ok(text) => text

@@ -1,14 +1,14 @@
-//! The documents of this repository, and the blocks of code in them.
+//! The documents of this repository, and the code blocks in them.
 
 use crate::block::{Block, blocks};
 use crate::root;
 use std::fs;
 use std::path::Path;
 
-/// The pages whose blocks are run one after the other, as a reader does.
+/// The pages whose blocks are run in sequence, as a reader runs them.
 pub const TOLD_IN_ORDER: [&str; 1] = ["docs/tutorial.md"];
 
-/// The blocks of all documents but those that are told in order.
+/// The blocks of all documents except those that are run in sequence.
 pub fn blocks_out_of_order() -> Vec<Block> {
     let pages = documents()
         .into_iter()
@@ -22,7 +22,7 @@ pub fn read(path: impl AsRef<Path>) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// The crates that are published beside the command, by their folders.
+/// The crates that are published besides the command, by their folders.
 pub const CRATES: [&str; 7] = [
     "crates/krator-apiserver",
     "crates/krator-cel",
@@ -33,7 +33,7 @@ pub const CRATES: [&str; 7] = [
     "crates/krator-schema",
 ];
 
-/// The Markdown files of the repository, but not the templates and the files that krator is expected to write.
+/// The Markdown files of the repository, without the templates and the expected output of krator.
 pub fn documents() -> Vec<String> {
     let mut found = Vec::new();
     let folders = ["", "docs", "docs/concepts", "e2e/benches/converge"];

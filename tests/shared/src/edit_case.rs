@@ -7,7 +7,7 @@ use krator::model::Description;
 use std::fs;
 use tempfile::TempDir;
 
-/// A case: two descriptions, and what krator says of the edit.
+/// A case: two descriptions, and krator's report on the edit.
 pub struct EditCase {
     pub file: CaseFile,
     pub old: (Source, Description),

@@ -1,17 +1,17 @@
-//! The edges of a kind, as its description says. The machine that krator generates is not asked, so that the two check each
-//! other.
+//! The edges of a kind, derived from its description. The generated machine is not used, so that each can be tested
+//! with the other.
 
 use krator::model::{Effects, Kind, OnSpecChange, RetryLimit, State, StateKind};
 use krator_runtime::testing::Cause;
 use krator_runtime::{Exit, StateId};
 
-/// Where an edge begins, why it is taken, and where it leads: `None` if the object is gone then.
+/// The source of an edge, its cause, and its target: `None` if the object is gone then.
 pub type Edge = (StateId, Cause, Option<StateId>);
 
-/// Every edge of every state, among them those that lead back to it.
+/// Every edge of every state, including those back to the same state.
 pub fn edges(kind: &Kind) -> Vec<Edge> {
     let mut names: Vec<&str> = kind.states.iter().map(|state| state.name.as_str()).collect();
-    // States have their numbers in the order of their names.
+    // States are numbered in the order of their names.
     names.sort_unstable();
     let numbered = |name: &str| {
         let at = names.binary_search(&name).expect("a state");
@@ -71,7 +71,7 @@ fn leaving(kind: &Kind, state: &State, numbered: impl Fn(&str) -> StateId) -> Ve
     if !once && !is_final && !state.on_deletion_path {
         for path in state.on_spec_change_of.iter().flat_map(|change| &change.of) {
             let does = state.on_change_of(&path.value).value;
-            // A cause has the path for as long as the process lives, as generated code has.
+            // A cause needs a path with a static lifetime, as in generated code.
             let path: &'static str = path.value.to_string().leak();
             match does {
                 OnSpecChange::Enter(to) => add(Cause::ChangesOf(path), Some(id(to))),

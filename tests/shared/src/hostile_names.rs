@@ -28,7 +28,7 @@ pub fn kind(name: &str, states: &[&str]) -> Value {
     })
 }
 
-/// The description of an operator of that name with these kinds.
+/// The description of an operator of this name with these kinds.
 pub fn named(operator: &str, kinds: Vec<Value>) -> String {
     let mut kinds = kinds.into_iter();
     let first = kinds.next().expect("a kind");
@@ -40,7 +40,7 @@ pub fn named(operator: &str, kinds: Vec<Value>) -> String {
     text_of(&text) + &rest.collect::<String>()
 }
 
-/// A name with that many letters.
+/// A name with this number of letters.
 pub fn long(first: char, letters: usize) -> String {
     std::iter::once(first)
         .chain("wordy".chars().cycle())

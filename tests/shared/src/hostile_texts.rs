@@ -1,4 +1,4 @@
-//! Texts with a special meaning in some format, and descriptions that have them wherever free text is allowed.
+//! Texts with a special meaning in some format, and descriptions that have them in every free text.
 
 use krator::model::{Description, Extra};
 use krator::plan::Plan;
@@ -87,7 +87,7 @@ pub fn text_of(description: &Value) -> String {
     text
 }
 
-/// A small description that has this text wherever free text is allowed.
+/// A small description with this text in every free text.
 pub fn with_text(text: &str) -> Value {
     json!({
         "krator": 1,

@@ -1,7 +1,8 @@
-//! What the tests of the command (`tests/it`) and of `e2e` share: cases, random descriptions, generated crates.
+//! The common parts of the tests of the command (`tests/it`) and of `e2e`: cases, random descriptions, generated
+//! crates.
 //!
-//! Nothing here needs a server. Cargo tells the tests of a package where its command is, and not the libraries that they use, so
-//! [`program`] finds it beside the binary of the tests.
+//! Nothing here needs a server. Cargo passes the path of a command to the tests of its package, but not to libraries
+//! that they use, so [`program`] searches for it beside the binary of the tests.
 
 pub mod block;
 pub mod case_file;
@@ -36,7 +37,7 @@ pub fn root() -> &'static Path {
         .expect("this crate is in `tests/shared`")
 }
 
-/// The command under test, which cargo builds with the tests that run. That of `e2e` has a name of its own, because the
+/// The command under test, which cargo builds with the tests. The command for `e2e` has another name, because the
 /// commands of all packages are in one folder.
 pub fn program() -> &'static Path {
     static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -50,7 +51,7 @@ pub fn program() -> &'static Path {
     &PROGRAM
 }
 
-/// The folder of what cargo builds with one profile, such as `target/debug`.
+/// The folder of cargo's output for one profile, such as `target/debug`.
 fn profile_folder() -> PathBuf {
     let tests = tests_binary();
     let folder = tests.ancestors().nth(2);

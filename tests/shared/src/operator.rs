@@ -24,7 +24,7 @@ pub fn run(command: &mut Command) {
     );
 }
 
-/// Runs the krator of this build with an empty environment, so that its output depends on nothing but its arguments.
+/// Runs the krator of this build with an empty environment, so that its output depends only on its arguments.
 pub fn krator(args: &[&Path]) -> Output {
     let mut krator = Command::new(crate::program());
     krator

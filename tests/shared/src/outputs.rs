@@ -1,10 +1,11 @@
-//! What krator prints for programs.
+//! The output of krator for programs.
 
 use crate::operator::krator;
 use serde_json::Value;
 use std::path::Path;
 
-/// Reads what was printed, and judges it by the schema that `krator schema` prints: `findings`, `diff`, `graph`, `doctor` or `why`.
+/// Parses an output, and validates it with the schema of `krator schema`: `findings`, `diff`, `graph`, `doctor` or
+/// `why`.
 pub fn printed(subject: &str, output: &[u8]) -> Value {
     let text = String::from_utf8_lossy(output);
     let value: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));

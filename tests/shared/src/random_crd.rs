@@ -1,11 +1,11 @@
-//! Random CRDs with traits that other authors give them, and that a description of krator has only in ways of its own.
+//! Random CRDs with traits that CRDs of other authors have, and that krator's descriptions express differently.
 
 use serde_json::{Map, Value, json};
 
 use crate::dice::Dice;
 use crate::random_description::{Documents, Size};
 
-/// Names of fields that Rust cannot write, or that become the name of a field beside them.
+/// Names of fields that are not valid in Rust, or that collide with another field in Rust.
 const NAMES: &[&str] = &[
     "-Xmx",
     "-limit",
@@ -22,7 +22,7 @@ const NAMES: &[&str] = &[
     "_",
 ];
 
-/// Kinds that Rust or krator has another use for, or that are no name of a type in Rust.
+/// Kinds whose names have another use in Rust or krator, or are not valid type names in Rust.
 const KINDS: &[&str] = &[
     "lake", "vmPool", "State", "Box", "Operator", "Con", "Types", "Default",
 ];
@@ -37,7 +37,7 @@ const COLUMNS: &[(&str, &str)] = &[
     ("Value", ".value"),
 ];
 
-/// A CRD of one random kind, as somebody else may have written it.
+/// A CRD of one random kind, as another author may have written it.
 pub fn random_crd(dice: &mut Dice) -> Value {
     let mut crd = loop {
         let text = Documents::random(dice, Size::SMALL).text();
@@ -65,7 +65,7 @@ pub fn random_crd(dice: &mut Dice) -> Value {
     if dice.one_in(8) {
         properties.insert("operation".to_owned(), json!({"type": "string"}));
     }
-    // The status of others is not that of a machine.
+    // The status of such kinds is not that of a machine.
     properties.insert("status".to_owned(), status(dice));
     let spec = &mut properties["spec"];
     if dice.one_in(4) {
@@ -133,7 +133,7 @@ fn schema(at: &mut Value, depth: usize, dice: &mut Dice) {
     }
 }
 
-/// Adds fields with such names, and what names them.
+/// Adds fields with such names, and references to them.
 fn strange_fields(keys: &mut Map<String, Value>, dice: &mut Dice) {
     for _ in 0..dice.below(3) {
         let name = *dice.among(NAMES);
@@ -167,7 +167,7 @@ fn strange_fields(keys: &mut Map<String, Value>, dice: &mut Dice) {
             rules.as_array_mut().expect("rules").push(json!({ "rule": rule }));
         }
     }
-    // Fields that are required now may be more than there may be.
+    // The required fields may now exceed the maximum number of fields.
     keys.remove("maxProperties");
 }
 

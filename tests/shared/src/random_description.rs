@@ -1,5 +1,5 @@
-//! Random descriptions that use every key and every type of the language: valid by construction, but for the values that
-//! `Size::risks` mixes in. This is no test of its own, but what tests need.
+//! Random descriptions that use every key and every type of the language: valid by construction, apart from the values
+//! that `Size::risks` adds. They are a fixture of tests.
 
 mod foreign;
 mod kind;
@@ -21,20 +21,20 @@ pub use mutate::mutate;
 use names::Names;
 use schema::Schemas;
 
-/// How large a description may become.
+/// The maximum size of a description.
 #[derive(Debug, Clone, Copy)]
 pub struct Size {
-    /// The most kinds.
+    /// The maximum number of kinds.
     pub kinds: usize,
-    /// The most named types.
+    /// The maximum number of named types.
     pub types: usize,
-    /// The most fields of an object.
+    /// The maximum number of fields of an object.
     pub fields: usize,
-    /// How deep lists, maps and objects are within each other.
+    /// The maximum nesting of lists, maps and objects.
     pub depth: usize,
-    /// The most states of a kind.
+    /// The maximum number of states of a kind.
     pub states: usize,
-    /// How many changes are made that may break the description.
+    /// The number of changes that may break the description.
     pub risks: usize,
 }
 
@@ -119,7 +119,7 @@ pub fn describe(dice: &mut Dice, size: Size) -> String {
     Documents::random(dice, size).text()
 }
 
-/// Names that generated code uses itself, which is a finding. Names that differ in case only are left out with them.
+/// Names that generated code uses itself, which is a finding. Names that differ only in case are left out, too.
 const RESERVED: &[&[&str]] = &[
     HANDLER_IMPORTS,
     TYPE_IMPORTS,
@@ -147,7 +147,7 @@ fn webhooks(dice: &mut Dice) -> Value {
 
 fn deploy(dice: &mut Dice) -> Value {
     let mut deploy = json!({"resources": {"requests": {"cpu": "50m", "memory": "64Mi"}, "limits": {"memory": "128Mi", "example.com/gpu": 1}}});
-    // No key has dice of its own: each new one would change what all later dice give.
+    // No key has its own random numbers: each new one would change the results of all later ones.
     let has_namespaces = dice.one_in(2);
     if has_namespaces {
         deploy["namespaces"] = json!(["forest", "marsh"]);

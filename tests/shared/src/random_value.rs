@@ -3,7 +3,7 @@
 use super::dice::Dice;
 use serde_json::{Map, Value, json};
 
-/// A value that the schema may accept: often right, sometimes wrong in one place.
+/// A value for the schema: often valid, sometimes wrong in one place.
 pub fn value(schema: &Value, depth: usize, dice: &mut Dice) -> Value {
     const TEXTS: &[&str] = &[
         "",
@@ -85,13 +85,13 @@ fn number(schema: &Value, dice: &mut Dice, is_integer: bool) -> Value {
     let near = [&schema["minimum"], &schema["maximum"], &schema["multipleOf"]];
     let near: Vec<f64> = near.iter().filter_map(|bound| bound.as_f64()).collect();
     let base = dice.pick(&near).copied().unwrap_or(1.0);
-    // Without the error of the addition, of which JSON has no short form.
+    // Rounded to remove the error of the addition, which would have a long form in JSON.
     let number = decimal(1.0, base + dice.below(5) as f64 - 2.0);
     if is_integer && !dice.one_in(10) && number.abs() < 9e15 {
         return json!(number as i64);
     }
     let step = schema["multipleOf"].as_f64().unwrap_or(0.01);
-    // In decimal, as people write a multiple.
+    // In decimal notation, as users write a multiple.
     let multiple = decimal(step, dice.below(4000) as f64 - 2000.0);
     dice.among(&[
         json!(number),

@@ -9,17 +9,17 @@ use serde_json::{Value, json};
 struct Place<'d> {
     path: String,
     schema: &'d Schema,
-    /// Whether it is in a list or a map, of which every item is meant.
+    /// Whether it is in a list or a map; then it refers to every item.
     is_repeated: bool,
 }
 
-/// A description of one kind with older versions, and how many changes were refused on the way.
+/// A description of one kind with older versions, and the number of refused changes.
 pub struct Versioned {
     pub documents: Documents,
     pub refused: usize,
 }
 
-/// Adds up to `most` older versions to a description of one kind that is sound.
+/// Adds up to `most` older versions to a sound description of one kind.
 pub fn with_versions(mut documents: Documents, most: usize, dice: &mut Dice) -> Versioned {
     let mut refused = 0;
     let mut names = vec!["v1beta2", "v1beta1", "v1alpha1"];
@@ -61,7 +61,7 @@ pub fn with_versions(mut documents: Documents, most: usize, dice: &mut Dice) -> 
             let changes = changed.0[0]["versions"][name]["changes"]
                 .as_array_mut()
                 .expect("a list");
-            // They are undone from the last to the first.
+            // Changes are undone from the last to the first.
             changes.insert(0, change.clone());
             let checked = krator::check("krator.yaml", changed.text().as_bytes());
             if checked.sound().is_some() {
@@ -83,7 +83,7 @@ pub fn with_versions(mut documents: Documents, most: usize, dice: &mut Dice) -> 
     Versioned { documents, refused }
 }
 
-/// A change to the version that is the oldest so far.
+/// A change to the oldest version so far.
 fn change(description: &Description, kind: &Kind, number: usize, dice: &mut Dice) -> Option<Value> {
     let oldest = kind
         .versions
@@ -186,7 +186,7 @@ fn fields<'d>(
     depth: usize,
     places: &mut Vec<Place<'d>>,
 ) {
-    // Changes have no path to a field whose name has other characters.
+    // Paths in changes do not support other characters.
     let is_written = |name: &str| {
         name.chars()
             .all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c))

@@ -30,7 +30,7 @@ pub fn write(files: &BTreeMap<PathBuf, Vec<u8>>, over: &Path) {
     }
 }
 
-/// Where a generated crate takes its runtime from, as `--runtime` says it.
+/// The source of a generated crate's runtime, as the argument of `--runtime`.
 pub const VENDORED: &str = "vendored";
 /// For crates that are never built: writing and reading the files of the runtime takes most of the time of a run.
 pub const ELSEWHERE: &str = "path=../krator-runtime";
@@ -46,7 +46,7 @@ pub fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).expect("krator prints text")
 }
 
-/// Edits a new crate of a case.
+/// Applies the edits of a case to a new crate.
 pub fn edit(case: &Path, dir: &Path) {
     write(&files(&case.join("before")), dir);
     for path in fs::read_to_string(case.join("without"))
@@ -63,8 +63,8 @@ pub fn args(case: &Path) -> String {
     fs::read_to_string(case.join("args")).unwrap_or_default()
 }
 
-/// Brings a crate in step with its description as `krator dev` does after an edit, whose server has objects that an edit may
-/// break. Whether anything was written.
+/// Regenerates a crate as `krator dev` does after an edit, when its server has objects that the edit may break. Returns
+/// whether any file was written.
 pub fn follow_as_dev(dir: &Path) -> bool {
     let workspace = Workspace::open(dir).expect("a crate");
     if workspace.description().sound().is_none() {

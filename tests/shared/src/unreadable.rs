@@ -1,11 +1,11 @@
-//! Files that are there and cannot be read.
+//! Existing files that cannot be read.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-/// What is at the place of a file.
+/// The replacement of a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Instead {
     Folder,
@@ -46,7 +46,7 @@ impl Instead {
         removed.unwrap_or_else(|error| panic!("{self:?} is not at {} any more: {error}", path.display()));
     }
 
-    /// Whether this is still at a path.
+    /// Whether this replacement is still at a path.
     pub fn is_at(self, path: &Path) -> bool {
         match self {
             Instead::Folder => path.is_dir(),

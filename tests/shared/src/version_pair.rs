@@ -9,7 +9,7 @@ pub struct VersionPair {
     pub new: String,
 }
 
-/// Types whose values are not those of another one here, as a description writes them.
+/// Types of which no two accept the same values here, in the notation of descriptions.
 fn types() -> Vec<Value> {
     vec![
         json!("string"),
@@ -55,7 +55,7 @@ struct Objects {
 fn objects(dice: &mut Dice, depth: usize, is_optional: bool) -> Objects {
     let mut words: Vec<&str> = WORDS.to_vec();
     let (mut old, mut new) = (Map::new(), Map::new());
-    // It keeps objects from being empty.
+    // The additional field keeps objects from being empty.
     for fields in [&mut old, &mut new] {
         fields.insert("note".to_owned(), "optional string".into());
     }

@@ -9,7 +9,7 @@ pub const SPEC: &str = include_str!("../../../testdata/schemas/spec.yaml");
 pub const CRD: &str = include_str!("../../../testdata/schemas/crds/certificate.yaml");
 pub const CRD_PATH: &str = "crds/certificate.yaml";
 
-/// A folder with the description and its file, and the crate that `krator new` makes of them.
+/// A folder with the description and its file, and the generated crate.
 pub fn project() -> (TempDir, PathBuf) {
     let home = tempfile::tempdir().expect("a temporary folder");
     let at = |path: &str| home.path().join(path);

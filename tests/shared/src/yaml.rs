@@ -1,4 +1,4 @@
-//! YAML as the manifests of this repository have it.
+//! YAML in the style of this repository's manifests.
 
 use serde::Deserialize as _;
 use serde_json::Value;

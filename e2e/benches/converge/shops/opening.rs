@@ -16,7 +16,7 @@ impl State for Opening {
     }
 }
 
-/// Makes the children what the spec asks for, and says how far the Deployment is.
+/// Applies the children that the spec asks for, and returns the readiness of the Deployment.
 pub(super) async fn apply(cx: &Context<'_>) -> Result<Readiness> {
     let (name, shop) = (cx.name(), cx.manifest());
     let config: ConfigMap = from_value(json!({

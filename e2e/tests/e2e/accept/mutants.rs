@@ -1,14 +1,14 @@
-//! Objects that break a schema in one place each, derived from the schema and from an object that it accepts.
+//! Objects that violate a schema in one place each, derived from the schema and from a valid object.
 
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// An object that has to be refused.
+/// An object that the server must refuse.
 pub struct Mutant {
-    /// What is wrong with it.
+    /// The defect, with its place.
     pub what: String,
     pub object: Value,
-    /// The place of the defect, as errors of the server write it.
+    /// The place of the defect, in the notation of the server's errors.
     pub place: String,
 }
 
@@ -21,22 +21,22 @@ impl Mutant {
     }
 }
 
-/// How many mutants of one kind are tried at most; more would repeat the same defects in other fields.
+/// The maximum number of mutants of one kind; more would repeat the same defects in other fields.
 const MOST: usize = 40;
 
-/// A value that breaks a schema.
+/// A value that violates a schema.
 struct Bad {
-    /// What is wrong with it.
+    /// The defect.
     defect: &'static str,
     value: Value,
     /// The place of the defect in the value.
     at: String,
 }
 
-/// The mutants of a sample: one of each defect before the second of any.
+/// The mutants of a sample. Every defect occurs once before any occurs twice.
 pub fn of(spec: &Value, sample: &Value) -> Vec<Mutant> {
     let mut bad = within(spec, Some(&sample["spec"]));
-    // The values are sorted by how many with the same defect come before them.
+    // Sorts by the number of earlier values with the same defect.
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     bad.sort_by_cached_key(|bad| {
         let count = counts.entry(bad.defect).or_default();
@@ -77,7 +77,7 @@ pub fn of(spec: &Value, sample: &Value) -> Vec<Mutant> {
     mutants
 }
 
-/// Values that break a schema. Where there is a good value, they differ from it in one place.
+/// Values that violate a schema. They differ from the good value, if there is one, in one place.
 fn within(schema: &Value, good: Option<&Value>) -> Vec<Bad> {
     let mut bad = Vec::new();
     let mut add = |defect, value: Value| {
@@ -98,7 +98,7 @@ fn within(schema: &Value, good: Option<&Value>) -> Vec<Bad> {
             add("empty", "".into());
         }
     } else if let Some(pattern) = schema["pattern"].as_str() {
-        // Whether these break the pattern is seen when the server refuses them.
+        // The refusal by the server shows that these values do not match the pattern.
         add(
             "not of the pattern",
             if pattern.contains("[^/]") { "a/b" } else { "! ! !" }.into(),

@@ -1,11 +1,12 @@
-//! Objects that break the validation rules of the good descriptions. A schema does not show how to break its rules.
+//! Objects that violate the validation rules of the good descriptions. Violations of rules cannot be derived from the
+//! schema.
 
-/// A validation rule, and changes of the sample that break it.
+/// A validation rule, and changes of the sample that violate it.
 pub struct BrokenRule {
     pub kind: &'static str,
     /// The message of the rule.
     pub message: &'static str,
-    /// For rules about changes, the object that is stored before, as a merge patch of the sample's spec.
+    /// The stored object before the change, for transition rules, as a merge patch of the sample's spec.
     pub before: Option<&'static str>,
     /// The object that is refused, as a merge patch of the sample's spec.
     pub refused: &'static str,

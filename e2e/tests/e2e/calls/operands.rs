@@ -13,7 +13,7 @@ pub struct Overload {
     result: &'static str,
 }
 
-/// The overloads that an expression of a rule can call. The authorizer is only there in policies.
+/// The overloads that an expression of a rule can call. The authorizer is available only in policies.
 pub fn overloads() -> Vec<Overload> {
     let table = include_str!("../../../../crates/krator-cel/src/check/declarations.txt");
     let functions = table.lines().filter_map(|line| line.strip_prefix("fn "));
@@ -28,7 +28,7 @@ pub fn overloads() -> Vec<Overload> {
             result: columns[5],
         }
     });
-    // These are other names of operators, which expressions cannot write.
+    // Internal names of operators, which expressions cannot contain.
     let is_hidden = |overload: &Overload| matches!(overload.name, "_in_" | "in" | "__not_strictly_false__");
     let is_of_policies =
         |overload: &Overload| overload.operands.iter().any(|of| of.contains("authorization"));
@@ -36,7 +36,7 @@ pub fn overloads() -> Vec<Overload> {
         .collect()
 }
 
-/// The types that type parameters stand for.
+/// The types that replace type parameters.
 const TYPES: [&str; 9] = [
     "int",
     "uint",
@@ -55,7 +55,7 @@ impl Overload {
         let mut bound = BTreeMap::new();
         for parameter in ["$A", "$B", "$K", "$T", "$V"] {
             let of = match parameter {
-                // Keys of maps are simple.
+                // Only simple types can be keys of maps.
                 "$K" | "$A" if self.id.contains("map") => *dice.among(&["string", "int", "bool", "uint"]),
                 "$B" | "$V" if self.id.contains("map") => *dice.among(&TYPES),
                 _ => *dice.among(&TYPES),
@@ -114,7 +114,7 @@ impl Overload {
 /// An expression for the text of a value.
 fn shown(call: &str, of: &str) -> String {
     match of {
-        // What a text of these may cost is not known.
+        // The cost of formatting these types as text is unknown.
         "net.IP" => format!("'%s'.format([[{call}.family(), {call} == ip('10.0.0.1') ? 1 : 0]])"),
         "net.CIDR" => {
             format!("'%s'.format([[{call}.prefixLength(), {call}.ip() == ip('10.0.0.0') ? 1 : 0]])")
@@ -141,7 +141,7 @@ fn shown(call: &str, of: &str) -> String {
     }
 }
 
-/// Texts that a function makes something of, as literals.
+/// Literals of texts that are meaningful to a function.
 fn texts(function: &str) -> Vec<&'static str> {
     let sections = include_str!("texts.txt").split("\n[").skip(1);
     let sections: Vec<(&str, &str)> = sections.filter_map(|section| section.split_once("]\n")).collect();
@@ -153,11 +153,11 @@ fn texts(function: &str) -> Vec<&'static str> {
 }
 
 fn text(dice: &mut Dice, function: &str) -> String {
-    // The object that a function is called on is mostly a plain text.
+    // The receiver of a function is mostly a plain text.
     let function = if dice.one_in(8) { "" } else { function };
     let text = *dice.among(&texts(function));
     match dice.below(3) {
-        // The API server checks some literals when it compiles a rule.
+        // The concatenation hides the literal from the API server, which checks some literals when it compiles a rule.
         0 | 1 => format!("({text} + '')"),
         _ => text.to_owned(),
     }
@@ -180,7 +180,7 @@ fn operand_of(dice: &mut Dice, of: &str, function: &str) -> String {
         if !stored.is_empty() && dice.one_in(4) {
             return one(dice, stored);
         }
-        // Empty ones have no type that functions of a type would take.
+        // An empty list has no element type, so functions for lists of a type would not accept it.
         let count = dice.below(5);
         let items: Vec<String> = (0..count).map(|_| operand_of(dice, of, function)).collect();
         return format!("[{}]", items.join(", "));
@@ -208,9 +208,9 @@ fn operand_of(dice: &mut Dice, of: &str, function: &str) -> String {
         };
     }
     match of {
-        // The API server takes the depth for a factor of the cost.
+        // Small numbers, because the API server multiplies the cost by the depth.
         "int" if function == "flatten" => one(dice, &["0", "1", "2", "3"]),
-        // cel-go refuses a constant when it compiles the rule.
+        // No constants, because cel-go refuses them when it compiles the rule.
         "int" if function == "duration" => {
             one(dice, &["self.number", "(self.number * 1000)", "-self.number"])
         }
@@ -345,7 +345,7 @@ fn operand_of(dice: &mut Dice, of: &str, function: &str) -> String {
     }
 }
 
-/// The schema of what operands may be fields of.
+/// The schema of the object whose fields are used as operands.
 pub fn schema() -> Value {
     let list = |items: Value| json!({"type": "array", "maxItems": 5, "items": items});
     let text = json!({"type": "string", "maxLength": 10});

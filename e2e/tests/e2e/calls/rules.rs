@@ -1,6 +1,7 @@
-//! Random rules of random schemas about random values: the outcomes here and on the API server.
+//! Evaluates random rules of random schemas for random values, and compares the outcomes of this repository with those
+//! of the API server.
 //!
-//! `KRATOR_RULES` and `KRATOR_SEED` set how many schemas are tried and which.
+//! `KRATOR_RULES` sets how many schemas are tried, and `KRATOR_SEED` the seed.
 
 #[path = "../../../../crates/krator-schema/tests/support/random_rules/mod.rs"]
 mod random_rules;
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 
 /// How many schemas are created at once.
 const AT_ONCE: usize = 20;
-/// How many values of a schema are judged.
+/// The number of values that are validated for each schema.
 const VALUES: usize = 8;
 
 /// Removes the rules that the API server would refuse, and numbers the others by their messages.
@@ -29,12 +30,12 @@ fn number_rules(schema: &mut Value, at: &Path, refused: &[String], numbered: &mu
         });
         let kept = kept.map(|(_, mut rule)| {
             *numbered += 1;
-            // Only the field that is named, and the kind of the error, would be another one.
+            // These keys would only change the reported field and the type of the error.
             if let Some(rule) = rule.as_object_mut() {
                 rule.retain(|key, _| !matches!(&**key, "fieldPath" | "reason"));
             }
             rule["message"] = json!(format!("#{numbered}"));
-            // The API server takes rules by their texts.
+            // The number makes the text of the rule unique, because the API server identifies rules by their texts.
             rule["rule"] = json!(format!(
                 "({}) || {numbered} < 0",
                 rule["rule"].as_str().unwrap_or_default()
@@ -55,12 +56,12 @@ fn number_rules(schema: &mut Value, at: &Path, refused: &[String], numbered: &mu
     }
 }
 
-/// A schema with rules that the API server takes, and how many there are.
+/// A schema with rules that the API server accepts, and the number of the rules.
 fn draw(dice: &mut Dice) -> (Value, usize) {
     let mut schema = random_rules::schema(&mut |bound| dice.below(bound));
     let root = Path::root().field("openAPIV3Schema");
     let mut rules = 0;
-    // Rules that are fine may be too costly, and a rule that is gone may have hidden another one.
+    // Repeated, because valid rules may be too costly, and a removed rule may have hidden the error of another one.
     loop {
         let read: Schema = serde_json::from_value(schema.clone()).expect("a schema of the test");
         let problems = cel::check_rules(&read, &root).into_iter();
@@ -79,7 +80,7 @@ fn draw(dice: &mut Dice) -> (Value, usize) {
     }
 }
 
-/// What is said of a value here, or `None` if it is no value of the schema.
+/// The messages of this repository for a value, or `None` if the value violates the rest of the schema.
 fn here(schema: &Value, object: &Value) -> Option<Vec<(String, String)>> {
     let schema: Schema = serde_json::from_value(schema.clone()).expect("a schema of the test");
     if !krator_schema::validate(&schema, object).is_empty() {
@@ -116,7 +117,7 @@ async fn random_rules_have_the_outcomes_that_they_have_there() {
             let (schema, rules) = draw(&mut dice);
             let (resource, definition) = definition(&format!("rules{left}"), &schema);
             let read = serde_json::from_value(definition["spec"].clone()).expect("a definition of the test");
-            // The API server takes an object with such a field for a list.
+            // The API server would decode an object with a field `items` as a list.
             let is_list = schema["properties"]["items"].is_object();
             if rules > 0 && !is_list && krator_schema::validate_definition(&read, None).is_empty() {
                 group.push((resource, definition, schema));
@@ -142,7 +143,7 @@ async fn random_rules_have_the_outcomes_that_they_have_there() {
                 let there: Vec<(String, String)> = there.collect();
                 compared += 1;
                 broken += here.len();
-                // A message there begins with the value.
+                // The messages of the API server begin with the value.
                 let mut left = there.clone();
                 let mut is_there = |(field, said): &(String, String)| {
                     let same = |(other, there): &(String, String)| {

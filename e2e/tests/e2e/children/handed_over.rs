@@ -1,5 +1,6 @@
-//! Children that somebody else had before: what their former managers have set goes where a handler leaves it out, and what
-//! others have set stays. And children that are deleted without what they own, because some of their fields never change.
+//! Children that are handed over by other clients: fields of their former managers are removed if the handler leaves
+//! them out, and fields of other managers stay. Also children that are deleted with the policy Orphan and replaced,
+//! because some of their fields are immutable.
 
 use super::get;
 use crate::cluster::{self, Cluster, until};
@@ -22,7 +23,7 @@ states:
 owns: [apps/v1.Deployment, apps/v1.StatefulSet]
 ";
 
-/// The handler. The service of a StatefulSet never changes, so another one takes its place.
+/// The handler. The service name of a StatefulSet is immutable, so another StatefulSet replaces it.
 const SERVING: &str = r#"use super::Serving;
 use crate::site::prelude::*;
 use k8s_openapi::api::apps::v1::{Deployment, StatefulSet};
@@ -84,13 +85,13 @@ fn installed() -> Arc<(Vec<Cluster>, PathBuf)> {
     INSTALLED.get(install).unwrap_or_default()
 }
 
-/// Somebody who had a child before.
+/// A former manager of a child.
 struct Former {
     name: &'static str,
-    /// The arguments of the `kubectl` that writes what they have applied or created.
+    /// The arguments of the `kubectl` that applies or creates the child.
     writes: &'static [&'static str],
     manager: &'static str,
-    /// Whether the annotation names them.
+    /// Whether the annotation of the child names the manager.
     is_named: bool,
 }
 
@@ -134,7 +135,7 @@ fn apply_site(cluster: &Cluster, namespace: &str, name: &str, spec: &Value) {
     cluster.apply(&site.to_string(), &["--namespace", namespace]);
 }
 
-/// What a former manager has made of a child.
+/// A child as its former manager writes it.
 fn former_child(name: &str) -> Value {
     json!({
         "apiVersion": "apps/v1", "kind": "Deployment",
@@ -155,7 +156,7 @@ fn former_child(name: &str) -> Value {
     })
 }
 
-/// What is left in a child of what its former manager has set.
+/// The fields of the former manager that a child still has.
 fn left(child: &Value) -> Vec<&'static str> {
     let text = child.to_string();
     let all = [
@@ -183,7 +184,8 @@ fn take_over(cluster: &Cluster, binary: &Path) {
     let here = ["--namespace", namespace.as_str()];
     let kubectl = |args: &[&str]| cluster.kubectl(&[args, &here].concat());
     let deployment = |name: &str| get(cluster, &namespace, &format!("deploy/{name}"));
-    // The operator may be killed between both writes: the last child is taken over, and not applied yet.
+    // The last child has the state after a kill between the two writes of the operator: it is taken over, but not
+    // applied.
     let names: Vec<&str> = FORMER
         .iter()
         .map(|former| former.name)
@@ -204,7 +206,7 @@ fn take_over(cluster: &Cluster, binary: &Path) {
         args.extend(here);
         let written = cluster.try_kubectl("admin", &args, &former_child(name).to_string());
         written.expect("the former manager writes");
-        // An autoscaler and somebody else have fields of their own.
+        // An autoscaler and another manager own fields of the child.
         kubectl(&["scale", &format!("deploy/{name}"), "--replicas=4"]);
         kubectl(&[
             "label",
@@ -222,7 +224,7 @@ fn take_over(cluster: &Cluster, binary: &Path) {
         kubectl(&["patch", &format!("deploy/{name}"), "--type=merge", "-p", &patch]);
     }
 
-    // The operator had another name, too, when it failed there last.
+    // The last failure of the object was written by the operator under its former name.
     let failed = json!({
         "apiVersion": "site.example.com/v1", "kind": "Site", "metadata": {"name": "by-a-former-name"},
         "status": {
@@ -259,8 +261,8 @@ fn take_over(cluster: &Cluster, binary: &Path) {
             child["metadata"]["labels"]["app.kubernetes.io/managed-by"], "sites",
             "{name}"
         );
-        // It was created and scaled, and is applied once. Annotations of a Deployment count, too: the one that names somebody
-        // came and went.
+        // The child is created, scaled and applied once. Changes of the annotations of a Deployment count, too: the
+        // annotation with the manager is added and removed.
         let is_named = FORMER
             .iter()
             .any(|former| former.name == *name && former.is_named);
@@ -299,7 +301,8 @@ fn take_over(cluster: &Cluster, binary: &Path) {
         (is_clean && site["status"]["attempts"].is_null()).then_some(())
     });
 
-    // Where nobody is named, an event says whose fields stay, and how they are taken over.
+    // If no manager is named, an event lists the remaining fields of other managers, and explains how to take them
+    // over.
     let note = until("an event says whose fields stay", || {
         let events = get(cluster, &namespace, "events");
         let mut events = events["items"].as_array()?.iter();
@@ -362,7 +365,7 @@ fn replace(cluster: &Cluster, binary: &Path) {
     };
     let uid = |object: &Value| object["metadata"]["uid"].as_str().expect("a uid").to_owned();
     let former = serve("a");
-    // In place of its controller.
+    // The test creates the pod in place of the controller of StatefulSets. A ConfigMap serves as the pod.
     let pod = json!({
         "apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {"name": "one-0", "ownerReferences": [{

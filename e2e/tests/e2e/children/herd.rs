@@ -1,5 +1,5 @@
-//! Children that come and go: what a handler leaves out, what it prunes, and an owner that is deleted and created again
-//! under the same name, with the garbage collector of Kubernetes.
+//! Children that a handler leaves out or prunes, and children of an owner that is deleted and created again under the
+//! same name, with the garbage collector of Kubernetes.
 
 use super::get;
 use crate::cluster::{Cluster, until};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A herd has a ConfigMap and a calf for each name in its spec. `Calf` is a kind of the operator itself and has its
-/// finalizer; without a color its spec is empty. A herd that gives up is lost for good.
+/// finalizer; without a color its spec is empty. A herd that gives up never recovers.
 const DESCRIPTION: &str = "\
 krator: 1
 operator: herds
@@ -62,7 +62,7 @@ pub async fn gather(cx: &Context<'_>) -> Result<()> {
 }
 "#;
 
-/// Writes the handlers: `Gathering` makes the children and goes on, `Grazing` makes them and stays.
+/// Writes the handlers: `Gathering` applies the children and leaves the state, `Grazing` applies them and stays.
 fn edit(dir: &Path) {
     let write = |path: &str, text: &str| fs::write(dir.join(path), text).expect("a generated folder");
     write("src/gather.rs", GATHER);
@@ -84,7 +84,8 @@ fn edit(dir: &Path) {
     }
 }
 
-/// A cluster with the manifests of the operator and with a garbage collector that knows them, and the operator.
+/// A cluster with the manifests of the operator and with a garbage collector that has discovered its kinds, and the
+/// operator.
 fn installed() -> Option<Arc<(Cluster, PathBuf)>> {
     static INSTALLED: Joint<(Cluster, PathBuf)> = Joint::new();
     let install = || {
@@ -162,7 +163,7 @@ fn what_a_handler_leaves_out_of_its_children_goes_away() {
     apply(&["a", "b"], None);
     becomes(&["north-a", "north-b"], None);
 
-    // The same after a restart, when the operator does not know what it has applied before.
+    // The same after a restart, when the operator has no record of its earlier applies.
     apply(&["a", "b"], Some("red"));
     becomes(&["north-a", "north-b"], Some("red"));
     assert!(operator.terminate().success());
@@ -170,7 +171,7 @@ fn what_a_handler_leaves_out_of_its_children_goes_away() {
     let operator = start();
     becomes(&["north-a", "north-b"], None);
 
-    // Children that are no longer wanted are pruned, and nothing that belongs to others.
+    // Unwanted children are pruned, but no objects of others.
     cluster.kubectl(&[&["create", "configmap", "of-others"][..], &here].concat());
     apply(&["b", "c"], None);
     until("the herd is ready again", || {
@@ -188,7 +189,7 @@ fn what_a_handler_leaves_out_of_its_children_goes_away() {
     assert!(operator.terminate().success());
 }
 
-/// `KRATOR_RECREATE` says how many times an object is deleted and created again: half of them while the garbage collector
+/// `KRATOR_RECREATE` sets how many times an object is deleted and created again: in half of them the garbage collector
 /// is frozen.
 #[test]
 fn an_object_that_is_created_again_gets_children_of_its_own() {
@@ -212,7 +213,7 @@ fn an_object_that_is_created_again_gets_children_of_its_own() {
         _ => Vec::new(),
     };
     let owner = |child: &Value| child["metadata"]["ownerReferences"][0]["uid"].clone();
-    // All herds are ready, and each has both children, whose controller it is.
+    // All herds are ready, and each is the controller of both its children.
     let all_ready = || {
         let (herds, children) = (items("herds"), [items("configmaps"), items("calfs")].concat());
         let all = herds.iter().all(|herd| {

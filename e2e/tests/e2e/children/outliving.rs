@@ -1,5 +1,6 @@
-//! Children that outlive the deletion path of their owner, with the garbage collector of Kubernetes: they stay while it runs,
-//! however the owner is deleted, and then go or are released, whatever happens to the operator meanwhile.
+//! Children that outlive the deletion path of their owner, with the garbage collector of Kubernetes: they stay during
+//! the deletion path, whatever the propagation policy of the deletion is, and are then deleted or released, even if the
+//! operator is killed meanwhile.
 
 mod random;
 mod vault;
@@ -19,7 +20,7 @@ fn children_go_as_the_description_says_however_their_owner_is_deleted() {
     for cascade in Cascade::ALL {
         let name = cascade.name();
         vaults.ready(name);
-        // A child that somebody deletes wakes its owner, which makes it again.
+        // The deletion of a child requeues its owner, whose handler creates it again.
         for form in FORMS {
             vaults.delete_child(form, name);
         }
@@ -29,7 +30,7 @@ fn children_go_as_the_description_says_however_their_owner_is_deleted() {
         });
         vaults.ready(name);
     }
-    // The collector is never given a reason to take them: not between two writes either.
+    // These children never have an owner reference, not even between two writes, so the collector never deletes them.
     for form in [Form::Last, Form::Keep] {
         let applied = vaults.applied(form, Cascade::ALL[0].name());
         let label = format!("/f:metadata/f:labels/f:{}", LABEL.replace('/', "~1"));
@@ -64,7 +65,7 @@ fn children_go_as_the_description_says_however_their_owner_is_deleted() {
             );
         }
     }
-    // One that is gone already is no obstacle.
+    // A child that was deleted before is no error.
     vaults.create_child(Form::Last, "extra", &uids[0], Cascade::ALL[0].name());
     vaults.delete_child(Form::Last, Cascade::ALL[0].name());
     for (cascade, uid) in Cascade::ALL.into_iter().zip(&uids) {
@@ -99,7 +100,7 @@ fn what_is_left_behind_is_ended_when_the_operator_sees_it() {
     let Some(installed) = &installed() else { return };
     let vaults = Vaults::new(installed, "left-behind", 0);
     let operator = vaults.start();
-    // Somebody removes the finalizer by hand: while the operator runs, and while it does not.
+    // A user removes the finalizer: from one object while the operator runs, and from the others while it does not.
     for name in ["watched", "unwatched", "again"] {
         vaults.create(name, &[name], true);
     }
@@ -130,7 +131,7 @@ fn what_is_left_behind_is_ended_when_the_operator_sees_it() {
     for name in ["unwatched", "again"] {
         force(name);
     }
-    // The name is used again before anybody has ended what the former object has left.
+    // The name is used again before the children of the former object are cleaned up.
     vaults.create("again", &["again-2", "again"], false);
     let operator = vaults.start();
     ended("unwatched", &uids[1]);
@@ -138,13 +139,13 @@ fn what_is_left_behind_is_ended_when_the_operator_sees_it() {
         let child = vaults.child(Form::Last, "again-2")?;
         (metadata(&child, "labels") == vaults.uid("again")).then_some(())
     });
-    // The one that is kept belongs to nobody, so the new object does not get it.
+    // The kept child has no owner, so the new object does not get it.
     until("the new object says so", || {
         let vault = vaults.get("vault/again")?;
         let message = vault["status"]["message"].as_str()?;
         message.contains("is not a child of this object").then_some(())
     });
-    // Somebody gives it to the new object.
+    // A user gives it to the new object.
     let uid = vaults.uid("again");
     vaults.patch(
         &format!("{}/again", vaults.plural(Form::Keep)),
@@ -154,7 +155,7 @@ fn what_is_left_behind_is_ended_when_the_operator_sees_it() {
     vaults.patch("vault/again", &again);
     vaults.ready("again");
 
-    // A request of a handler that arrives after the end of its object.
+    // A handler's request that arrives after the end of its object.
     vaults.create("late", &["late"], false);
     vaults.ready("late");
     vaults.patch(
@@ -182,12 +183,12 @@ fn a_changed_deletion_reaches_the_children_that_are_there_and_nothing_of_others(
     vaults.ready("one");
     operator.kill();
     let uid = vaults.uid("one");
-    // The operator has nothing to do with these: they belong to nobody, and to somebody else.
+    // The operator must not change these: one has no owner, and the other has another owner.
     vaults.create_foreign(&uid);
     let others = ["of-nobody", "of-others"].map(|name| vaults.any_child(name));
     for rotation in [1, 2, 0, 2] {
         vaults.rotation = rotation;
-        // Its handler does nothing, because it is paused: only the start of the operator changes the children.
+        // The object is paused, so its handler does not run: only the start of the operator changes the children.
         vaults.patch(
             "vault/one",
             &json!({"metadata": {"annotations": {"last.example.com/paused": "true"}}}),
@@ -274,7 +275,7 @@ fn a_kill_around_each_write_loses_no_child_and_leaves_none() {
     crate::cluster::say(&format!("{deaths} kills around writes"));
 }
 
-/// The value of a field that is a text; empty if there is none.
+/// The value of a text field; empty if there is none.
 fn text<'v>(value: &'v Value, path: &str) -> &'v str {
     value.pointer(path).and_then(Value::as_str).unwrap_or_default()
 }

@@ -5,10 +5,10 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 use std::fs;
 
-/// A request of the user `operator` that was answered.
+/// An answered request of the user `operator`.
 #[derive(Debug)]
 pub struct Request {
-    /// The same in all lines of the log about one request: a watch has a line for its start and one for its end.
+    /// Identical in all log lines of a request: a watch has a line for its start and one for its end.
     pub id: String,
     /// get, list, watch, create, patch, …
     pub verb: String,
@@ -19,16 +19,16 @@ pub struct Request {
     pub group: String,
     /// With its subresource, if any.
     pub resource: String,
-    /// Empty for a list, and for an object that is about to be created.
+    /// Empty for a list and for a creation.
     pub name: String,
-    /// When the server received it.
+    /// The time at which the server received it.
     pub received: Timestamp,
     /// The HTTP status of the answer.
     pub code: u64,
 }
 
 impl Request {
-    /// Reads a line of the log; `None` if it is about a request of somebody else. A real server is told to leave those out.
+    /// Reads a line of the log; `None` for requests of other users, which the audit policy of a real server leaves out.
     fn read(line: &str) -> Option<Request> {
         let event: Value = serde_json::from_str(line).expect("the audit log is JSON lines");
         if event["user"]["username"] != "operator" {
@@ -57,7 +57,7 @@ impl Request {
         })
     }
 
-    /// Whether it is a request that may change something.
+    /// Whether the verb of the request can change objects.
     pub fn is_write(&self) -> bool {
         !["get", "list", "watch"].contains(&self.verb.as_str())
     }
@@ -74,7 +74,7 @@ impl Cluster {
     /// All requests so far, in all namespaces.
     pub fn requests_everywhere(&self) -> Vec<Request> {
         let log = fs::read_to_string(self.dir().join("audit.log")).expect("the server writes an audit log");
-        // The last line may not be complete yet.
+        // The last line may be incomplete.
         let whole = log.rfind('\n').map_or("", |end| &log[..end]);
         whole.lines().filter_map(Request::read).collect()
     }
@@ -104,7 +104,7 @@ fn the_audit_log_has_the_requests_of_the_operator_with_their_answers() {
         &namespace,
     ]);
 
-    // A request is logged after it was answered, so kubectl may have ended before.
+    // A request is logged after its response, so kubectl may have ended before.
     let writes = super::until("the request is logged", || {
         let writes: Vec<Request> = cluster
             .writes(&namespace)

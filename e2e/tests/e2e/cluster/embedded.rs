@@ -1,4 +1,4 @@
-//! The embedded API server of this repository over HTTPS, as a cluster of tests: the same users with the same rights, and
+//! The embedded API server of this repository over HTTPS, as a cluster for tests: with the same users and rights, and
 //! the same audit log.
 
 use krator_apiserver::{Server, Serving};
@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 
 /// A running server.
 pub struct Embedded {
-    // They end in this order.
+    // Dropped in this order.
     _serving: Serving,
     _runtime: Runtime,
 }

@@ -27,7 +27,7 @@ for pid in $held; do kill -9 "$pid"; done 2>/dev/null
 rm -rf "$1"
 "#;
 
-/// Ends the processes that it holds and removes a folder: when it is dropped, or else when this process ends.
+/// Ends its processes and removes a folder when it is dropped, or at the end of this process.
 pub struct ProcessGuard {
     shell: Child,
     held: Mutex<Option<ChildStdin>>,
@@ -56,7 +56,7 @@ impl ProcessGuard {
         self.send("hold", child);
     }
 
-    /// Lets go of `child`, for which the caller has waited: its process ID may soon belong to another process.
+    /// Forgets `child` after the caller has waited for it: its process ID may soon belong to another process.
     pub fn free(&self, child: &Child) {
         self.send("free", child);
     }
@@ -75,7 +75,7 @@ impl Drop for ProcessGuard {
         if let Ok(held) = self.held.get_mut() {
             held.take();
         }
-        // Nothing can be done about a shell that cannot be waited for.
+        // A failure to wait for the shell cannot be handled.
         let _ = self.shell.wait();
     }
 }

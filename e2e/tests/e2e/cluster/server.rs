@@ -1,5 +1,5 @@
-//! etcd and kube-apiserver as child processes on free ports of the loopback interface, and kube-controller-manager where a
-//! test asks for some of its controllers. There is no kubelet, so no pod ever runs.
+//! etcd and kube-apiserver as child processes on free ports of the loopback interface, and kube-controller-manager if a
+//! test needs some of its controllers. There is no kubelet, so no pod ever runs.
 
 use super::process_guard::ProcessGuard;
 use std::fs::{self, File};
@@ -8,10 +8,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The users: an administrator, and the operator, who has no rights until RBAC grants some.
+/// The users: an administrator, and the operator, which has no rights until RBAC grants some.
 const TOKENS: &str = "admin-token,admin,admin,system:masters\noperator-token,operator,operator,operators\n";
 
-/// Only the requests of the operator are logged; there are many more of others.
+/// Only the requests of the operator are logged, because other clients send many more.
 const AUDIT_POLICY: &str = "\
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -32,12 +32,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a control plane in `dir`, with these further admission plugins. The folder gets `admin.kubeconfig`,
+    /// Starts a control plane in `dir`, with additional admission plugins. The folder gets `admin.kubeconfig`,
     /// `operator.kubeconfig`, `audit.log`, `etcd.url` and its logs.
     pub fn start(assets: &Path, dir: &Path, plugins: &[&str], guard: &ProcessGuard) -> Server {
         fs::write(dir.join("tokens.csv"), TOKENS).expect("tokens");
         fs::write(dir.join("audit.yaml"), AUDIT_POLICY).expect("audit policy");
-        // A port that is free now may be in use when the server binds it. Then the server ends, and other ports are tried.
+        // Another process may bind a free port before the server does. Then the server ends, and other ports are tried.
         for _ in 0..5 {
             if let Some(server) = Server::try_start(assets, dir, plugins, guard) {
                 return server;
@@ -83,7 +83,7 @@ impl Server {
                 .args([&format!("--etcd-servers={etcd_url}"), "--bind-address=127.0.0.1"])
                 .args([&format!("--secure-port={secure}"), "--cert-dir=certs"])
                 .args(["--authorization-mode=RBAC", "--token-auth-file=tokens.csv"])
-                // No test uses service accounts, but the server requires keys for them. Its key for TLS will do.
+                // The server requires keys for service accounts, which no test uses, so its TLS key is reused.
                 .args(["--service-account-key-file=certs/apiserver.key"])
                 .args(["--service-account-signing-key-file=certs/apiserver.key"])
                 .args(["--service-account-issuer=https://apiserver.test"])
@@ -156,7 +156,7 @@ impl Server {
         self.manager = Some(manager);
     }
 
-    /// Freezes kube-controller-manager, or lets it go on.
+    /// Freezes kube-controller-manager, or resumes it.
     pub fn freeze_controllers(&self, frozen: bool) {
         let manager = self.manager.as_ref().expect("controllers were started");
         let signal = if frozen { "-STOP" } else { "-CONT" };
@@ -174,7 +174,7 @@ impl Server {
             Some(&mut self.etcd),
         ];
         for child in running.into_iter().flatten() {
-            // Killing a process that has ended already fails, which does not matter here.
+            // `kill` fails for a process that has ended already, which does not matter here.
             let _ = child.kill();
             let _ = child.wait();
             guard.free(child);

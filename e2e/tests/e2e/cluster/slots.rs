@@ -1,22 +1,22 @@
-//! How many API servers run at once.
+//! A limit on the number of API servers at once.
 //!
-//! One takes half a gigabyte of memory and some seconds of a processor for its start, and it works even when nobody asks it
-//! anything. With a server for each test that wants its own, the later a test ran, the slower the machine was.
+//! A server takes half a gigabyte of memory, some seconds of CPU time for its start, and some CPU time even without
+//! requests. Without a limit, the machine becomes slower with each test that has its own server.
 
 use std::sync::{Condvar, Mutex};
 
-/// How many servers there are beside the one that tests share.
+/// The maximum number of servers beside the shared one.
 const SLOTS: usize = 2;
 
 static TAKEN: Mutex<usize> = Mutex::new(0);
 static FREED: Condvar = Condvar::new();
 
-/// The permission to run an API server, until it is dropped. A test that waits for a second one while it has the first may wait
-/// forever.
+/// The permission to run an API server, until it is dropped. A test that waits for a second permission while it holds
+/// the first may wait forever.
 pub struct Slot(());
 
 impl Slot {
-    /// Waits for the end of another server if there are too many.
+    /// Waits until fewer servers than the maximum are running.
     pub fn wait() -> Slot {
         let taken = TAKEN.lock().expect("nobody panics with the lock");
         let mut taken = FREED

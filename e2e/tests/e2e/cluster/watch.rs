@@ -1,6 +1,6 @@
-//! Everything that is written to the objects of one kind in one namespace, in order.
+//! All writes to the objects of one kind in one namespace, in order.
 //!
-//! Where a list shows only the current objects, a watch shows each write since it was started.
+//! A list shows only the current objects, but a watch shows each write since its start.
 
 use super::process_guard::ProcessGuard;
 use super::{Cluster, DEADLINE, Kubectl};
@@ -55,8 +55,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Watches the objects of a path such as `/api/v1/namespaces/default/configmaps`. Objects that exist already come first,
-    /// as they are.
+    /// Watches the objects of a path such as `/api/v1/namespaces/default/configmaps`. Existing objects come first.
     pub fn start(cluster: &Cluster, path: &str) -> Watch {
         let list: Value = serde_json::from_str(&cluster.kubectl(&["get", "--raw", path])).expect("a list");
         let version = text(&list, "/metadata/resourceVersion").to_owned();
@@ -78,12 +77,12 @@ impl Watch {
         Watch { seen }
     }
 
-    /// Blocks until the events seen so far satisfy `is_enough`, and returns them.
+    /// Blocks until the events so far satisfy `is_enough`, and returns them.
     pub fn wait(&self, what: &str, is_enough: impl Fn(&[Event]) -> bool) -> Vec<Event> {
         self.wait_while(what, is_enough, || true)
     }
 
-    /// Waits as [`wait`](Watch::wait) does, but panics as soon as `may_come` says that there is nothing to wait for.
+    /// Waits as [`wait`](Watch::wait) does, but panics as soon as `may_come` returns false.
     pub fn wait_while(
         &self,
         what: &str,
@@ -96,7 +95,7 @@ impl Watch {
             let in_time = Instant::now() < deadline;
             if !in_time || !may_come() {
                 let count = events.len();
-                // The lock is released first, so that the thread that writes the events does not panic as well.
+                // Released before the panic, so that the thread that writes the events does not panic as well.
                 drop(events);
                 let why = if in_time {
                     "and no more are expected"
@@ -111,12 +110,12 @@ impl Watch {
         events.clone()
     }
 
-    /// Removes and returns the events that were seen since the last call.
+    /// Removes and returns the events since the last call.
     pub fn take(&self) -> Vec<Event> {
         std::mem::take(&mut *self.seen.events.lock().expect("no reader panics with the lock"))
     }
 
-    /// The events that were seen so far.
+    /// The events so far.
     pub fn events(&self) -> Vec<Event> {
         self.seen
             .events
@@ -127,14 +126,14 @@ impl Watch {
 }
 
 impl Seen {
-    /// Records what is written after `version`. A server may end a watch at any time, for example when it is busy. Then the
-    /// next watch begins where that one ended, so that nothing is lost.
+    /// Records the writes after `version`. A server may end a watch at any time, for example when it is busy. Then the
+    /// next watch continues from the last version, so that no event is lost.
     fn follow(&self, path: &str, mut version: String) {
         while let Some(stream) = self.watch(path, &version) {
             // The stream may end in the middle of an event when the watch is dropped.
             let stream = serde_json::Deserializer::from_reader(stream).into_iter::<Value>();
             for event in stream.map_while(Result::ok) {
-                // When this thread panics, waits will fail at their deadline.
+                // A panic of this thread makes waits fail at their deadline.
                 assert!(
                     event["type"] != "ERROR",
                     "the watch of {path} cannot go on: {event}"
@@ -171,7 +170,7 @@ impl Seen {
         Some(BufReader::new(stream))
     }
 
-    /// Kills kubectl; the thread that reads its output notices that.
+    /// Kills kubectl, so that the thread that reads its output continues.
     fn cut(&self) {
         if let Some(child) = self
             .watching
@@ -179,14 +178,14 @@ impl Seen {
             .expect("nobody panics with the lock")
             .as_mut()
         {
-            // Killing a process that has ended already fails, which does not matter here.
+            // `kill` fails for a process that has ended already, which does not matter here.
             let _ = child.kill();
         }
     }
 
     fn end(&self) {
         if let Some(mut child) = self.watching.lock().expect("nobody panics with the lock").take() {
-            // Killing a process that has ended already fails, which does not matter here.
+            // `kill` fails for a process that has ended already, which does not matter here.
             let _ = child.kill();
             let _ = child.wait();
             self.guard.free(&child);
@@ -214,7 +213,7 @@ fn a_watch_shows_every_write_in_order_even_when_it_is_interrupted() {
         let patch = format!("{{\"data\": {{\"step\": \"{step}\"}}}}");
         let args = ["patch", "configmap", "it", "--type=merge", "--patch", &patch];
         cluster.kubectl(&[args.as_slice(), within.as_slice()].concat());
-        // A server may end a watch at any time, which looks the same.
+        // The effect is the same as when a server ends the watch.
         watch.seen.cut();
     }
     cluster.kubectl(&[&["delete", "configmap", "it"], within.as_slice()].concat());

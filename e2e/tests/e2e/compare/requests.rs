@@ -1,4 +1,4 @@
-//! Requests for many objects at once, of which the server may refuse some.
+//! Requests for many objects at once; the server may refuse some of them.
 
 use crate::cluster::Cluster;
 use serde_json::{Value, json};
@@ -24,11 +24,11 @@ pub fn list(objects: &[Value]) -> String {
     json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string()
 }
 
-/// Runs kubectl for these objects, and returns those that it does not fail for, as the server answers them.
+/// Runs kubectl for these objects, and returns the server's answers for those without an error.
 pub fn accepted(cluster: &Cluster, args: &[&str], objects: &[Value]) -> BTreeMap<Key, Value> {
     let args = [args, &["--output=json", "-f", "-"]].concat();
     let output = cluster.kubectl_output("admin", &args, &list(objects));
-    // The errors are shown when the test fails.
+    // Shown if the test fails.
     println!("{}", String::from_utf8_lossy(&output.stderr));
     let answers = serde_json::Deserializer::from_slice(&output.stdout).into_iter::<Value>();
     answers
@@ -41,8 +41,8 @@ pub fn accepted(cluster: &Cluster, args: &[&str], objects: &[Value]) -> BTreeMap
         .collect()
 }
 
-/// Applies statuses as an operator does, and returns the objects for which that succeeds. kubectl prints no object as JSON
-/// when one of them is refused, so they are found by their names, which it prints as `kind.group/name`.
+/// Applies statuses as an operator does, and returns the keys of the accepted objects. kubectl prints no JSON if one
+/// object is refused, so the keys are parsed from the names, which it prints as `kind.group/name`.
 pub fn applied(cluster: &Cluster, args: &[&str], statuses: &[Value]) -> BTreeSet<Key> {
     let apply = [
         "apply",

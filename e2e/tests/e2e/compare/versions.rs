@@ -1,4 +1,4 @@
-//! The same for random edits of a kind with two versions, each of which is asked.
+//! The same comparison for random edits of a kind with two versions, with requests in each version.
 
 use super::{DryRuns, ServerOutcome, definition, predicted, replace_definitions, store};
 use crate::cluster::shared;
@@ -14,10 +14,10 @@ use tokio::runtime::Runtime;
 
 const VERSIONS: [&str; 2] = ["v1", "v1beta1"];
 
-/// How many pairs of descriptions there are.
+/// The number of pairs of descriptions.
 const PAIRS: usize = 40;
 
-/// What an edit changes in this description: a text in it, and what is written instead.
+/// The possible edits: a text of the description, and its replacement.
 const EDITS: [(&str, &str); 16] = [
     ("maximum: 100", "maximum: 5"),
     ("maximum: 100", "maximum: 200"),
@@ -199,7 +199,7 @@ fn an_api_server_does_with_objects_of_several_versions_what_krator_says() {
     replace_definitions(cluster, definitions, &in_version("v1"));
     use_conversions(|pair| &pair.new);
 
-    // A field that is gone from another version, in which a manager may have written it.
+    // Whether a field was removed from another version, in which a manager may have written it.
     let depends_on_managers = |pair: &Edited, key: &Key, asked: &str| {
         let others = stored.iter().filter(|(version, _)| **version != asked);
         let mut others = others.filter_map(|(version, stored)| Some((version, stored.get(key)?)));

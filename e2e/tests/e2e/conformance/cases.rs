@@ -1,24 +1,25 @@
-//! Cases as they are written.
+//! The syntax of cases.
 //!
-//! `== NAME` begins a case. Each line of it is a step; lines that begin with a space belong to the one before. Words are
+//! `== NAME` begins a case. Each line of it is a step; lines that begin with a space continue the previous step. The
+//! words of steps are
 //!
 //! ```text
 //! create RESOURCE BODY          get|table|metadata RESOURCE/NAME or RESOURCE
 //! replace|merge|json|strategic|apply RESOURCE/NAME BODY
 //! delete RESOURCE/NAME [BODY]   delete-all RESOURCE
 //! watch RESOURCE                opens a watch
-//! events COUNT                  awaits so many events of it
-//! gone RESOURCE/NAME            awaits that there is no such object
+//! events COUNT                  awaits this number of its events
+//! gone RESOURCE/NAME            awaits that the object does not exist
 //! until RESOURCE/NAME /POINTER VALUE
 //! as USER                       acts as a user from now on; `admin` is the sender itself
 //! tries RESOURCE CODE BODY      creates as a dry run until the answer has the code
 //! ```
 //!
-//! A resource may have a query: `configmaps?labelSelector=a`, and a version: `shops.v1beta1.shops.krator.dev`. One that begins with `/` is a path. Bodies are YAML. `$ns` is
-//! the namespace of the case; `$rv` and `$uid` are those of the object that was last answered, and `$webhook` and `$bundle` are
-//! where a webhook is and whom to trust about it. A case whose name has
-//! `{kind}` is made for each kind of `kinds.yaml`, with `$kind` for its resource, and `$object`, `$change` and `$wrong` for
-//! what that file has of it.
+//! A resource may have a query: `configmaps?labelSelector=a`, and a version: `shops.v1beta1.shops.krator.dev`. A
+//! resource that begins with `/` is a path. Bodies are YAML. `$ns` is the namespace of the case; `$rv` and `$uid` are
+//! the version and uid of the object in the last answer, and `$webhook` and `$bundle` are the URL and the CA bundle of
+//! a webhook. A case with `{kind}` in its name is repeated for each kind of `kinds.yaml`; then `$kind` is the resource,
+//! and `$object`, `$change` and `$wrong` are the values of that file.
 
 use serde_json::Value as Json;
 use std::{collections::BTreeMap, env, fs};
@@ -36,7 +37,7 @@ pub struct Step {
     pub rest: String,
 }
 
-/// All cases, those of each kind included.
+/// All cases, including one for each kind where a name has `{kind}`.
 pub fn all() -> Vec<Case> {
     let folder = krator_tests::root().join("crates/krator-apiserver/testdata/conformance");
     let kinds = fs::read_to_string(folder.join("kinds.yaml")).expect("a file of the repository");
@@ -64,7 +65,7 @@ pub fn all() -> Vec<Case> {
                     let body = values.iter().fold(body.to_owned(), |body, (key, value)| {
                         body.replace(&format!("${key}"), &value.to_string())
                     });
-                    // A kind that lacks what a case needs is not tried with it.
+                    // A case is skipped for a kind without the needed values.
                     let body = body.replace("$kind", kind);
                     if !body.lines().any(|line| line.contains(" $")) {
                         cases.push(parse(name.replace("{kind}", kind), &body));

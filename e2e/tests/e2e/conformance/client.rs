@@ -1,4 +1,4 @@
-//! What a case does to a server, and what the server answers.
+//! The requests of a case to a server, and the server's answers.
 
 use super::{
     cases::{Case, Step},
@@ -12,27 +12,27 @@ use serde_json::{Value as Json, json};
 use std::{collections::BTreeMap, time::Duration};
 use tokio::time::{Instant, sleep, timeout};
 
-/// The deadline of what cases await. What never comes costs as much as that, so it is short.
+/// The deadline of awaited events. It is short, because each event that does not occur costs this time.
 const DEADLINE: Duration = Duration::from_secs(20);
-/// How often something that is awaited is looked at.
+/// The interval at which an awaited condition is checked.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// A server, whichever it is.
+/// One of the servers.
 pub struct Target {
     client: Client,
     webhook: Webhook,
 }
 
-/// A case as it runs.
+/// A running case.
 struct Run<'a> {
     target: &'a Target,
     namespace: String,
-    /// Where each resource is, and whether it is in namespaces.
+    /// The values of `$rv`, `$uid` and the other variables.
     variables: BTreeMap<&'static str, String>,
     transcript: String,
     mask: Mask,
     watch: Option<BoxStream<'static, String>>,
-    /// As whom the following steps are done.
+    /// The user of the following steps.
     user: Option<String>,
 }
 
@@ -77,7 +77,7 @@ impl Target {
         for document in definitions.split("\n---\n") {
             let definition: Json = serde_yaml::from_str(document).expect("YAML");
             let answer = self.send(Method::POST, path, &[], definition.to_string()).await;
-            // Sessions of kubectl may have created it before.
+            // An earlier session of kubectl may have created it.
             assert!([201, 409].contains(&answer.code), "{}", answer.body);
             let text = |pointer: &str| {
                 definition
@@ -94,7 +94,7 @@ impl Target {
         }
     }
 
-    /// Runs a case in a namespace of its own, and returns what was asked and answered.
+    /// Runs a case in a namespace of its own, and returns the requests and answers.
     pub async fn run(&self, number: usize, case: &Case) -> String {
         let namespace = format!("case-{number}");
         let made = json!({"metadata": {"name": namespace}}).to_string();
@@ -203,7 +203,7 @@ impl Run<'_> {
     async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let body = match body.trim() {
             "" => String::new(),
-            // Bodies that are wrong on purpose.
+            // A body that is invalid on purpose.
             text if text.starts_with('!') => text[1..].to_owned(),
             text => {
                 let body: Json = serde_yaml::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
@@ -246,7 +246,7 @@ impl Run<'_> {
         }
     }
 
-    /// The path of a resource, which may have a name, a subresource and a query.
+    /// The path of a resource, which may include a name, a subresource and a query.
     fn path(&self, resource: &str) -> String {
         if resource.starts_with('/') {
             return resource.to_owned();
@@ -316,7 +316,8 @@ impl Run<'_> {
         }
     }
 
-    /// Tries to create an object until the answer is the one that is expected: a real server learns of rules a moment later.
+    /// Tries to create an object until the expected answer arrives: new rules take effect on a real server with a
+    /// delay.
     async fn tries(&mut self, path: &str, rest: String) {
         let (code, body) = rest.split_once(' ').expect("a code and a body");
         let json = [("content-type", "application/json")];

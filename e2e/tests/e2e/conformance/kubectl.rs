@@ -1,7 +1,7 @@
-//! One script, two servers: each session of `testdata/kubectl/` runs with kubectl against this server, over HTTPS, and
-//! against a real API server, and all that kubectl prints is compared, and its exit codes.
+//! One script, two servers: each session of `testdata/kubectl/` runs with kubectl against the embedded server, over
+//! HTTPS, and against a real API server. The complete output of kubectl and its exit codes are compared.
 //!
-//! `KRATOR_CASES=TEXT` runs only the sessions whose names contain the text.
+//! `KRATOR_CASES=TEXT` runs only sessions whose names contain the text.
 
 mod masked;
 mod sessions;

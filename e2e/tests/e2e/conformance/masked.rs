@@ -1,4 +1,4 @@
-//! Answers without what differs from run to run: times, identities, versions.
+//! Answers without the parts that differ from run to run: times, uids, versions.
 
 use regex::{Captures, Regex};
 use serde_json::{Map, Value as Json};
@@ -11,20 +11,20 @@ static TIME: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z").expect("a pattern"));
 /// The version in a message about preconditions.
 static RECORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"in record \(\d+\)").expect("a pattern"));
-/// What Go says of a text that is no JSON.
+/// Go's error message for a text that is not JSON.
 static PARSING: LazyLock<Regex> =
     LazyLock::new(|| Regex::new("(?s)json parse error: .*").expect("a pattern"));
 static AGE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\d+m?\d*s$").expect("a pattern"));
 
-/// What was masked so far: the same value has the same mask in the whole case.
+/// The masked values so far: a value has the same mask in the whole case.
 pub struct Mask {
     namespace: String,
     seen: BTreeMap<String, String>,
-    /// Whether the case is about one of [`REWRITTEN`].
+    /// Whether the case contains an object of one of [`REWRITTEN`].
     rewrites: bool,
 }
 
-/// Kinds that the real server stores once more when an update changes nothing, because it completes what it has stored at
+/// Kinds that the real server stores once more after an update without changes, because it completes what it stored at
 /// their creation; their versions are not compared.
 const REWRITTEN: [&str; 2] = ["Job", "PersistentVolumeClaim"];
 
@@ -56,10 +56,9 @@ impl Mask {
         AGE.replace_all(&text, "AGE").replace(&self.namespace, "NS")
     }
 
-    /// A value in which objects have their fields in order.
+    /// A value with sorted fields of objects.
     ///
-    /// Of a refusal the reason is compared, and the fields that are wrong; what is wrong with them may be said in other
-    /// words, except where people act on the words.
+    /// Of a refusal, only the reason and the fields are compared. The messages may differ, unless users act on them.
     pub fn masked(&mut self, value: &Json) -> Json {
         let masked = self.exactly(value);
         let code = masked.get("code").and_then(Json::as_u64).unwrap_or_default();
@@ -93,7 +92,7 @@ impl Mask {
         refusal
     }
 
-    /// A value in which objects have their fields in order, with every word of it.
+    /// A value with sorted fields of objects and with all messages.
     pub fn exactly(&mut self, value: &Json) -> Json {
         match value {
             Json::Object(fields) => {
@@ -109,14 +108,14 @@ impl Mask {
                 let mut masked: BTreeMap<String, Json> = BTreeMap::new();
                 for (key, value) in fields {
                     let value = match (key.as_str(), value.as_str(), &generated) {
-                        // The version of a list moves with all that happens in the cluster.
+                        // The version of a list changes with each write in the cluster.
                         ("resourceVersion", Some(_), _) if is_list => "NOW".into(),
                         ("resourceVersion", Some(_), _) if self.rewrites => "VERSION".into(),
                         ("resourceVersion", Some(version), _) => {
                             self.named("VERSION", &format!("v{version}")).into()
                         }
                         ("continue", Some(token), _) if !token.is_empty() => "CONTINUE".into(),
-                        // They are in the order of their times.
+                        // Sorted, because their order depends on their times.
                         ("managedFields", None, _) => {
                             let mut managers = self.exactly(value);
                             if let Some(managers) = managers.as_array_mut() {
@@ -150,7 +149,7 @@ fn is_of_admission(message: &str) -> bool {
     .any(|words| message.contains(words))
 }
 
-/// The lines in which two transcripts differ, each with what came before it.
+/// The lines in which two transcripts differ, each with its context.
 pub fn difference(real: &str, embedded: &str) -> String {
     let patch = diffy::DiffOptions::new()
         .set_context_len(4)

@@ -1,11 +1,11 @@
-//! Random requests to the embedded server and to a real one: their codes, their refusals and what they answer with are compared.
-//! Refusals are compared with their words, except for what is wrong with objects of the kinds of Kubernetes itself: of that, the
-//! fields and the kinds of the errors are.
+//! Sends random requests to the embedded server and to a real one, and compares their codes, refusals and answers.
+//! Refusals are compared with their messages; for invalid objects of builtin kinds, only the fields and the types of
+//! the errors are compared.
 //!
-//! Requests are drawn in rounds. A round has a namespace of its own and a few objects, and ends with the first answers that
-//! differ, because both servers would go on from different objects. Differences that are accepted are listed, with their
-//! reasons, in `testdata/conformance/differences.yaml` of `krator-apiserver`. `KRATOR_REQUESTS` and `KRATOR_SEED` set how
-//! many requests are sent and which.
+//! Requests are drawn in rounds. A round has a namespace of its own and a few objects. It ends with the first
+//! difference that is not accepted, and with an accepted one after which the objects on the servers may differ.
+//! Accepted differences are listed, with their reasons, in `testdata/conformance/differences.yaml` of
+//! `krator-apiserver`. `KRATOR_REQUESTS` sets how many requests are sent, and `KRATOR_SEED` the seed.
 
 mod bodies;
 mod differences;
@@ -29,22 +29,22 @@ use std::{
     time::Duration,
 };
 
-/// The largest number of requests of a round.
+/// The maximum number of requests of a round.
 const ROUND: usize = 40;
 /// How many rounds run at once.
 const AT_ONCE: usize = 6;
-/// How often a read is tried.
+/// The maximum number of attempts of a read.
 const READS: usize = 4;
-/// What a server may keep of all the requests, in MiB: most of it are changes that it remembers, up to a bound for each kind.
+/// The allowed growth of the memory, in MiB: the server keeps the recent changes of each kind, up to a limit.
 const KEPT: u64 = 600;
 
-/// What the rounds have found.
+/// The results of the rounds.
 #[derive(Default)]
 struct Found {
     requests: usize,
-    /// How many answers had each code.
+    /// The number of answers with each code.
     codes: BTreeMap<u16, usize>,
-    /// How often each listed difference was met.
+    /// The number of occurrences of each listed difference.
     listed: BTreeMap<usize, usize>,
     unlisted: Vec<String>,
 }
@@ -54,14 +54,14 @@ fn word(dice: &mut Dice, words: &[&'static str]) -> &'static str {
     dice.among::<&str>(words)
 }
 
-/// The memory of this process, in MiB, where the system tells it.
+/// The resident memory of this process, in MiB, if the system reports it.
 fn memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
     Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? >> 10)
 }
 
-/// Sends the requests of a round until answers differ.
+/// Sends the requests of a round until it ends.
 async fn round(
     seed: u64,
     number: usize,
@@ -69,7 +69,7 @@ async fn round(
     known: &Differences,
     found: &Mutex<Found>,
 ) {
-    // Factors that are not the step of the dice themselves: otherwise one round would repeat the other.
+    // Factors that differ from the step of the dice: otherwise one round would repeat another.
     let seed_of_round = seed.wrapping_mul(0x2545_f491_4f6c_dd1d);
     let mut dice = Dice::new(seed_of_round ^ (number as u64).wrapping_mul(0xd134_2543_de82_ef95));
     let namespace = format!("random-{seed}-{number}");
@@ -94,17 +94,17 @@ async fn round(
                 real.shown, embedded.shown
             )),
         }
-        // Both servers go on from the same objects only if neither has changed any.
+        // The objects are still the same on both servers only if neither has changed any.
         let is_refused = real.code == embedded.code && real.code >= 400;
         if listed.is_none() || !is_refused && !drawn.is_read() {
             break;
         }
     }
-    // What the embedded server is to forget; the real one ends with the test.
+    // Frees the objects in the embedded server; the real one ends with the test.
     sessions.1.end().await;
 }
 
-/// The answers of both servers. A read of the real one is repeated, because it reads from caches that may be behind.
+/// The answers of both servers. A read of the real one is repeated, because its caches may be behind.
 async fn answers(drawn: &Drawn, (real, embedded): &mut (Session, Session)) -> (Answer, Answer) {
     let (mut of_real, of_embedded) = futures::join!(real.send(drawn), embedded.send(drawn));
     for _ in 1..READS {

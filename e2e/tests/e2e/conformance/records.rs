@@ -1,5 +1,6 @@
-//! Whether a real server still answers as the records in `testdata/builtin/` say, with which the tests of `krator-apiserver`
-//! compare. No command draws them: where a new version of Kubernetes answers otherwise, the record is changed by hand.
+//! Checks that a real server still answers as in the records in `testdata/builtin/`, which the tests of
+//! `krator-apiserver` use. No command updates the records: if a new version of Kubernetes answers differently, the
+//! record is changed by hand.
 
 use super::{masked::UID, real, real_cluster, runtime};
 use krator_apiserver::builtin;
@@ -7,10 +8,10 @@ use kube::Client;
 use serde_json::Value as Json;
 use std::{fs, path::Path};
 
-/// Services whose address or port is refused: a request that stores nothing asks for none.
+/// Services whose address or port is refused: dry runs do not allocate any.
 const LEFT_OUT: [&str; 3] = ["node port out of range", "address out of range", "taken address"];
 
-/// What the server answers to a creation that stores nothing: the code, and what is wrong or what it has made of the spec.
+/// The server's answer to a creation as a dry run: the code, and the errors or the spec with its defaults.
 async fn answer(client: &Client, record: &Json) -> String {
     let (group, resource) = (&record["group"], &record["resource"]);
     let mut kinds = builtin::kinds().iter();
@@ -38,7 +39,7 @@ async fn answer(client: &Client, record: &Json) -> String {
     }
 }
 
-/// The part of an accepted object that is the same each time. Services are given addresses and ports.
+/// The part of an accepted object that is the same each time. Services get allocated addresses and ports.
 fn accepted(object: &Json) -> String {
     match object["kind"] == "Service" {
         true => "201".to_owned(),
@@ -50,7 +51,7 @@ fn masked(text: String) -> String {
     UID.replace_all(&text, "UID").into_owned()
 }
 
-/// What the record says of the same request.
+/// The recorded answer to the same request.
 fn recorded(record: &Json) -> String {
     match record["refusal"]["message"].as_str() {
         Some(message) => masked(format!("{} {message}", record["code"])),

@@ -1,4 +1,5 @@
-//! Kinds whose versions look different: one that a description has made, and one whose versions only differ in their schemas.
+//! Kinds with different versions: one that is generated from a description, and one whose versions differ only in their
+//! schemas.
 
 use super::webhook::Webhook;
 use krator::{Checked, check, render, versions};
@@ -16,7 +17,7 @@ fn shop() -> Checked {
     check("shop.yaml", SHOP.as_bytes())
 }
 
-/// The definitions of both kinds. The webhook of the first one is this one.
+/// The definitions of both kinds. The first one uses this webhook.
 pub(super) fn definitions(webhook: &Webhook) -> String {
     let shop = shop();
     let mut definition = render::crd::crd(shop.sound().expect("it is correct")).remove(0);
@@ -25,7 +26,7 @@ pub(super) fn definitions(webhook: &Webhook) -> String {
     format!("{definition}\n---\n{SLEIGHS}")
 }
 
-/// What converts shops, on a real server behind the webhook. It fails for those that say so.
+/// The conversion of shops, behind the webhook on a real server. It fails for objects that ask for a failure.
 pub(super) fn convert() -> Arc<Convert> {
     let shop = shop();
     let kinds = versions::all(shop.sound().expect("it is correct"));

@@ -1,4 +1,4 @@
-//! Pauses and requests by annotations, as people use them: with kubectl, on a real API server.
+//! Pauses and run requests by annotations, set with kubectl as users do, on a real API server.
 
 use super::session::{Session, resource};
 use crate::cluster::until;
@@ -13,7 +13,7 @@ fn an_object_is_paused_and_run_once_by_annotations() {
     let group = kind.resource.group.as_str();
     let (paused, requested) = (format!("{group}/paused"), format!("{group}/requestedAt"));
     let namespace = session.namespace.clone();
-    // The object rests in a state that has no poll, so its handler runs only for what this test does.
+    // The last state of the object has no poll, so its handler runs only because of the actions of this test.
     let create = |name: &str| {
         scripted
             .program
@@ -38,7 +38,7 @@ fn an_object_is_paused_and_run_once_by_annotations() {
         let all = session.files.handler_starts();
         all.lines().filter(|line| line.contains(&uid)).count()
     };
-    // Waits until the object is in its last state, and the handler of that state has run for this entry.
+    // Waits until the object is in its last state, and the handler of that state has run for its entry.
     let come_to_rest = |object: &str| -> Value {
         wait(object, "--for=condition=Stalled");
         let object = get(object);
@@ -50,7 +50,7 @@ fn an_object_is_paused_and_run_once_by_annotations() {
         object
     };
 
-    // An object that is created paused: no handler runs, it has no state, and no finalizer holds it.
+    // An object that is created paused: no handler runs, and it has no state and no finalizer.
     wait(&unseen, "--for=condition=Paused");
     let object = get(&unseen);
     assert_eq!(object["status"].get("state"), None, "{object}");
@@ -58,7 +58,7 @@ fn an_object_is_paused_and_run_once_by_annotations() {
     assert_eq!(starts(&object), 0);
     run(&["delete", &unseen]);
 
-    // An object that is at rest: a change of its spec is dealt with when the pause ends.
+    // An object at rest: a change of its spec is handled when the pause ends.
     come_to_rest(&known);
     run(&["annotate", &known, &format!("{paused}=true")]);
     wait(&known, "--for=condition=Paused");
@@ -66,7 +66,7 @@ fn an_object_is_paused_and_run_once_by_annotations() {
     let change = scripted.program.change(kind, 7).expect("its spec may change");
     run(&["patch", &known, "--type=merge", "--patch", &change]);
     run(&["annotate", &known, &format!("{requested}=one")]);
-    // Objects are looked after in the order of their changes, so what is created now is seen after both changes.
+    // Changes are handled in their order, so the object that is created now is handled after both changes.
     scripted.create(&[create("later")]);
     wait(&resource(kind, "later"), "--for=condition=Stalled");
     let object = get(&known);

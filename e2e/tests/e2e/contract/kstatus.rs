@@ -1,6 +1,6 @@
-//! How kstatus reads an object, which is what Helm, Flux and kpt show. This follows `Compute` in
-//! <https://github.com/kubernetes-sigs/cli-utils>, `pkg/kstatus/status/{status,generic}.go`, as far as it concerns kinds
-//! that kstatus does not know.
+//! The status of an object as kstatus computes it, for Helm, Flux and kpt. This follows `Compute` in
+//! <https://github.com/kubernetes-sigs/cli-utils>, `pkg/kstatus/status/{status,generic}.go`, for kinds without special
+//! rules in kstatus.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ pub enum Reading {
     Current,
 }
 
-/// Reads an object by the rules of kstatus, in their order.
+/// Computes the status by the rules of kstatus, in their order.
 pub fn reading(object: &Value) -> Reading {
     let deleted = object["metadata"]["deletionTimestamp"].as_str();
     if deleted.is_some_and(|time| !time.is_empty()) {
@@ -36,7 +36,7 @@ pub fn reading(object: &Value) -> Reading {
     }
     match conditions.iter().find(|condition| condition["type"] == "Ready") {
         Some(ready) if ready["status"] != "True" => Reading::InProgress,
-        // An object without a condition that says otherwise is current.
+        // Without a contrary condition an object is current.
         _ => Reading::Current,
     }
 }

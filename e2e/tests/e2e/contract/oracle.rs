@@ -1,5 +1,5 @@
-//! An oracle: it reads the history of a kind's objects from a watch, and finds what the runtime should not have done by the
-//! graph of the description. It knows the language and nothing of the runtime.
+//! An oracle: it reads the history of a kind's objects from a watch, and finds violations of the description's graph.
+//! It depends on the language, but not on the runtime.
 
 mod approvals;
 mod journal;
@@ -17,8 +17,8 @@ use krator::model::{Effects, Kind, StateId, StateKind};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// How far apart two readings of the same moment may be: the runtime reads its clock to about two seconds, and timestamps
-/// in objects have no fractions.
+/// The maximum difference between two readings of the same moment: the runtime's clock is accurate to about two
+/// seconds, and timestamps in objects have no fractions.
 const TOLERANCE: SignedDuration = SignedDuration::from_secs(3);
 
 /// Judges the objects of one kind.
@@ -29,33 +29,33 @@ pub struct Oracle {
     objects: BTreeMap<String, History>,
     /// By uid.
     objects_asks: BTreeMap<String, approvals::Asks>,
-    /// All entries of states that were written, each with the uid of its object and its state.
+    /// All written entries of states, each with the uid of its object and its state.
     entries: HashMap<String, (String, StateId)>,
-    /// When operators were started.
+    /// The start times of operators.
     started: Vec<Timestamp>,
-    /// Whether several operators work on the same objects, so that one finds states that it did not enter itself.
+    /// Whether several operators work on the same objects, so that each finds states that another one has entered.
     contested: bool,
     /// Whether the handlers of ready states stay, so that only changes of the spec and deletion lead out of them.
     stays: bool,
     readings: BTreeSet<(StateId, Reading)>,
-    /// By uid, what to report of objects whose finalizer was removed in a state before the final one. It is reported only
-    /// if the handler of the final state did not run: on the deletion path the runtime goes on when a status cannot be
-    /// written, so the final state need not have been seen.
+    /// By uid, findings about objects whose finalizer was removed in a state before the final one. They are reported
+    /// only if the handler of the final state did not run: on the deletion path the runtime continues after a failed
+    /// write of the status, so the final state need not have been seen.
     released_early: BTreeMap<String, String>,
     findings: Vec<String>,
-    /// How many writes have stored that a change of the spec was judged.
+    /// The number of writes that stored the judgement of a spec change.
     judged: usize,
     journal: Journal,
 }
 
-/// What is known of one object.
+/// The history of one object.
 #[derive(Default)]
 struct History {
     /// The object after the last write.
     last: Value,
     had_finalizer: bool,
     gone: bool,
-    /// How many operators had been started when it was last seen at rest.
+    /// The number of operator starts when it was last seen at rest.
     rested: usize,
     /// The spec of each generation.
     specs: BTreeMap<i64, Value>,
@@ -103,7 +103,7 @@ impl<'a> View<'a> {
     fn entered_at(self) -> Option<Timestamp> {
         self.time("/status/stateEnteredTime")
     }
-    /// How often a state with a limit has been entered.
+    /// The number of entries into a state with a limit.
     fn entries_of(self, state: &str) -> i64 {
         let all = self.0["status"]["entries"].as_array().into_iter().flatten();
         let mut counts = all.filter(|entered| entered["state"] == state);
@@ -112,7 +112,7 @@ impl<'a> View<'a> {
             .and_then(|entered| entered["count"].as_i64())
             .unwrap_or_default()
     }
-    /// The state that it is in, and the one for which it waits.
+    /// The present state, and the one that the object asks to enter.
     fn asked_in(self, kind: &Kind) -> Option<(StateId, StateId)> {
         let state = |pointer| kind.state_named(self.text(pointer));
         Some((state("/status/state")?, state("/status/ask/to")?))
@@ -120,7 +120,7 @@ impl<'a> View<'a> {
     fn attempts(self) -> i64 {
         self.number("/status/attempts").unwrap_or_default()
     }
-    /// When it was last written, by the clock of the API server, as far as the managed fields show it.
+    /// The time of the last write by the clock of the API server, if the managed fields have it.
     fn written_at(self) -> Option<Timestamp> {
         let managers = self.0["metadata"]["managedFields"].as_array()?;
         let times = managers.iter().filter_map(|manager| manager["time"].as_str());
@@ -149,7 +149,7 @@ impl Oracle {
         }
     }
 
-    /// An oracle for objects on which several operators work.
+    /// An oracle for objects that several operators work on.
     pub fn contested(kind: &Kind) -> Oracle {
         Oracle {
             contested: true,
@@ -157,12 +157,12 @@ impl Oracle {
         }
     }
 
-    /// The objects follow a script by which the handlers of ready states stay.
+    /// Declares that the handlers of ready states stay, because of the scripts of the objects.
     pub fn ready_objects_stay(&mut self) {
         self.stays = true;
     }
 
-    /// Records that an operator is started at that time.
+    /// Records the start of an operator at this time.
     pub fn operator_starts(&mut self, time: Timestamp) {
         self.started.push(time);
     }
@@ -217,7 +217,7 @@ impl Oracle {
         self.objects.insert(now.uid().to_owned(), past);
     }
 
-    /// Judges the starts of handlers, once all writes have been seen. Each line is a start: entry, state, uid, and more.
+    /// Judges the starts of handlers, after all writes were seen. Each line is a start: entry, state, uid, and more.
     pub fn check_handler_starts(&mut self, starts: &str) {
         let mut once: BTreeMap<&str, u32> = BTreeMap::new();
         for line in starts.lines() {
@@ -259,7 +259,7 @@ impl Oracle {
         }
     }
 
-    /// Panics if anything was found.
+    /// Panics if there are findings.
     pub fn assert_clean(&self) {
         let kind = self.kind.resource.kind.as_str();
         let first: Vec<&String> = self.findings.iter().take(20).collect();
@@ -270,38 +270,38 @@ impl Oracle {
         );
     }
 
-    /// What was found so far.
+    /// The findings so far.
     pub fn findings(&self) -> &[String] {
         &self.findings
     }
 
-    /// The kind that it judges.
+    /// The kind of the judged objects.
     pub fn kind(&self) -> &Kind {
         &self.kind
     }
 
-    /// How many objects were seen.
+    /// The number of objects that were seen.
     pub fn objects(&self) -> usize {
         self.objects.len()
     }
 
-    /// How many entries of states were written.
+    /// The number of entries of states that were written.
     pub fn entries(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether an object of that name was seen.
+    /// Whether an object of this name was seen.
     pub fn has_seen(&self, name: &str) -> bool {
         self.objects.values().any(|past| View(&past.last).name() == name)
     }
 
-    /// Whether the operator has dealt with the latest generation of each object, and each one rests.
+    /// Whether each object is at rest, and the operator has handled its latest generation.
     pub fn has_caught_up(&self) -> bool {
         let mut all = self.objects.values();
         all.all(|past| past.gone || self.settled_in(View(&past.last)).is_some())
     }
 
-    /// Whether an object of that name is gone, or rests in a state that it does not leave by itself.
+    /// Whether an object of this name is gone, or at rest in a state that it does not leave by itself.
     pub fn has_settled(&self, name: &str, leaves: impl Fn(StateId) -> bool) -> bool {
         let mut named = self.objects.values().map(|past| (past, View(&past.last)));
         let found = named.find(|(_, last)| last.name() == name);
@@ -311,30 +311,30 @@ impl Oracle {
         })
     }
 
-    /// The ready, failed or final state in which the operator has dealt with the latest generation of an object.
+    /// The ready, failed or final state of an object whose latest generation the operator has handled.
     fn settled_in(&self, object: View) -> Option<StateId> {
         let is_observed = object.generation() == object.observed();
         self.rests_in(object).filter(|_| is_observed)
     }
 
-    /// The ready, failed or final state that an object is in.
+    /// The ready, failed or final state of an object.
     fn rests_in(&self, object: View) -> Option<StateId> {
         let at = self.kind.state_named(object.text("/status/state"))?;
         (self.kind.state(at).kind.value != StateKind::Working).then_some(at)
     }
 
-    /// How many writes have stored that a change of the spec was judged.
+    /// The number of writes that stored the judgement of a spec change.
     pub fn judged(&self) -> usize {
         self.judged
     }
 
-    /// How kstatus read objects, with the states that they were in.
+    /// The statuses of objects by kstatus, with their states.
     pub fn readings(&self) -> &BTreeSet<(StateId, Reading)> {
         &self.readings
     }
 
-    /// The objects that still exist and have been in no ready, failed or final state since the last start of an operator, or whose
-    /// deletion nobody has noticed.
+    /// The existing objects that were in no ready, failed or final state since the last start of an operator, or whose
+    /// deletion was not handled.
     pub fn restless(&self) -> Vec<String> {
         let is_restless = |past: &&History| {
             let last = View(&past.last);
@@ -358,7 +358,7 @@ impl Oracle {
             .push(format!("{kind} {name}: {problem}; its status: {status}"));
     }
 
-    /// The state that an object is in, if it is in one.
+    /// The state of an object, if it has one.
     fn state(&self, object: View, problems: &mut Vec<String>) -> Option<StateId> {
         let name = object.text("/status/state");
         let found = self.kind.state_named(name);
@@ -412,8 +412,7 @@ impl Oracle {
     }
 
     fn judge_end(&mut self, past: &History, now: View, problems: &mut Vec<String>) {
-        // A deletion that the API server begins before an object gets its finalizer, it ends without regard to it. The object has
-        // no state then.
+        // The API server ignores a finalizer that is added after the deletion has begun. The object has no state then.
         let was_overtaken = now.has_finalizer(&self.finalizer) && !now.is_deleted();
         if was_overtaken && now.text("/status/state").is_empty() {
             return;
@@ -423,7 +422,7 @@ impl Oracle {
         }
     }
 
-    /// An object has each entry only once, and comes into it by an edge.
+    /// An object enters each entry only once, and only by an edge.
     fn judge_entry(&mut self, before: View, now: View, at: StateId, problems: &mut Vec<String>) {
         if now.entry().is_empty() {
             return problems.push("it is in a state without an entry".to_owned());
@@ -446,8 +445,8 @@ impl Oracle {
         }
     }
 
-    /// An object that has asked comes into the states of a limit only while there is a place. Those that come by another way are
-    /// counted, too. Several operators that know nothing of each other count apart.
+    /// An object with an ask enters the states of a limit only if there is a place. Objects that entered in another way
+    /// are counted, too. Several independent operators count separately.
     fn judge_limits(&self, before: View, now: View, at: StateId, problems: &mut Vec<String>) {
         let Some((from, asked)) = before.asked_in(&self.kind).filter(|_| !self.contested) else {
             return;
@@ -467,7 +466,7 @@ impl Oracle {
                 .map(|past| View(&past.last));
             let there = others.filter(|other| {
                 let state = self.kind.state_named(other.text("/status/state"));
-                // The machine of one whose finalizer is gone has ended.
+                // The machine of a deleted object without the finalizer has ended.
                 let has_ended = other.is_deleted() && !other.has_finalizer(&self.finalizer);
                 state.is_some_and(|state| limit.counts(state)) && !has_ended && value(*other) == value(now)
             });
@@ -479,7 +478,8 @@ impl Oracle {
         }
     }
 
-    /// An entry of a state with a limit is counted once. It is not seen if the object went on before it could be written.
+    /// Each entry into a state with a limit is counted once. It is not seen if the object left the state before a
+    /// write.
     fn judge_counts(&self, before: View, now: View, problems: &mut Vec<String>) {
         for state in self.kind.states.iter().filter(|state| state.limit.is_some()) {
             let name = state.name.as_str();

@@ -1,5 +1,5 @@
-//! What simulations play, once in short on a real API server: the same objects see the same writes, a replica takes over from one
-//! that ends, and a process that is killed is survived.
+//! A short version of the simulations on a real API server: the same objects have the same writes, a replica takes over
+//! from one that ends, and objects continue after the process was killed.
 
 use super::session::{Session, resource};
 use crate::cluster::{say, until, until_ok};
@@ -9,7 +9,7 @@ use crate::sim::routes::{CHANGED, RESTING, Target, targets, walked};
 use krator::model::Kind;
 use serde_json::{Value, json};
 
-/// How many handlers an operator starts in each part of a test.
+/// The number of handlers that an operator starts in each part of a test.
 const STARTS: usize = 60;
 
 #[test]
@@ -59,7 +59,7 @@ fn objects_have_the_same_history_as_simulated_ones() {
         }
     }
     assert_eq!(simulated.judged.findings, Vec::<String>::new());
-    // Objects whose state may be left come there again and again.
+    // Objects enter a state again and again if they may leave it.
     for target in &targets {
         let way = target.way(target.oracle(session.oracles()).journal(), 1);
         let point = format!(
@@ -71,7 +71,7 @@ fn objects_have_the_same_history_as_simulated_ones() {
         assert_eq!(way, target.way(&simulated.journal, 1), "{point}");
     }
 
-    // The one that ends in order releases the Lease, so the other one need not wait until it expires.
+    // A replica that ends in order releases the Lease, so the other one need not wait until the Lease expires.
     let second = session.start_replica();
     session.leader_changes();
     assert_eq!(first.terminate().code(), Some(0));
@@ -101,7 +101,7 @@ fn a_process_that_is_killed_is_survived() {
     let Some(scripted) = &prepared() else { return };
     let kinds: Vec<&Kind> = scripted.program.description.kinds.iter().collect();
     let mut session = Session::new(scripted, "killed", &kinds);
-    // Dice move these objects for ever.
+    // Without a script, dice move these objects forever.
     let objects = kinds
         .iter()
         .flat_map(|kind| (0..3).map(move |number| (kind, number)));
@@ -117,7 +117,7 @@ fn a_process_that_is_killed_is_survived() {
     killed.kill();
     let next = session.start(&json!({}));
     acts(&session, &next);
-    // The policies, which refuse nothing that the operator writes, are in force.
+    // The policies are in force, although they refuse no writes of the operator.
     let lost = json!({
         "apiVersion": "animals.com/v1", "kind": "Moose", "status": {"state": "Nowhere"},
         "metadata": {"name": "it-0", "namespace": session.namespace},
@@ -141,7 +141,7 @@ fn a_process_that_is_killed_is_survived() {
     );
 }
 
-/// Waits until an operator has started as many handlers as it starts in one part of a test.
+/// Waits until an operator has started the handlers for one part of a test.
 fn acts(session: &Session, operator: &OperatorProcess) {
     let before = session.files.starts_of(operator.id());
     until("an operator starts handlers", || {

@@ -1,4 +1,5 @@
-//! A policy that refuses the writes of the operator: it says so, tries again, and takes nothing for a mistake of a handler.
+//! A policy that refuses the writes of the operator: the operator reports the refusals, retries, and does not count
+//! them as failures of a handler.
 
 use super::session::{Session, resource};
 use crate::cluster::until;

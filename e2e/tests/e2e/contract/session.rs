@@ -1,5 +1,5 @@
-//! One test of the contract: its namespace, the operators that run there, and the watches and oracles that follow its
-//! objects. See the module `contract` for how these work together.
+//! The fixture of one contract test: its namespace, its operators, and the watches and oracles of its objects. The
+//! module `contract` describes how these work together.
 
 use super::oracle::Oracle;
 use crate::cluster::until;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// The name of the objects that are created last, to mark the end of each watch.
 const LAST: &str = "last";
 
-/// How much a session has seen, apart from the objects that mark its end.
+/// The numbers of objects and entries in a session, without the objects that mark its end.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Totals {
     pub objects: usize,
@@ -44,13 +44,14 @@ impl Session {
         }
     }
 
-    /// Starts an operator in the namespace. The oracles learn when, because a restart explains some moves of objects.
+    /// Starts an operator in the namespace. The oracles record the time, because a restart explains some moves of
+    /// objects.
     pub fn start(&mut self, faults: &Value) -> OperatorProcess {
         self.leader_changes();
         self.scripted.start(&self.namespace, &self.files, faults, &[])
     }
 
-    /// Starts a replica of an operator in the namespace. Of all replicas, one acts.
+    /// Starts a replica of an operator in the namespace. Only the leader acts.
     pub fn start_replica(&mut self) -> OperatorProcess {
         let namespace = &*self.scripted.program.description.namespace;
         let arguments = ["--leader-elect", "--leader-elect-resource-namespace", namespace];
@@ -58,7 +59,7 @@ impl Session {
             .start_with(&self.namespace, &self.files, &arguments, &[])
     }
 
-    /// Tells the oracles that another replica is about to lead, which explains the same moves as a restart.
+    /// Records in the oracles that the leader changes now, which explains the same moves as a restart.
     pub fn leader_changes(&mut self) {
         let time = Timestamp::now();
         for (_, oracle) in &mut self.kinds {
@@ -66,7 +67,7 @@ impl Session {
         }
     }
 
-    /// Passes the writes that the watches have recorded since the last call to the oracles.
+    /// Passes the recorded writes since the last call to the oracles.
     pub fn follow(&mut self) {
         for (watch, oracle) in &mut self.kinds {
             watch.take().iter().for_each(|event| oracle.see(event));
@@ -79,7 +80,7 @@ impl Session {
     }
 
     /// Ends the session, after its operators have ended: passes the remaining writes and the starts of handlers to the
-    /// oracles, and panics when one of them has found anything.
+    /// oracles, and panics if one of them has findings.
     pub fn judge(&mut self) -> Totals {
         self.follow_to_the_end();
         let writes = self.scripted.cluster.writes(&self.namespace).into_iter();
@@ -93,15 +94,15 @@ impl Session {
         for (_, oracle) in &mut self.kinds {
             oracle.check_handler_starts(&starts);
             oracle.assert_clean();
-            // The object that marks the end of the watch is not counted.
+            // The object that marks the end of the watch does not count.
             totals.objects += oracle.objects() - 1;
             totals.entries += oracle.entries();
         }
         totals
     }
 
-    /// Follows until no write is under way any more. A watch delivers writes in their order, so once it has delivered
-    /// the creation of a new object, it has delivered all that was written before.
+    /// Follows until no write is in flight. A watch delivers writes in their order, so after the creation of a new
+    /// object all earlier writes were delivered.
     fn follow_to_the_end(&mut self) {
         let kinds = self.kinds.iter().map(|(_, oracle)| oracle.kind());
         let last: Vec<Value> = kinds

@@ -1,5 +1,5 @@
-//! A thousand objects of five descriptions under faults and kills, for a minute or for as many as `KRATOR_SOAK_MINUTES`
-//! says. One operator is killed again and again; the other one is not, so that its memory can be measured.
+//! A thousand objects of five descriptions under faults and kills, for one minute or for `KRATOR_SOAK_MINUTES`. One
+//! operator is killed again and again; the other one is not, so that its memory can be measured.
 
 use super::session::{Session, resource};
 use crate::cluster::{say, until};
@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 
 /// Objects of each of the five kinds, for each of the two operators.
 const OBJECTS: usize = 100;
-/// The seed of the kills and of what is done to the objects.
+/// The seed of the kills and of the operations on objects.
 const SEED: u64 = 20_220_801;
-/// When the memory is first measured, or half-way through the test if that is earlier. The second time is at the end.
+/// The time of the first memory measurement, unless half of the test is shorter. The second one is at the end.
 const WARM: Duration = Duration::from_secs(60);
 
-/// The faults of requests. Each process gets a seed of its own, because otherwise each would begin with the same faults.
+/// The faults of requests. Each process has its own seed, because otherwise each would begin with the same faults.
 fn faults(seed: u64) -> Value {
     json!({
         "seed": seed, "latency": 50, "conflict": 10, "invalid": 3, "throttled": 5, "broken": 10, "lost": 10,
@@ -67,8 +67,8 @@ impl Half {
         self.operator = Some(self.session.start(&faults(self.starts)));
     }
 
-    /// Deletes, creates or changes an object, as people do. Some of these requests are refused, because the object is or
-    /// is not there.
+    /// Deletes, creates or changes an object, as users do. Some of these requests fail, because the object exists or
+    /// does not exist.
     fn disturb(&self, scripted: &ScriptedOperator, dice: &mut Dice) {
         let kinds = &scripted.program.description.kinds;
         let kind = &kinds[dice.below(kinds.len())];
@@ -128,7 +128,7 @@ fn a_thousand_objects_live_through_faults_and_kills() {
         }
         std::thread::sleep(Duration::from_millis(200));
     }
-    // The policies that have refused nothing were in force.
+    // The policies were in force, although they have refused no write of an operator.
     until("a policy refuses a state without an edge", || {
         let name = format!("it-{}", dice.below(OBJECTS));
         let lost = json!({
@@ -165,7 +165,7 @@ fn a_thousand_objects_live_through_faults_and_kills() {
         "soak: {objects} objects, {entries} entries of states, {kills} kills in {length:?}; memory {warm} KiB, then {end} KiB"
     ));
     assert!(objects >= 2 * 5 * OBJECTS && entries > objects);
-    // An allocator keeps some of the memory that was freed, so growth by an eighth and a little is tolerated.
+    // An allocator keeps some of the freed memory, so growth by an eighth and 4 MiB is tolerated.
     assert!(
         end <= warm + warm / 8 + 4096,
         "memory grew from {warm} KiB to {end} KiB"

@@ -1,5 +1,5 @@
-//! How `kubectl wait` and kstatus read objects: before an operator has seen them, in each kind of state, and after a change
-//! that no operator has seen.
+//! `kubectl wait` and kstatus for objects that no operator has handled, for objects in each kind of state, and after an
+//! unhandled change.
 
 use super::kstatus::{Reading, reading};
 use super::session::{Session, resource};
@@ -31,7 +31,7 @@ fn kubectl_and_kstatus_read_objects_correctly_from_their_creation_on() {
     let conditions = ["Ready", "Stalled", "Reconciling"];
     let for_ = |condition: &str| format!("--for=condition={condition}");
 
-    // No operator has seen the objects yet: they are neither ready nor failed, and `kubectl wait` goes on waiting.
+    // Before an operator handles the objects, they are neither ready nor failed, and `kubectl wait` waits.
     for object in &all {
         assert_eq!(read(&session, object), Reading::InProgress, "{object}");
     }
@@ -72,8 +72,8 @@ fn kubectl_and_kstatus_read_objects_correctly_from_their_creation_on() {
         .expect("kubectl waits for the end");
     wait(ready, "--for=delete");
 
-    // After a change that no operator has seen, the object is in progress. (The operator is killed, because SIGTERM would
-    // wait for the handlers that hang.)
+    // After an unhandled change, the object is in progress. (The operator is killed, because SIGTERM would wait for the
+    // handlers that hang.)
     operator.kill();
     let change = scripted.program.change(kind, 7).expect("its spec may change");
     let patch = ["patch", failed, "--type=merge", "--patch", &change];
@@ -94,12 +94,13 @@ fn read(session: &Session, object: &str) -> Reading {
     reading(&serde_json::from_str::<Value>(&text).expect("kubectl writes JSON"))
 }
 
-/// Panics unless `kubectl wait` goes on waiting.
+/// Panics unless `kubectl wait` waits.
 fn assert_waits(session: &Session, object: &str, for_: &str) {
     until("kubectl looks at the object and waits", || {
         let waited = session.kubectl(&["wait", for_, object, "--timeout=1s"]);
         let error = waited.expect_err("what is waited for has not happened");
-        // On a busy machine the second may be over before kubectl has looked at the object; then it is run again.
+        // On a busy machine the timeout of one second may end before kubectl has read the object; then kubectl runs
+        // again.
         let has_looked = !error.contains("context deadline exceeded");
         assert!(
             !has_looked || error.contains("timed out"),

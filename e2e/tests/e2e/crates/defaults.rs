@@ -1,5 +1,5 @@
-//! A test for each generated crate: objects without the fields that have a default are decoded to what the API server would
-//! make of them.
+//! A test for each generated crate: objects that lack fields with defaults are decoded to the same values as the API
+//! server stores.
 
 use std::fmt::Write as _;
 
@@ -10,11 +10,11 @@ use serde_json::{Map, Value, json};
 
 use crate::dice::Dice;
 
-/// How many objects each kind gets.
+/// The number of objects of each kind.
 const OBJECTS: usize = 12;
 
-/// The text of the test, and that of `defaults.json` beside it: for each kind, pairs of an object and what the API server
-/// makes of it.
+/// The source of the test, and the contents of `defaults.json` next to it: for each kind, pairs of an object and the
+/// object with the API server's defaults.
 pub fn test(plan: &Plan) -> (String, String) {
     let file = |path| plan.get(path).expect("generated").contents.as_str();
     let mut lines = file("Cargo.toml").lines();
@@ -65,7 +65,7 @@ CHECKS
 }
 "#;
 
-/// The module and the type of a kind, which may have another name in Rust.
+/// The module and the type of a kind, whose name in Rust may differ.
 fn type_of(plan: &Plan, kind: &str) -> (String, String) {
     let line = format!("kind = \"{kind}\",");
     let mut types = plan.files().filter_map(|(path, file)| {
@@ -83,7 +83,7 @@ fn type_of(plan: &Plan, kind: &str) -> (String, String) {
     }
 }
 
-/// An object without some of the fields that have a default, and what the API server makes of it.
+/// An object that lacks some of the fields with defaults, and the same object with the API server's defaults.
 fn pair(api: &str, kind: &str, schema: &Value, dice: &mut Dice) -> Value {
     let properties = &schema["properties"];
     let mut bare = json!({
@@ -98,14 +98,14 @@ fn pair(api: &str, kind: &str, schema: &Value, dice: &mut Dice) -> Value {
     let schema: Schema = serde_json::from_value(schema.clone()).expect("a schema");
     let mut filled = bare.clone();
     krator_schema::default(&schema, &mut filled);
-    // An object without a status has none in Rust; the API server makes one when the object is stored.
+    // An object without a status has none in Rust; the API server adds the defaults when the object is stored.
     if bare.get("status").is_none() {
         filled.as_object_mut().expect("an object").remove("status");
     }
     json!([bare, filled])
 }
 
-/// Durations that the API server stores, some of which are longer than Rust's.
+/// Durations that the API server accepts; some exceed the range of Rust's type.
 const DURATIONS: &[&str] = &[
     "1h",
     "0",
@@ -115,7 +115,7 @@ const DURATIONS: &[&str] = &[
     "99999999999999999999999999h",
 ];
 
-/// A value that Rust can decode, of which the limits of the schema may not hold.
+/// A value that Rust can decode, but that may violate limits of the schema.
 fn value(schema: &Value, dice: &mut Dice) -> Value {
     if schema["nullable"] == true && dice.one_in(4) {
         return Value::Null;
@@ -157,7 +157,7 @@ fn object(schema: &Value, dice: &mut Dice) -> Value {
     let mut fields = Map::new();
     for (name, field) in schema["properties"].as_object().into_iter().flatten() {
         let may_be_absent = !field["default"].is_null() || !required(name);
-        // Objects within objects have fixed ones.
+        // These fields of embedded objects have fixed values.
         let is_fixed = ["apiVersion", "kind"].contains(&name.as_str());
         if !may_be_absent || (dice.one_in(2) && !is_fixed) {
             fields.insert(name.clone(), value(field, dice));

@@ -1,10 +1,11 @@
-//! The crates of all good descriptions, and those of random large ones. They are members of one workspace, so that one run
-//! of cargo judges them all and compiles the runtime once. `KRATOR_CRATES` is the number of random ones, `KRATOR_SEED` the
-//! seed of the first description. A test run takes a slice, and `KRATOR_CRATES=60` is the thorough run, in which also the tests of
-//! all crates are run: otherwise those of the random ones and of the example.
+//! The crates of all good descriptions, and those of random large ones. They are members of one workspace, so that one
+//! run of cargo checks them all and compiles the runtime once. `KRATOR_CRATES` is the number of random ones,
+//! `KRATOR_SEED` the seed of the first description. A normal test run checks a few, and `KRATOR_CRATES=60` is the
+//! thorough run, which also runs the tests of all crates: otherwise only the tests of the random crates and of the
+//! example are run.
 //!
-//! The descriptions of `testdata/crates/` are among them: forms that once failed, each by itself. So are hostile names and texts,
-//! and the example whose handlers are written.
+//! The descriptions of `testdata/crates/` are included: forms that each failed once. Hostile names and texts are
+//! included, too, and the example with written handlers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,9 +25,9 @@ use crate::injection;
 use crate::operator::{build_folder, cargo, copy_example, write_handlers};
 use crate::random_description::{Documents, Size};
 
-/// How crates have to be formatted. Not `--all`, which would follow the path to the runtime into this repository.
+/// The check of the format. Not `--all`, which would follow the path of the runtime into this repository.
 const FORMAT: &[&str] = &["fmt", "--check"];
-/// What else a crate has to pass, as arguments of cargo.
+/// The other checks of a crate, as arguments of cargo.
 const CHECKS: [&[&str]; 2] = [
     &[
         "clippy",
@@ -39,19 +40,20 @@ const CHECKS: [&[&str]; 2] = [
     ],
     &["doc", "--workspace", "--no-deps", "--keep-going"],
 ];
-/// How many random crates a test run has.
+/// The number of random crates in a normal test run.
 const SLICE: u64 = 4;
 
-/// The descriptions are as large as people write them; a few changes lead to forms that `check` accepts and few would write.
+/// The descriptions are as large as real ones. A few risky changes lead to forms that `check` accepts, but that authors
+/// rarely write.
 const SIZE: Size = Size {
     risks: 2,
     ..Size::LARGE
 };
 
-/// The example whose handlers are written. Its description is among the others, too.
+/// The example with written handlers. Its description is among the others, too.
 const EXAMPLE: &str = "database";
 
-/// The folder of the crates: always the same one, because cargo tells crates apart by where they are.
+/// The folder of the crates. It is always the same, because cargo identifies crates by their paths.
 fn folder() -> PathBuf {
     build_folder().join("workspace")
 }
@@ -76,8 +78,8 @@ fn generate(name: &str, text: &str) -> bool {
     let runtime = format!("{}/crates/krator-runtime", krator_tests::root().display());
     let plan = render::plan(&description, &checked.source, &Runtime::Path(runtime));
     let dir = folder().join(name);
-    // After a crash it is for the handler of the state in `resume` to find out whether the effects have happened. These ones
-    // take the first edge, and if that leads back, the seeded tests find what they are to find.
+    // After a crash, the handler of the state in `resume` has to find out whether the effects have happened. Generated
+    // handlers take the first edge, and if it leads back, the crash tests rightly fail.
     let mut states = description.kinds.iter().flat_map(|kind| &kind.states);
     let repeats = states.any(|state| state.effects.value == Effects::Once);
     for (path, file) in plan.files() {
@@ -105,13 +107,13 @@ fn generate(name: &str, text: &str) -> bool {
 fn generate_good(name: &str, path: &Path) {
     let mut text = fs::read_to_string(path).expect("a description");
     if name == EXAMPLE {
-        // Packages of one workspace have different names.
+        // Packages of a workspace need different names.
         text = text.replacen("operator: database-operator", "operator: database-unwritten", 1);
     }
     assert!(generate(name, &text), "{}", path.display());
 }
 
-/// Makes a crate a member: profile and workspace belong to the root.
+/// Makes a crate a member: profiles and the workspace belong into the manifest of the root.
 fn take_in(dir: &Path) {
     let manifest = fs::read_to_string(dir.join("Cargo.toml")).expect("a crate has a manifest");
     let (package, _) = manifest.split_once("\n# Optimized for size").expect("generated");
@@ -164,23 +166,25 @@ fn the_crates_of_all_descriptions_pass_their_own_checks() {
     take_in(&example);
     crates.push("example".to_owned());
     write_manifest(&crates);
-    // The settings of this repository are not those of generated crates.
+    // The settings of this repository must not apply to generated crates.
     for settings in ["rustfmt.toml", "clippy.toml"] {
         fs::write(folder().join(settings), "").expect("the target folder is ours");
     }
-    // Each check runs even where one has failed, because they find different mistakes.
+    // All checks run even after a failure, because they find different mistakes.
     let failed = usize::from(!passes(FORMAT));
-    // Lines of names that long are formatted by the owner's first `cargo fmt`.
+    // The lines with such long names are left to the owner's first `cargo fmt`, so the format of this crate is not
+    // checked.
     assert!(generate("long-names", &injection::long_names()));
     crates.push("long-names".to_owned());
     write_manifest(&crates);
     let failed = failed + CHECKS.iter().filter(|arguments| !passes(arguments)).count();
-    // The programs have no tests, but cargo would link each of them for the tests beside it. Other tests run programs.
+    // The programs have no tests, but cargo would link each of them for the integration tests. Other tests run
+    // programs.
     for name in &crates {
         fs::remove_file(folder().join(name).join("src/main.rs")).expect("generated");
     }
     write_handlers(&folder());
-    // Until its handlers count as written, the tests of a crate are ignored.
+    // The tests of a crate are ignored until its handlers count as written.
     let tests = ["test", "--no-fail-fast"].into_iter();
     let tests: Vec<&str> = tests.chain(tested.iter().map(String::as_str)).collect();
     let failed = failed + usize::from(!passes(&tests));

@@ -1,4 +1,5 @@
-//! An API server with an operator that may be killed, and what people and controllers do to its objects by kubectl.
+//! An API server with an operator that can be killed, and the actions of users and controllers on its objects with
+//! kubectl.
 
 use crate::live::{Session, running_with};
 use crate::operator::OperatorProcess;
@@ -10,13 +11,13 @@ use std::process::{Command, Stdio};
 
 /// How the operator runs.
 pub enum Operator<'a> {
-    /// Under `krator dev`, which starts it again as soon as it has ended.
+    /// Under `krator dev`, which restarts it at once.
     Dev(Session),
-    /// By itself, and how it is started.
+    /// By itself, with the function that starts it.
     Alone(Option<OperatorProcess>, &'a dyn Fn() -> OperatorProcess),
 }
 
-/// The API server, as administrator, and the operator.
+/// The API server with the rights of an administrator, and the operator.
 pub struct Site<'a> {
     kubectl: PathBuf,
     kubeconfig: PathBuf,
@@ -53,7 +54,7 @@ impl<'a> Site<'a> {
             .stderr(Stdio::piped())
             .spawn()
             .expect("kubectl starts");
-        // When kubectl ends without having read it, its own error tells more.
+        // When kubectl ends early, its error message tells more than the failed write.
         let _ = child
             .stdin
             .take()
@@ -77,7 +78,7 @@ impl<'a> Site<'a> {
         self.kubectl(&["patch", object, "--type=merge", "--patch", &patch], "");
     }
 
-    /// Why the API server does not take a change.
+    /// The error with which the API server refuses a change.
     pub fn refusal(&self, object: &str, patch: &Value) -> String {
         let patch = patch.to_string();
         let refused = self.try_kubectl(&["patch", object, "--type=merge", "--patch", &patch], "");
@@ -98,24 +99,24 @@ impl<'a> Site<'a> {
         self.kubectl(&patch, "");
     }
 
-    /// Waits until something holds of an object, in the words of `kubectl wait --for`.
+    /// Waits for a condition of an object, in the syntax of `kubectl wait --for`.
     pub fn wait(&self, what: &str, object: &str) {
         self.kubectl(&["wait", object, &format!("--for={what}"), "--timeout=180s"], "");
     }
 
-    /// The field of an object, which has to be there; empty if the field is not.
+    /// The field of an existing object; empty if the field is missing.
     pub fn field(&self, object: &str, path: &str) -> String {
         self.kubectl(&["get", object, &format!("--output=jsonpath={{{path}}}")], "")
     }
 
-    /// The names of the objects of a kind that begin with a text.
+    /// The names of the objects of a kind with this prefix.
     pub fn names(&self, kind: &str, prefix: &str) -> Vec<String> {
         let names = self.kubectl(&["get", kind, "--output=jsonpath={.items[*].metadata.name}"], "");
         let names = names.split_whitespace().filter(|name| name.starts_with(prefix));
         names.map(str::to_owned).collect()
     }
 
-    /// Waits until a Job is there, and completes it as its controller would.
+    /// Waits until a Job exists, and completes it as its controller would.
     pub fn complete(&self, job: &str) {
         let job = format!("job/{job}");
         self.wait("create", &job);
@@ -128,17 +129,17 @@ impl<'a> Site<'a> {
         self.set_status(&job, &status);
     }
 
-    /// Has the handler of an object run once more, and waits until it has.
+    /// Makes the handler of an object run once more, and waits for the end of the run.
     pub fn run_handler(&self, object: &str) {
         let request = "data.example.com/requestedAt=now";
         self.kubectl(&["annotate", object, request], "");
         self.wait("jsonpath={.status.lastHandledRequest}=now", object);
     }
 
-    /// Ends the operator as `kill -9` does, and starts it again. What happens meanwhile, it cannot see.
+    /// Kills the operator as `kill -9` does, and starts it again. It cannot observe the events in between.
     pub fn kill(&mut self, meanwhile: impl FnOnce(&Self)) {
         let frozen = match &mut self.operator {
-            // `krator dev` leaves no time between the end and the next start, so the process is frozen first.
+            // `krator dev` restarts the operator at once, so the process is frozen before `meanwhile`.
             Operator::Dev(_) => {
                 let running = running_with(&self.kubeconfig.display().to_string());
                 let [operator] = running[..] else {
@@ -162,7 +163,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// Ends the operator, which has to end well.
+    /// Ends the operator, which has to exit successfully.
     pub fn end(self) {
         let ended = match self.operator {
             Operator::Dev(session) => session.end(),

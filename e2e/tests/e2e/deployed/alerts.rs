@@ -1,5 +1,5 @@
-//! The alerts of a graph, judged by Prometheus' own parser and rule tester: each fires for what it is about, and none for a healthy
-//! run. The dashboard asks only for what an operator exports.
+//! The alerts of a graph, checked by Prometheus' own parser and rule tester: each fires for its cause, and none during
+//! a healthy run. The dashboard queries only exported metrics.
 
 use super::{Deployed, run, tool};
 use crate::cluster::until;
@@ -14,7 +14,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// A graph in which everything can go wrong that alerts are about.
+/// A graph in which every cause of an alert is possible.
 const FRAIL: &str = "\
 krator: 1
 operator: harbour
@@ -44,7 +44,7 @@ fn write(deployed: &Deployed, name: &str, value: &Value) -> String {
     path.to_str().expect("a plain name").to_owned()
 }
 
-/// What promtool says of tests of these rules.
+/// The output of promtool for tests of these rules.
 fn test(promtool: &Path, deployed: &Deployed, groups: &Value, tests: Vec<Value>) -> String {
     let rules = write(deployed, "rules.json", groups);
     let tests = json!({"rule_files": [rules], "evaluation_interval": "1m", "tests": tests});
@@ -113,7 +113,7 @@ fn series_of(name: &str) -> (Vec<(String, &'static str)>, Value) {
             vec![(of_kind("krator_conversion_failures_total", ""), "0+1x60")],
             none,
         ),
-        // It has entered in the first minute.
+        // The object has entered the state in the first minute.
         "BoatMooringStuck" => (
             vec![(
                 of_state("krator_state_oldest_entry_timestamp_seconds", "Mooring"),
@@ -134,7 +134,7 @@ fn series_of(name: &str) -> (Vec<(String, &'static str)>, Value) {
     }
 }
 
-/// A test in which an alert fires or not at a time, of these series.
+/// A test that an alert fires or does not fire for these series at a time.
 fn tried(alert: &Value, series: &[(String, &str)], taken: Option<&Value>, at: &str) -> Value {
     let series = series
         .iter()
@@ -163,7 +163,7 @@ fn each_alert_fires_for_what_it_is_about_and_for_nothing_else() {
         let name = alert["alert"].as_str().expect("a name");
         let (series, taken) = series_of(name);
         tests.push(tried(alert, &series, Some(&taken), "40m"));
-        // What other alerts are about does not concern it. That nobody leads is seen from what is missing.
+        // The causes of other alerts must not trigger it, except for a missing leader, which missing series show.
         let others = alerts.iter().filter_map(|other| other["alert"].as_str());
         let others = others.filter(|other| !other.contains(name) && !name.contains(other));
         let others = others.flat_map(|other| series_of(other).0);
@@ -193,7 +193,7 @@ fn prometheus_reads_the_rules_of_all_descriptions() {
     }
 }
 
-/// The series of samples that were taken one after the other, as if a minute had passed between them.
+/// The series of consecutive samples, as if they were taken one minute apart.
 fn recorded(scrapes: &[(f64, String)], job: &str) -> BTreeMap<String, Vec<String>> {
     let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (at, (time, scrape)) in scrapes.iter().enumerate() {
@@ -246,7 +246,7 @@ fn no_alert_fires_in_a_healthy_run() {
             .as_secs_f64()
     };
     let mut scrapes: Vec<(f64, String)> = Vec::new();
-    // Each scrape has something new.
+    // Scrapes until each sample differs from the previous one.
     while scrapes.len() < SCRAPES {
         let last = scrapes.last().map(|(_, last)| last.clone());
         let next = until("something happens", || {
@@ -264,8 +264,8 @@ fn no_alert_fires_in_a_healthy_run() {
     });
     fixture.terminate();
 
-    // Samples are taken more often than once a minute, so what takes a moment longer than its second on a busy machine would
-    // count as late for minutes. The rules have the time of the moose that are not quick.
+    // Samples are taken more often than once a minute, so on a busy machine a delay of a moment would count as minutes
+    // of lateness. The rules use the promised times of the slower moose.
     let unhurried = replaced(
         &(QUICK.description)(MOOSE),
         "after: 1s, to: Roam",
@@ -304,7 +304,7 @@ fn the_dashboard_asks_for_what_operators_export() {
     }
 }
 
-/// The metrics that the dashboard of a description asks for.
+/// The metrics in the queries of a description's dashboard.
 fn asked(deployed: &Deployed) -> BTreeSet<String> {
     let text = fs::read(deployed.path("deploy/components/monitoring/dashboard.yaml")).expect("generated");
     let data: Map<String, Value> = documents(&text).remove(0)["data"]
@@ -318,7 +318,7 @@ fn asked(deployed: &Deployed) -> BTreeSet<String> {
     let queries = panels.flat_map(|panel| panel["targets"].as_array().expect("queries"));
     let mut metrics = BTreeSet::new();
     for query in queries {
-        // A metric is what stands before the labels.
+        // The name of a metric precedes its labels.
         let query = query["expr"].as_str().expect("a query");
         for (at, _) in query.match_indices('{') {
             let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';

@@ -38,7 +38,7 @@ fn a_release_is_upgraded_with_its_definitions_and_leaves_them_with_all_objects()
     release(&["install", "--create-namespace"], Some(&first));
     cluster.wait_established(&["crd", "boats.harbour.example.com"]);
     let deployment = get(&["deployment", "ferry", "-n", "harbour"]);
-    // The release decides about the namespace, whatever the description says.
+    // The release determines the namespace, whatever the description has.
     let account = get(&["clusterrolebinding", "ferry"])["subjects"][0].clone();
     assert_eq!(account["namespace"], "harbour");
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What the API server says of an object that it does not store.
+//! The API server's verdicts on objects in dry runs.
 
 use crate::cluster::Cluster;
 use futures::stream::{self, StreamExt as _};
@@ -17,14 +17,14 @@ const AT_ONCE: usize = 16;
 pub struct Cause {
     /// The path of the field.
     pub field: String,
-    /// What is wrong with it.
+    /// The error message.
     pub message: String,
 }
 
 /// The object as it would be stored, or why it is refused.
 pub type Verdict = Result<Value, Vec<Cause>>;
 
-/// An API server, asked with dry runs.
+/// An API server that is queried with dry runs.
 pub struct Judge {
     client: Client,
 }
@@ -42,7 +42,7 @@ impl Judge {
         }
     }
 
-    /// What creating each of these objects would give, in their order.
+    /// The results of creating these objects, in their order.
     pub async fn verdicts(&self, resource: &ApiResource, objects: &[Value]) -> Vec<Verdict> {
         stream::iter(objects)
             .map(|object| self.verdict(resource, object))
@@ -53,7 +53,8 @@ impl Judge {
 
     async fn verdict(&self, resource: &ApiResource, object: &Value) -> Verdict {
         let path = DynamicObject::url_path(resource, object["metadata"]["namespace"].as_str());
-        // The server warns of each unknown field in a header of its own, and clients do not read hundreds of headers.
+        // The server warns about each unknown field in a header of its own, and clients cannot read hundreds of
+        // headers.
         let request = Request::post(format!("{path}?dryRun=All&fieldValidation=Ignore"));
         let request = request.header(CONTENT_TYPE, "application/json");
         let request = request.body(object.to_string().into_bytes());

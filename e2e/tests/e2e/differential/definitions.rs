@@ -1,4 +1,4 @@
-//! Whether a CRD is accepted: what `krator check` says, and what the API server does.
+//! Whether a CRD is accepted: `krator check` compared with the API server.
 
 use super::api::{Cause, Judge, Verdict};
 use super::{count, dice};
@@ -11,13 +11,13 @@ use kube::api::ApiResource;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many descriptions, each with its mutants, are judged at once.
+/// The number of descriptions, each with its mutants, per batch.
 const BATCH: u64 = 100;
 
-/// Rules about what the API server makes of a schema.
+/// The rules that predict refusals of a schema.
 const SCHEMA_RULES: [&str; 2] = ["invalid-schema", "invalid-rule"];
 
-/// A description whose CRDs can be made, and what `krator check` says of it.
+/// A description whose CRDs can be generated, and the findings of `krator check`.
 struct Try {
     text: String,
     definitions: Vec<Value>,
@@ -25,7 +25,7 @@ struct Try {
 }
 
 impl Try {
-    /// None where the description has mistakes that leave no CRD to compare.
+    /// None if the mistakes of the description prevent a CRD.
     fn of(text: String) -> Option<Try> {
         let checked = krator::check("krator.yaml", text.as_bytes());
         let is_comparable = |finding: &Finding| {
@@ -47,7 +47,7 @@ impl Try {
     }
 }
 
-/// A random description and mutants of it, each with one more change, as far as there is a CRD to compare.
+/// A random description and mutants of it, each with one more change, as far as their CRDs can be generated.
 fn draw(dice: &mut Dice) -> Vec<Try> {
     let mut documents = Documents::random(dice, Size::SMALL);
     let Some(base) = Try::of(documents.text()) else {
@@ -66,10 +66,10 @@ fn draw(dice: &mut Dice) -> Vec<Try> {
     drawn
 }
 
-/// Why the API server refuses a CRD, in the order in which it matters here.
+/// Why the API server refuses a CRD, by descending priority in this test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Reason {
-    /// Something else than a CEL rule.
+    /// A reason other than a CEL rule.
     Schema,
     /// A CEL rule that does not compile.
     Rule,
@@ -83,7 +83,8 @@ impl Reason {
         let is_cost = is_about(&["estimated rule cost", "estimated messageExpression cost"]);
         let is_rule = cause.field.contains("x-kubernetes-validations")
             || is_about(&["failed rule", "rule compile", "evaluating rule", "for rule:"])
-            // A default that breaks a rule is refused with the message of the rule: with one of those that are drawn.
+            // A default that violates a rule is refused with the message of the rule, which is one of the random
+            // messages.
             || is_about(&["Invalid value: fine", ": fine", "it breaks "]);
         if !is_rule && !is_cost {
             Reason::Schema
@@ -99,13 +100,14 @@ impl Reason {
 struct Tally {
     counts: BTreeMap<&'static str, u64>,
     disagreements: Vec<String>,
-    /// What the server says of rules that krator refuses too, each once: mutants of a description share their rules.
+    /// The server's errors about rules that krator refuses too, without duplicates: mutants of a description share
+    /// their rules.
     found: BTreeSet<String>,
-    /// What the server says of rules that only it refuses.
+    /// The server's errors about rules that krator accepts.
     missed: BTreeSet<String>,
 }
 
-/// What the server says of the rules that it refuses.
+/// The server's errors about rules.
 fn rules(verdicts: &[Verdict]) -> impl Iterator<Item = String> {
     let causes = verdicts
         .iter()

@@ -1,4 +1,4 @@
-//! The samples of random descriptions: the API server accepts each one, or `krator check` has said that it would not.
+//! The samples of random descriptions: the API server accepts each one, or `krator check` has warned.
 
 use super::api::Judge;
 use super::{count, dice};
@@ -8,14 +8,15 @@ use crate::yaml::documents;
 use kube::api::ApiResource;
 use serde_json::Value;
 
-/// One sample for this many descriptions of the other tests: each needs a kind of its own in the API server.
+/// The number of descriptions of the other tests for each sample here, because each sample needs its own kind in the
+/// API server.
 const SHARE: u64 = 50;
 
-/// How many descriptions are installed at once. A server needs seconds until it serves new kinds, one or many, and the more
-/// kinds it has, the longer each change of them takes.
+/// The number of descriptions that are installed at once. A server needs seconds to serve new kinds, whether one or
+/// many, and each change takes longer the more kinds it has.
 const BATCH: u64 = 20;
 
-/// A description, as the server has it.
+/// A description with its installed definitions.
 struct Attempt {
     text: String,
     is_warned: bool,
@@ -27,7 +28,7 @@ impl Attempt {
     /// The random description of this number. None if it has errors, or is refused for another reason than its sample.
     fn draw(number: u64) -> Option<Attempt> {
         let mut documents_of = Documents::random(&mut dice(number), Size::SMALL);
-        // Kinds of different descriptions must not meet in the API server.
+        // Kinds of different descriptions need different groups in the API server.
         for document in &mut documents_of.0 {
             document["resource"]["group"] = format!("sample{number}.example.com").into();
         }
@@ -52,7 +53,7 @@ impl Attempt {
     }
 }
 
-/// The names of the kinds as kubectl has them.
+/// The names of the kinds for kubectl.
 fn names(batch: &[Attempt]) -> Vec<String> {
     let definitions = batch.iter().flat_map(|attempt| &attempt.definitions);
     let name = |definition: &Value| definition["metadata"]["name"].as_str().map(str::to_owned);

@@ -1,4 +1,4 @@
-//! What becomes of values: which are refused, and what is stored of the others.
+//! Which values are refused, and how the others are stored.
 
 use super::api::{Judge, Verdict};
 use super::{count, dice};
@@ -136,7 +136,7 @@ fn values_become_what_the_api_server_makes_of_them() {
     assert_eq!(count, 0, "{}", disagreements.join("\n\n"));
 }
 
-/// How the verdict differs from ours, if it does.
+/// The difference between the verdict and ours, if any.
 fn disagreement(schema: &Value, field: &str, value: &Value, verdict: &Verdict) -> Option<String> {
     let wrapped = json!({"type": "object", "properties": {field: schema}});
     let wrapped: Schema = serde_json::from_value(wrapped).expect("a schema of the API server");

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 type Action = fn(&Grocery);
 
-/// A fault: how it is planted, which check names it, what that says, and how it is healed.
+/// A fault: the action that plants it, the check that reports it, parts of the report, and the action that heals it.
 pub struct Fault {
     pub plant: Action,
     pub check: &'static str,

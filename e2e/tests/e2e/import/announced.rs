@@ -1,5 +1,5 @@
-//! Which differences between a CRD and the CRD of its import are announced: an import names the fields that it leaves out,
-//! and the objects around these keep every unknown field. A difference anywhere else is a defect.
+//! The announced differences between a CRD and the CRD of its import: an import names the fields that it leaves out,
+//! and the objects around these keep every unknown field. Any other difference is a defect.
 
 use crate::differential::api::Cause;
 use krator::import::Imported;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// A step into a value: the name of a field, or `None` for any item of a list and any value of a map.
 type Step = Option<String>;
 
-/// The places in `.spec` about which an import says something.
+/// The places in `.spec` that an import reports.
 pub struct Announced(Vec<Vec<Step>>);
 
 impl Announced {
@@ -19,16 +19,16 @@ impl Announced {
         Announced(paths.filter_map(place).collect())
     }
 
-    /// Whether both values of `.spec` are equal but for announced places.
+    /// Whether both values of `.spec` differ only at announced places.
     pub fn covers_difference(&self, theirs: &Value, ours: &Value) -> bool {
         let mut differences = Vec::new();
         differing(theirs, ours, &mut vec![Some("spec".to_owned())], &mut differences);
         differences.iter().all(|path| self.has(path))
     }
 
-    /// Whether all causes of a refusal are about announced places.
+    /// Whether all causes of a refusal are at announced places.
     pub fn covers_refusal(&self, causes: &[Cause]) -> bool {
-        // A cause without a field only says that, because of the others, rules were not checked.
+        // A cause without a field only reports that rules were not checked, because of the other causes.
         let mut of_fields = causes.iter().filter(|cause| cause.field != "<nil>");
         of_fields.all(|cause| self.has(&steps(&cause.field)))
     }
@@ -41,7 +41,7 @@ impl Announced {
     }
 }
 
-/// The place in values that a path in a CRD is about: for a field, the object that it is a field of.
+/// The place in values for a path in a CRD: for a field, the object that contains it.
 fn place(path: &[Segment]) -> Option<Vec<Step>> {
     let root = path
         .iter()
@@ -66,7 +66,7 @@ fn place(path: &[Segment]) -> Option<Vec<Step>> {
     }
 }
 
-/// The steps of a path as the API server writes it, such as `spec.http[0].name`.
+/// The steps of a path in the notation of the API server, such as `spec.http[0].name`.
 fn steps(field: &str) -> Vec<Step> {
     let mut steps = Vec::new();
     for part in field.split('.') {

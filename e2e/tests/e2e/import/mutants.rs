@@ -1,4 +1,4 @@
-//! Values of a schema, and mutants of values: each differs in one place, and often in a way that the schema cares about.
+//! Values of a schema, and mutants of values: each differs in one place, and often in a way that the schema restricts.
 
 use crate::dice::Dice;
 use crate::random_value::{required, value};
@@ -11,7 +11,7 @@ enum Step {
     Item(usize),
 }
 
-/// A value that the schema often accepts: what is required, and a few other fields.
+/// A value that is often valid: the required fields, and a few others.
 pub fn grown(schema: &Value, dice: &mut Dice) -> Value {
     minimal(schema, 0, dice)
 }

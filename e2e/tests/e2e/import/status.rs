@@ -1,4 +1,4 @@
-//! An operator takes over objects whose status another one has left, with other types than its own.
+//! An operator takes over objects whose status was written by another operator, with types other than its own.
 
 use crate::cluster;
 use crate::operator::{Crate, OperatorProcess, ShownOnPanic, install};
@@ -29,7 +29,7 @@ impl State for Pending {
 }
 ";
 
-/// The definition of the former operator, which took any status.
+/// The definition of the former operator, which accepted any status.
 fn former() -> Value {
     let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     json!({
@@ -101,7 +101,7 @@ fn a_status_of_other_types_is_written_over_once() {
         ];
         cluster.kubectl(&[&wait[..], &here].concat());
     }
-    // What fits is kept, and what was removed is said, once.
+    // Valid fields are kept, and the removed ones are reported once.
     let frontend = cluster.kubectl(
         &[
             &["get", "disk", "message", "-o", "jsonpath={.status.frontend}"][..],

@@ -1,4 +1,4 @@
-//! Objects that were stored before an import can be read, edited, released and deleted afterwards.
+//! Objects from before an import can be read, edited, released and deleted afterwards.
 
 use crate::cluster;
 use krator::import::import;

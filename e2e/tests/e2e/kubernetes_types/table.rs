@@ -1,4 +1,4 @@
-//! The names of Kubernetes' own types by group and version, of the versions that clusters serve by default.
+//! The names of Kubernetes' own types by group and version, for the versions that clusters serve by default.
 
 use k8s_openapi::Resource;
 use k8s_openapi::api::admissionregistration::v1 as admissionregistration_v1;

@@ -1,4 +1,4 @@
-//! `krator dev` with a kind that functions of the author convert: the API server asks the operator for them.
+//! `krator dev` with a kind whose conversion uses functions of the author: the API server calls the operator for them.
 
 use super::Session;
 use crate::cluster;
@@ -62,7 +62,7 @@ fn dev_has_the_operator_convert_what_functions_convert() {
     created.expect("it is converted to be stored");
     assert_eq!(read("v1"), Ok(json!(7)));
 
-    // The next operator has another function, and is asked at another address.
+    // The next operator has another function, and another address.
     let edited = FUNCTIONS.replace("new.to_string()", "format!(\"{new} or so\")");
     fs::write(&functions, edited).expect("our own");
     dev.wait_for("ready after");

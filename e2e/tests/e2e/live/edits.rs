@@ -1,6 +1,6 @@
-//! Random edits of an author at work, some of them mistakes: after each one `krator dev` says what is wrong while the last
-//! operator goes on, or the new operator lives with what was edited. `KRATOR_EDITS` is the number of edits, `KRATOR_SEED`
-//! the seed of the dice.
+//! Random edits of an author, some of them mistakes: after each one either `krator dev` reports the mistake while the
+//! last operator keeps running, or the new operator applies the edit. `KRATOR_EDITS` is the number of edits,
+//! `KRATOR_SEED` the seed of the dice.
 
 mod desk;
 mod world;
@@ -38,7 +38,7 @@ fn dev_is_right_after_every_edit() {
     assert!(dev.end().success());
 }
 
-/// Waits for what has to be the case after an edit.
+/// Waits for the expected effects of an edit.
 fn judge(desk: &Desk, dev: &mut Session, world: &World, place: &str) {
     let complaints = desk.complaints();
     if !complaints.is_empty() {
@@ -47,20 +47,20 @@ fn judge(desk: &Desk, dev: &mut Session, world: &World, place: &str) {
     if desk.is_buildable() {
         world.shows(desk.sound(), place);
     }
-    // Whatever is wrong, an operator goes on.
+    // An operator keeps running despite mistakes.
     assert!(world.page().is_some(), "{place}: no operator runs");
 }
 
-/// The crate, its definition and its sample, the operator and its page agree with the description.
+/// Asserts that the crate, its definition and its sample, the operator and its page agree with the description.
 fn agree(desk: &Desk, world: &World, place: &str) {
     let checked = Command::new(krator_tests::program())
-        // Under `krator dev`, edits may break what was accepted for others.
+        // Under `krator dev`, edits may break accepted objects.
         .args(["gen", "--check", "--allow-breaking"])
         .current_dir(desk.dir())
         .output()
         .expect("krator runs");
     let said = String::from_utf8_lossy(&checked.stderr);
-    // Only `krator gen` accepts for others what was edited under `krator dev`.
+    // `krator dev` does not record edits as accepted; only `krator gen` does.
     let is_to_be_accepted = said.contains("would change only .krator/");
     assert!(checked.status.success() || is_to_be_accepted, "{place}\n{said}");
     let description = desk.dir().join("krator.yaml");

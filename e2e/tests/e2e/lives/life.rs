@@ -1,4 +1,4 @@
-//! What an object goes through: the states that it leaves, and how, until it is deleted.
+//! The life of an object: the states that it leaves until it is deleted, and how it leaves them.
 
 use crate::scripted_operator::{Action, Route, route};
 use krator::model::{Kind, State, StateId, StateKind, Times};
@@ -7,16 +7,16 @@ use krator::model::{Kind, State, StateId, StateKind, Times};
 pub struct Life<'a> {
     pub kind: &'a Kind,
     pub name: String,
-    /// The states that it leaves, and how.
+    /// The states that it leaves, and how it leaves each.
     pub steps: Vec<(StateId, Action)>,
-    /// Where the steps lead to.
+    /// The state in which the steps end.
     pub end: StateId,
 }
 
 impl<'a> Life<'a> {
-    /// For each state of a kind a life that leads there, if one of its edges can; see [`route`]. A deletion is not led into
-    /// a handler that it waits for, because that handler would have to end at the right time; and nobody knows whether a
-    /// state first times out or has failed too often.
+    /// For each state of a kind a life that leads there, if one of its edges can; see [`route`]. No life deletes an
+    /// object in a state whose handler delays the deletion, because the handler would have to end at the right time. No
+    /// life fails in a state with a timeout, because it is uncertain which of both limits is reached first.
     pub fn all(kind: &'a Kind) -> Vec<Life<'a>> {
         let may = |state: &State, action| match action {
             Action::Delete => !is_uninterruptible(state),
@@ -32,14 +32,14 @@ impl<'a> Life<'a> {
     }
 
     fn new(kind: &'a Kind, target: &State, Route(mut steps): Route, mut end: StateId) -> Life<'a> {
-        // A deletion does not interrupt the handlers of some states, so the object goes on until it rests.
+        // A deletion does not interrupt the handlers of some states, so the object continues until it is at rest.
         while let state = kind.state(end)
             && is_uninterruptible(state)
             && let Some(next) = state.next.first()
             && steps.len() < 20
         {
-            // A script sends a state always the same way, so that a state that was left before would be left again. A
-            // failure in a state whose effects happen once leads to the state in `resume`.
+            // A script sends an object from a state always to the same target, so a second visit would repeat the
+            // first. A failure in a state with `effects: once` leads to the state in `resume` instead.
             let has_been_there = steps.iter().any(|(left, _)| *left == next.to.value);
             let (action, to) = match &state.resume {
                 Some(resume) if has_been_there => (Action::Fail, resume.value),
@@ -56,8 +56,8 @@ impl<'a> Life<'a> {
         }
     }
 
-    /// A life that leads past the limit of a state: there again and again. The entries of a state are counted only until
-    /// the object rests, so that other kinds have no such life.
+    /// A life that exceeds the limit of a state by entering it again and again. The entries of a state are counted only
+    /// until the object is at rest, so other kinds have no such life.
     fn beyond_a_limit(kind: &'a Kind) -> Option<Life<'a>> {
         let (first, again): (&[&str], &[&str]) = match kind.resource.kind.as_str() {
             "BareMetalHost" => (
@@ -76,7 +76,7 @@ impl<'a> Life<'a> {
         let Times::Number(times) = limit.times.value else {
             panic!("the limits of these kinds are numbers");
         };
-        // The limited state is entered as often as it may be, and once more it is not.
+        // The limited state is entered as often as its limit allows, and then once more.
         let rounds = usize::try_from(times).expect("few") + 1;
         let again = again.iter().cycle().take(again.len() * rounds);
         let ids: Vec<StateId> = first.iter().chain(again).map(id).collect();
@@ -107,7 +107,7 @@ impl<'a> Life<'a> {
         let waits_in = deleted_in.map_or(self.end, |(state, _)| *state);
         let state = self.kind.state(waits_in);
         if !state.on_deletion_path && state.kind.value == StateKind::Working {
-            // It stays there until it is deleted.
+            // The handler stays in the state until the object is deleted.
             script.push_str(&format!("{}>hang,", state.name.as_str()));
         }
         script

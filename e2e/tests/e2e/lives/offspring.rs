@@ -5,8 +5,8 @@ use krator::model::{Kind, ObjectKind, Scope, State, StateKind};
 use krator::names::snake;
 use serde_json::{Value, json};
 
-/// What a handler does before it follows its script: it applies the children of the object. On the way to its end an object
-/// gets no children.
+/// The code before a handler follows its script: it applies the children of the object. On the deletion path and in
+/// final states no children are applied.
 pub fn applied(kind: &Kind, state: &State) -> String {
     if state.on_deletion_path || state.kind.value == StateKind::Final {
         return String::new();
@@ -23,7 +23,7 @@ pub fn applied(kind: &Kind, state: &State) -> String {
     statements.collect()
 }
 
-/// The Rust type of a kind, as the handlers of the owner name it.
+/// The Rust type of a kind in the handlers of the owner.
 fn rust_path(owner: &Kind, owned: &ObjectKind) -> String {
     let name = owned.kind.as_str();
     if owned.described.is_some() {
@@ -50,7 +50,7 @@ pub fn name(owner: &str) -> String {
 fn child(kind: &ObjectKind) -> Value {
     let mut child = contents(kind.kind.as_str());
     if kind.described.is_some() {
-        // It follows its first edges, until it rests.
+        // With an empty script the child follows its first edges, until it is at rest.
         child["metadata"] = json!({"annotations": {"script": ""}});
     }
     child["apiVersion"] = kind.api_version().into();
@@ -62,7 +62,7 @@ fn child(kind: &ObjectKind) -> Value {
     child
 }
 
-/// What a child of a kind has beside its metadata.
+/// The fields of a child apart from its metadata.
 fn contents(kind: &str) -> Value {
     let labels = json!({"app": "OWNER"});
     let pod = json!({"containers": [{"name": "main", "image": "main:1"}]});
@@ -87,7 +87,7 @@ fn contents(kind: &str) -> Value {
             json!({"spec": {"accessModes": ["ReadWriteOnce"], "resources": storage}})
         }
         "Job" => json!({"spec": {"template": once}}),
-        // The types of kinds of the description have no defaults.
+        // The types of described kinds have no defaults.
         "AnalysisRun" => json!({"spec": {"metrics": [{"name": "m", "failureLimit": 0, "provider": {}}]}}),
         "ExternalSecret" => {
             json!({"spec": {"secretStore": "OWNER", "refreshInterval": "876000h", "data": []}})

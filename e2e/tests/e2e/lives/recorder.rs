@@ -1,4 +1,4 @@
-//! Everything that is written to the objects of several kinds, in order; and what a test itself does to them.
+//! Records all writes to the objects of several kinds, in order, and makes the requests of the test itself.
 
 use super::NAMESPACE;
 use crate::cluster::{Cluster, client};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Runtime;
 
-/// Where the objects of a kind are, as a path of the API.
+/// The path of the objects of a kind in the API.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Collection(String);
 
@@ -35,7 +35,7 @@ impl Collection {
         Collection::new(group, version, resource.plural.as_str(), resource.scope.value)
     }
 
-    /// The objects of a kind that another one owns.
+    /// The objects of a kind that another kind owns.
     pub fn of_owned(kind: &ObjectKind) -> Collection {
         let scope = kind.scope.unwrap_or(Scope::Namespaced);
         Collection::new(&kind.group, &kind.version, kind.plural.as_str(), scope)
@@ -65,7 +65,7 @@ impl Write {
     }
 }
 
-/// Watches of several kinds, which end with it.
+/// Watches of several kinds, which end with this value.
 pub struct Recorder {
     writes: Arc<Mutex<Vec<Write>>>,
     client: Client,
@@ -73,7 +73,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Watches the objects of these collections, as administrator of a cluster.
+    /// Watches the objects of these collections, as the administrator of a cluster.
     pub fn start(cluster: &Cluster, collections: impl IntoIterator<Item = Collection>) -> Recorder {
         let runtime = Runtime::new().expect("threads");
         let client = runtime.block_on(client(&cluster.kubeconfig("admin")));
@@ -89,13 +89,13 @@ impl Recorder {
         }
     }
 
-    /// The writes from a certain one on, in the order in which they were seen. That is the order of the server among those
-    /// to one object.
+    /// The writes from this index on, in the order in which they were seen. For a single object, that is the order of
+    /// the server.
     pub fn since(&self, first: usize) -> Vec<Write> {
         self.writes.lock().unwrap_or_else(PoisonError::into_inner)[first..].to_vec()
     }
 
-    /// The objects of a collection as they are now.
+    /// The present objects of a collection.
     pub fn list(&self, collection: &Collection) -> Vec<Value> {
         let list = self.runtime.block_on(list(&self.client, collection));
         list["items"].as_array().cloned().unwrap_or_default()
@@ -110,7 +110,7 @@ impl Recorder {
         self.runtime.block_on(answer).expect("the object is there");
     }
 
-    /// Deletes an object, and does not wait until it is gone.
+    /// Deletes an object, without waiting for its end.
     pub fn delete(&self, collection: &Collection, name: &str) {
         let request = kube::core::Request::new(&collection.0);
         let request = request.delete(name, &DeleteParams::default());
@@ -118,7 +118,7 @@ impl Recorder {
         self.runtime.block_on(answer).expect("the object is there");
     }
 
-    /// How many objects are there, by what was seen.
+    /// The number of existing objects, according to the recorded writes.
     pub fn present(&self) -> usize {
         let mut there = BTreeMap::new();
         for write in self.since(0) {
@@ -143,12 +143,13 @@ async fn version(client: &Client, collection: &Collection) -> String {
         .to_owned()
 }
 
-/// Records what is written after a version. A server may end a watch at any time; the next one begins where it ended.
+/// Records the writes after a version. A server may end a watch at any time; the next one continues from the last
+/// version.
 async fn follow(client: Client, collection: Collection, mut version: String, writes: Arc<Mutex<Vec<Write>>>) {
     loop {
         let request = kube::core::Request::new(&collection.0).watch(&WatchParams::default(), &version);
         let watch = client.request_events::<Value>(request.expect("a path")).await;
-        // Whoever waits for what does not come says so.
+        // A failed watch is repeated. If events stay out, the waits of the test report it.
         let Ok(watch) = watch else { continue };
         let mut watch = watch.boxed();
         while let Some(Ok(event)) = watch.next().await {

@@ -1,5 +1,5 @@
-//! One cluster in which all lives are led: objects are created, changed and deleted as their lives say, and the operator's
-//! clock moves forward when nothing else can happen.
+//! Leads all lives in one cluster: objects are created, changed and deleted according to their lives, and the
+//! operator's clock is moved forward when no other progress is possible.
 
 use super::NAMESPACE;
 use super::life::Life;
@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-/// How far the clock is turned each time: further than any timeout and any backoff in a state of a description that objects
-/// leave that way.
+/// The seconds by which the clock is moved: more than any timeout and any backoff in a state that objects leave in this
+/// way.
 const TURN: u64 = 5 * 60 * 60;
 
-/// How many lives are led at once. The operator drops events when too many wait to be published.
+/// The number of lives at once. The operator drops events when too many wait to be published.
 const AT_ONCE: usize = 24;
 
-/// All that was written, and the events at the end.
+/// All writes, and the events at the end.
 pub struct Seen {
     pub writes: Vec<Write>,
     pub events: Vec<Value>,
@@ -86,7 +86,7 @@ pub fn lead(cluster: &Cluster, program: &Program, lives: &[Life]) -> Seen {
     until("the children are gone", || {
         (recorder.present() == 0).then_some(())
     });
-    // At its end the operator publishes the events that wait for their time.
+    // At its end the operator publishes the delayed events.
     assert_eq!(operator.terminate().code(), Some(0));
     Seen {
         writes: recorder.since(0),
@@ -94,14 +94,14 @@ pub fn lead(cluster: &Cluster, program: &Program, lives: &[Life]) -> Seen {
     }
 }
 
-/// Whether an object is where it stays: in a state of rest, if it is of a kind of the description, for a child may live a life
-/// of its own.
+/// Whether an object has come to rest: an object of a described kind has to be in a state of rest, because children
+/// have machines, too.
 fn may_stay(description: &Description, write: &Write) -> bool {
     let mut kinds = description.kinds.iter();
     let Some(kind) = kinds.find(|kind| kind.resource.kind.as_str() == write.text("/kind")) else {
         return true;
     };
-    // Kubernetes has a kind of this name, too.
+    // A builtin kind may have the same name.
     let is_of_kind = write
         .text("/apiVersion")
         .starts_with(kind.resource.group.as_str());
@@ -109,7 +109,7 @@ fn may_stay(description: &Description, write: &Write) -> bool {
     !is_of_kind || is_observed(write) && state.is_some_and(|id| is_rest(kind.state(id)))
 }
 
-/// Whether the operator has taken note of the object's spec.
+/// Whether the operator has observed the object's spec.
 fn is_observed(write: &Write) -> bool {
     write.object["status"]["observedGeneration"] == write.object["metadata"]["generation"]
 }
@@ -118,7 +118,7 @@ fn is_rest(state: &State) -> bool {
     matches!(state.kind.value, StateKind::Ready | StateKind::Failed)
 }
 
-/// Turns the operator's clock on.
+/// Moves the operator's clock forward.
 fn turn(page: &str) {
     let headers = [
         ("Host", page),
@@ -130,21 +130,22 @@ fn turn(page: &str) {
     assert_eq!(status, 200, "{said}");
 }
 
-/// A life, as far as it is led.
+/// The progress of a life.
 struct Led<'a> {
     life: &'a Life<'a>,
-    /// How many of its steps the object has taken.
+    /// The number of steps that the object has taken.
     taken: usize,
     /// The entry of the state that the object is in.
     entry: String,
-    /// Whether what is to be done in this state was done.
+    /// Whether the action for this state was taken.
     has_acted: bool,
     attempts: u64,
-    /// Whether the operator has taken note of the object's spec, as it does after the first run in a state of rest.
+    /// Whether the operator has observed the object's spec, as it does after the first run in a state of rest.
     is_observed: bool,
-    /// Whether its handlers have applied all its children, so that it is not chance which ones there are at its end.
+    /// Whether its handlers have applied all its children. Otherwise the children that exist at its end would depend on
+    /// chance.
     has_children: bool,
-    /// How often the handler had failed when the clock was turned.
+    /// The number of failures of the handler when the clock was last moved.
     turned_at: u64,
     is_gone: bool,
 }
@@ -164,7 +165,7 @@ impl<'a> Led<'a> {
         }
     }
 
-    /// Learns of a write to the object.
+    /// Processes a write to the object.
     fn see(&mut self, write: &Write) {
         self.is_gone = write.deleted;
         self.attempts = write.object["status"]["attempts"].as_u64().unwrap_or(0);
@@ -188,7 +189,7 @@ impl<'a> Led<'a> {
         }
     }
 
-    /// What is to happen in the state that the object is in. At the end it is deleted, unless it was.
+    /// The action in the present state of the object. At the end the object is deleted, unless it was deleted before.
     fn action(&self) -> Option<Action> {
         let is_deleted = |(_, action): &(_, Action)| *action == Action::Delete;
         match self.life.steps.get(self.taken) {
@@ -199,7 +200,7 @@ impl<'a> Led<'a> {
         }
     }
 
-    /// Changes or deletes the object, if it is time for that.
+    /// Changes or deletes the object, if that is the next step.
     fn act(&mut self, recorder: &Recorder, program: &Program) {
         let states = self
             .life
@@ -225,7 +226,7 @@ impl<'a> Led<'a> {
         }
     }
 
-    /// Whether nothing happens to the object until its state times out, or its handler is tried again.
+    /// Whether the object makes no progress until its state times out, or its handler is retried.
     fn waits_for_time(&self) -> bool {
         match self.action() {
             Some(Action::Hang) => !self.entry.is_empty() && self.has_children,

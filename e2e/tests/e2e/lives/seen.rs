@@ -1,4 +1,4 @@
-//! What was seen of lives, without what differs from cluster to cluster: identities, times, versions and addresses.
+//! The histories of lives, without the parts that differ between clusters: uids, times, versions and addresses.
 
 use super::recorder::Write;
 use super::run::Seen;
@@ -24,13 +24,13 @@ pub fn histories(seen: &Seen) -> BTreeMap<String, Vec<String>> {
         let verb = if write.deleted { "deleted" } else { "written" };
         let line = format!("{verb} {:#}", mask.masked(&write.object));
         let history = histories.entry(mask.object.clone()).or_default();
-        // A write that changes nothing but times is no step of a life.
+        // A write that changes only times does not count.
         if history.last() != Some(&line) {
             history.push(line);
         }
     }
     let mut events: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    // Controllers of the cluster tell of objects, too.
+    // Controllers of the cluster publish events about the objects, too.
     let is_of_operator = |event: &&Value| event["reportingController"] == super::RECIPE.text.operator;
     for event in seen.events.iter().filter(is_of_operator) {
         let about = &event["regarding"];
@@ -49,12 +49,13 @@ pub fn histories(seen: &Seen) -> BTreeMap<String, Vec<String>> {
     histories
 }
 
-/// The uids of children that were made after the deletion of their owner. A request that is under way then brings a child
-/// back, and the garbage collector deletes it once more; whether one is under way is chance.
+/// The uids of children that were created after the deletion of their owner. A request in flight may create a child
+/// again at that time, and the garbage collector deletes it once more; whether a request is in flight depends on
+/// chance.
 fn late(writes: &[Write]) -> BTreeSet<&str> {
     let version = |write: &Write| write.text("/metadata/resourceVersion").parse::<u64>().ok();
     let mut writes: Vec<&Write> = writes.iter().collect();
-    // The writes to different kinds are seen by different watches.
+    // Sorted, because different watches see the writes to different kinds.
     writes.sort_by_key(|write| version(write));
     let (mut known, mut gone, mut late) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for write in writes {
@@ -74,7 +75,7 @@ fn late(writes: &[Write]) -> BTreeSet<&str> {
     late
 }
 
-/// What replaces that which differs.
+/// The replacements for the parts that differ.
 #[derive(Default)]
 struct Mask {
     /// The kinds and names of objects, by their uids.
@@ -107,7 +108,7 @@ impl Mask {
                     };
                     Some((self.text(key), value))
                 };
-                // Servers write the fields of some objects in an order of their own.
+                // Sorted, because servers write the fields of some objects in different orders.
                 let fields: BTreeMap<String, Value> = fields.iter().filter_map(entry).collect();
                 Value::Object(fields.into_iter().collect::<Map<_, _>>())
             }
@@ -118,7 +119,7 @@ impl Mask {
         }
     }
 
-    /// Those who manage fields; they are in the order of their times, which may be equal.
+    /// The field managers, sorted, because their order depends on their times, which may be equal.
     fn managers(&mut self, managers: &Value) -> Value {
         let mut managers: Vec<Value> = managers
             .as_array()
@@ -142,7 +143,7 @@ impl Mask {
     }
 
     fn text(&self, text: &str) -> String {
-        // Most texts are too short for a uid.
+        // A quick check: a text with a uid has at least 36 characters.
         if text.len() < 36 {
             return text.to_owned();
         }

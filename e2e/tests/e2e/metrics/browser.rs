@@ -1,7 +1,7 @@
 //! Not a test: a page in headless Chromium, with its mouse and its keyboard.
 //!
-//! The DevTools protocol is spoken over two pipes, which Chromium has as the descriptors 3 and 4: JSON with a zero byte at
-//! the end of each message.
+//! It uses the DevTools protocol over two pipes, which are the file descriptors 3 and 4 of Chromium: JSON with a zero
+//! byte at the end of each message.
 
 use crate::cluster::process_guard::ProcessGuard;
 use crate::cluster::{Cluster, say, until};
@@ -11,7 +11,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// The name of the browser. None if it is not installed; then a line of the output says what is skipped.
+/// The name of the browser. None if it is not installed, with a message about the skipped part.
 pub fn chromium() -> Option<&'static str> {
     let found = ["chromium", "chromium-browser", "google-chrome"]
         .into_iter()
@@ -107,7 +107,7 @@ impl Page {
     /// Waits until an expression of the page is true.
     pub fn wait(&mut self, expression: &str) {
         until(expression, || {
-            // The document, and what Chromium evaluates in, may not be there yet.
+            // The document, and the context in which Chromium evaluates the expression, may not exist at first.
             let expression =
                 format!("(() => {{ try {{ return {expression} }} catch {{ return false }} }})()");
             let answer = self.try_call("Runtime.evaluate", evaluation(&expression));
@@ -134,7 +134,7 @@ impl Page {
         }
     }
 
-    /// Tabs until the element that an expression names has the focus, as somebody without a mouse does.
+    /// Presses Tab until the element of an expression has the focus, as a user without a mouse does.
     pub fn tab_to(&mut self, element: &str) {
         for _ in 0..40 {
             if self.value(&format!("document.activeElement === {element}")) == true {
@@ -154,14 +154,14 @@ impl Page {
 
 impl Drop for Page {
     fn drop(&mut self) {
-        // It fails if Chromium has ended already, which does not matter here.
+        // `kill` fails if Chromium has ended already, which does not matter here.
         let _ = self.browser.kill();
         let _ = self.browser.wait();
         self.guard.free(&self.browser);
     }
 }
 
-/// What asks Chromium for the value of an expression.
+/// The parameters that request the value of an expression.
 fn evaluation(expression: &str) -> Value {
     json!({"expression": expression, "returnByValue": true, "awaitPromise": true})
 }

@@ -1,4 +1,4 @@
-//! The controls of the page, which only operators have that were built for development.
+//! The controls of the page, which exist only in operators that were built for development.
 
 use super::browser::{self, Page};
 use crate::cluster::until;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 
-/// The header that each request to a control has.
+/// The header of each request to a control.
 const HEADER: &str = "krator-dev";
 /// The paths of the controls.
 const PATHS: [&str; 9] = [
@@ -69,7 +69,7 @@ pub fn assert_no_controls(fixture: &Fixture, address: &str) {
     assert!(!get_as(address, "/state", &headers).1.contains("ahead"));
 }
 
-/// Lets the operator do what its developer may.
+/// Grants the rights of a developer to the operator.
 fn grant(fixture: &Fixture) {
     let verbs = "--verb=create,get,update,delete";
     fixture.kubectl(&[
@@ -128,7 +128,8 @@ fn what_development_may_do_is_asked_by_no_website_and_never_off_this_machine() {
         assert_eq!(got, code, "{headers:?}: {body}");
         assert_eq!(get_as(&address, "/dev", headers).0, code, "{headers:?}");
     }
-    // A browser asks before it sends the header for another site, and does not get to know that it may.
+    // Before it sends the header to another site, a browser makes a preflight request, and the answer does not allow
+    // the header.
     let asks = [
         ("Host", local.as_str()),
         ("Access-Control-Request-Headers", HEADER),
@@ -138,7 +139,7 @@ fn what_development_may_do_is_asked_by_no_website_and_never_off_this_machine() {
     let (code, _) = ask("POST", &address, "/dev/clock", &[("Host", &local), ours], &large);
     assert_eq!(code, 413);
 
-    // The deadline of a handler that is running, ten minutes after its entry, passes at once.
+    // The deadline of a running handler, ten minutes after its entry, passes at once.
     let heavy = json!({
         "apiVersion": "animals.com/v1",
         "kind": "Moose",
@@ -169,7 +170,7 @@ fn the_controls_of_the_page_do_what_they_say() {
     let address = logged_address(|| fixture.log(), "serving metrics");
     let mut page = Page::open(fixture.cluster, chromium, &format!("http://{address}/"));
 
-    // A sample, by the keyboard alone.
+    // Creates a sample with the keyboard alone.
     page.wait("create.textContent === 'Create a Moose'");
     page.tab_to("create");
     page.press("Enter");
@@ -191,7 +192,7 @@ fn the_controls_of_the_page_do_what_they_say() {
     ));
     page.wait("answer.object?.state === 'Sleep' && !ofObjectAlone.hidden");
 
-    // An edit that the API server refuses, and one that it does not.
+    // An edit that the API server refuses, and one that it accepts.
     page.tab_to("edit");
     page.press("Enter");
     page.wait("editor.open && document.activeElement === text");
@@ -208,7 +209,7 @@ fn the_controls_of_the_page_do_what_they_say() {
         stored(&fixture, "/spec"),
         json!({"weight": 7.5, "height": 2, "antlers": true})
     );
-    // Escape leaves the editor and not the object.
+    // Escape closes the editor, but the object stays selected.
     page.tab_to("edit");
     page.press("Enter");
     page.wait("editor.open");
@@ -216,7 +217,7 @@ fn the_controls_of_the_page_do_what_they_say() {
     page.wait("!editor.open && document.activeElement === edit");
     assert_eq!(page.value("route.name"), json!(name));
 
-    // The next handler of the moose fails, which is that of Roam, when it has slept for two hours.
+    // Makes the next handler of the moose fail, which is that of Roam, after two hours of sleep.
     page.tab_to("severity");
     page.value("severity.value = 'permanent'");
     page.tab_to("message");

@@ -1,4 +1,4 @@
-//! What an operator shows of its objects: as JSON under `/state`, and to people as the page under `/`.
+//! How an operator shows its objects: as JSON under `/state`, and as the page under `/`.
 
 use super::controls::assert_no_controls;
 use super::{bind_reader, browser, scrape, token};
@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-/// A text that is HTML if somebody takes it for that.
+/// A text that would be HTML without escaping.
 const HOSTILE: &str = "<img src=x onerror=\"document.title='owned'\"></script>";
 
-/// The state of each object, by what the API server stores.
+/// The state of each object, according to the API server.
 fn stored_states(fixture: &Fixture) -> BTreeMap<String, String> {
     let list = fixture.kubectl(&["get", "moose", "--output=json"]);
     let list: Value = serde_json::from_str(&list).expect("kubectl writes JSON");
@@ -23,7 +23,7 @@ fn stored_states(fixture: &Fixture) -> BTreeMap<String, String> {
     items.iter().map(of_item).collect()
 }
 
-/// The state of each object, by what `/state` says, which lists as many as it counts.
+/// The state of each object, according to `/state`; None if its list and its count differ.
 fn shown_states(read: impl Fn(&str) -> Value) -> Option<BTreeMap<String, String>> {
     let mut shown = BTreeMap::new();
     for state in read("/state")["kinds"][0]["states"].as_array().expect("a list") {
@@ -98,7 +98,7 @@ fn the_state_is_shown_to_those_who_have_its_right_and_is_what_is_stored() {
             .collect();
         (entered.contains(&"Sleep") && entered == stored && transitions[0]["from"] == "Eat").then_some(())
     });
-    // kubectl adds the token, so that a browser reaches the page in a cluster.
+    // kubectl adds the token, because a browser cannot, so that the page of an operator in a cluster can be opened.
     let mut proxy = Command::new(fixture.cluster.assets().join("kubectl"))
         .args(["--kubeconfig=/dev/null", "--insecure-skip-tls-verify", "--server"])
         .arg(format!("https://{address}"))
@@ -204,7 +204,7 @@ fn without_tls_the_page_is_for_this_machine_and_shows_texts_of_objects_as_texts(
     let object = format!("kind=Moose&namespace={}&name=moose-1", fixture.namespace);
     for select in ["kind=Moose&parked=true", &object] {
         let document = shown(select);
-        // The script is part of the document.
+        // The script is part of the document, but it is not compared.
         let (_, body) = document.split_once("<main>").expect("a page");
         let (body, _) = body.split_once("<script>").expect("a script");
         for there in ["moose-1", "&lt;img src=x onerror=", ">Roam</text>"] {

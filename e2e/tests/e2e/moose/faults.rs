@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// A handler that fails or panics for moose of certain names.
+/// A handler that fails or panics for moose with certain names.
 const EAT: &str = r#"use super::{Eat, Sleep};
 use crate::moose::prelude::*;
 
@@ -35,7 +35,7 @@ const FAULTY: Variant = Variant {
     edit: |krate: &Path| fs::write(krate.join("src/moose/states/eat.rs"), EAT).expect("a crate of our own"),
 };
 
-/// The text with `from` replaced, which has to be there.
+/// The text with `from`, which it must contain, replaced.
 pub fn replaced(text: &str, from: &str, to: &str) -> String {
     assert!(text.contains(from), "no {from:?} in the description any more");
     text.replace(from, to)
@@ -57,7 +57,8 @@ fn a_panic_affects_no_other_moose() {
     only_this_one_is_lost(&mut fixture, "wild", "a wild moose");
 }
 
-/// Asserts that the moose of that name fails with that message until it is lost, while another one sleeps and roams again.
+/// Asserts that the moose of this name fails with this message until it is lost, while another one sleeps and roams
+/// again.
 fn only_this_one_is_lost(fixture: &mut Fixture, name: &str, message: &str) {
     fixture.create(&[name.to_owned(), "healthy".to_owned()]);
     fixture.start(&[]);
@@ -70,7 +71,7 @@ fn only_this_one_is_lost(fixture: &mut Fixture, name: &str, message: &str) {
         .iter()
         .filter(|event| event.name() == name && event.text("/status/state") == "Eat")
         .map(|event| {
-            // It is left out while there is none.
+            // The field is omitted if it is zero.
             let attempts = event.object.pointer("/status/attempts").and_then(Value::as_u64);
             (attempts.unwrap_or(0), event)
         })

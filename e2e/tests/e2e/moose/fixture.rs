@@ -1,4 +1,5 @@
-//! What a test with moose needs: a namespace, a watch and an oracle for its moose, and an operator that can be killed.
+//! The fixture of a test with moose: a namespace, a watch and an oracle for its moose, and an operator that can be
+//! killed.
 
 use super::{DESCRIPTION, QUICK};
 use crate::cluster::watch::{Event, Watch};
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::{Mutex, OnceLock};
 
-/// The moose operator as a test needs it.
+/// A variant of the moose operator for a test.
 pub struct Variant {
     /// The name of its binary.
     pub name: &'static str,
@@ -63,7 +64,7 @@ impl Fixture {
         })
     }
 
-    /// Creates moose and waits until the watch has seen them, so that it sees all that an operator writes later.
+    /// Creates moose and waits until the watch has seen them, so that it sees all later writes of the operator.
     pub fn create(&self, names: &[String]) {
         let items: Vec<Value> = names.iter().map(|name| moose(name, &self.namespace)).collect();
         self.cluster.apply(
@@ -77,7 +78,7 @@ impl Fixture {
         });
     }
 
-    /// Blocks until the events seen so far satisfy `is_enough`, and returns them. Panics when the operator ends by itself.
+    /// Blocks until the events so far satisfy `is_enough`, and returns them. Panics if the operator ends by itself.
     pub fn wait(&mut self, what: &str, is_enough: impl Fn(&[Event]) -> bool) -> Vec<Event> {
         let operator = &mut self.operator;
         self.watch.wait_while(what, is_enough, || {
@@ -91,8 +92,8 @@ impl Fixture {
             .kubectl(&[args, &["--namespace", &self.namespace]].concat())
     }
 
-    /// Lets the operator elect its leader in this namespace, because the generated Role is for the operator's own, and returns
-    /// the flag that says so.
+    /// Allows the operator to elect its leader in this namespace, because the generated Role is for the operator's own,
+    /// and returns the flag for it.
     pub fn lease(&self) -> String {
         let verbs = "--verb=get,create,update";
         self.kubectl(&["create", "role", "lease", verbs, "--resource=leases"]);
@@ -118,10 +119,10 @@ impl Fixture {
         ));
     }
 
-    /// Has the oracle judge all events, and panics when it finds anything.
+    /// Passes all events to the oracle, and panics if it has findings.
     pub fn judge(&mut self, events: &[Event]) {
         events.iter().for_each(|event| self.oracle.see(event));
-        // Handlers as generated do not record their starts.
+        // Generated handlers do not record their starts.
         self.oracle.check_handler_starts("");
         self.oracle.assert_clean();
     }
@@ -146,7 +147,7 @@ impl Fixture {
         &self.binary
     }
 
-    /// How the operator has ended by itself, if it has.
+    /// The exit status of the operator if it has ended by itself.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.operator.as_mut().expect("an operator was started").ended()
     }
@@ -156,13 +157,13 @@ impl Fixture {
         self.operator.as_mut().is_some_and(OperatorProcess::is_running)
     }
 
-    /// What the operator has logged so far.
+    /// The log of the operator so far.
     pub fn log(&self) -> String {
         std::fs::read_to_string(&self.log).expect("an operator was started")
     }
 
-    /// The requests of the operator that the generated role does not allow. Its description is about all namespaces, so the
-    /// role has no right to read the one that the command line of this test names.
+    /// The requests of the operator that the generated role forbids, apart from the read of the namespace in the
+    /// command line: the description covers all namespaces, so the role has no right to read this one.
     pub fn forbidden(&self) -> Vec<String> {
         let requests = self.cluster.requests(&self.namespace);
         let namespace = format!("/api/v1/namespaces/{}", self.namespace);
@@ -204,13 +205,14 @@ fn moose(name: &str, namespace: &str) -> Value {
     })
 }
 
-/// The shared API server with everything that the generated `deploy/` holds, and the user `operator` bound to the
-/// generated ClusterRole.
+/// The shared API server with all manifests of the generated `deploy/`, and the user `operator` bound to the generated
+/// ClusterRole.
 fn prepared_cluster() -> Option<&'static Cluster> {
     static PREPARED: OnceLock<()> = OnceLock::new();
     let cluster = cluster::shared()?;
     PREPARED.get_or_init(|| {
-        // The status of this variant has all fields that any has. A definition may have more than an operator writes.
+        // The status of this variant has the fields of all variants. A definition may have more fields than an operator
+        // writes.
         let krate = generated(&QUICK);
         let deploy = krate.dir().join("deploy");
         let deploy = deploy.to_str().expect("temporary folders have plain names");
@@ -223,7 +225,7 @@ fn prepared_cluster() -> Option<&'static Cluster> {
         ]);
         let crd = "customresourcedefinition/moose.animals.com";
         cluster.wait_established(&[crd]);
-        // A dry run, because otherwise the operators of tests would work on the sample.
+        // A dry run, because otherwise the operators of tests would manage the sample.
         let sample = std::fs::read_to_string(krate.dir().join("deploy/sample.yaml")).expect("generated");
         cluster.apply(&sample, &["--dry-run=server"]);
         let rbac = cluster.kubectl(&["get", "-f", &format!("{deploy}/rbac.yaml"), "--output=json"]);
@@ -259,7 +261,7 @@ fn generated(variant: &Variant) -> Crate {
 /// The operator of a variant, which is built once in a test run.
 fn binary(cluster: &Cluster, variant: &Variant) -> PathBuf {
     static BUILT: Mutex<BTreeMap<&str, PathBuf>> = Mutex::new(BTreeMap::new());
-    // Tests of the same variant wait for the one that builds it. When that panics, the next one tries again.
+    // Tests of the same variant wait for the test that builds it. If that test panics, the next one tries again.
     let mut built = BUILT.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let build = || {
         let binary = cluster.dir().join(variant.name);

@@ -1,8 +1,8 @@
-//! The history of a moose, read from all writes to it.
+//! The history of a moose, from all writes to it.
 
 use crate::cluster::watch::Event;
 
-/// The states that a moose went through, in order. A state that is entered again is listed again.
+/// The states of a moose, in order. A state that is entered again is listed again.
 pub fn states<'a>(events: &'a [Event], name: &str) -> Vec<&'a str> {
     let mut entered: Vec<(&str, &str)> = vec![("", "")];
     for event in events.iter().filter(|event| event.name() == name) {

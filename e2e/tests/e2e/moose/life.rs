@@ -5,7 +5,7 @@ use super::history::states;
 use crate::cluster::watch::Event;
 use serde_json::Value;
 
-/// Whether the moose of that name was in that phase at any time.
+/// Whether the moose of this name was in this phase at any time.
 fn was(events: &[Event], name: &str, phase: &str) -> bool {
     events
         .iter()
@@ -73,7 +73,8 @@ fn every_moose_goes_on_from_its_stored_state_after_a_kill() {
     let mut before = 0;
     for phase in ["Roaming", "Hungry", "Asleep"] {
         fixture.start(&[]);
-        // The operator is killed when the first moose is there: the others are in various states, and writes are under way.
+        // The operator is killed when the first moose is in this phase: the others are in various states, and writes
+        // are in flight.
         let events = fixture.wait(&format!("a moose becomes {phase}"), |events| {
             events[before..]
                 .iter()

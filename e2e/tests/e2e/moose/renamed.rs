@@ -1,4 +1,4 @@
-//! A state that is renamed while moose are in it.
+//! A state is renamed while moose are in it.
 
 use super::DESCRIPTION;
 use super::fixture::{Fixture, Variant, names};
@@ -8,14 +8,15 @@ use crate::regenerate::generate;
 use std::fs;
 use std::path::Path;
 
-/// The description with a long poll in `Roam`, so that the operator can be stopped while moose are there.
+/// The description with a long poll in `Roam`, so that the operator can be stopped while moose are in this state.
 fn former(description: &str) -> String {
     let patient = description.replace("poll: 2s", "poll: 1h");
     assert_ne!(patient, description);
     patient
 }
 
-/// Writes files into the crate that name the state in its handler, in a test, in comments and in strings.
+/// Writes files into the crate that contain the name of the state in its handler, in a test, in comments and in
+/// strings.
 fn write(folder: &Path) {
     let case = krator_tests::root().join("testdata/rename/state");
     for path in ["src/moose/states/roam.rs", "tests/moose.rs"] {
@@ -78,7 +79,7 @@ fn moose_in_a_renamed_state_go_on_from_there() {
     });
     for name in &names {
         let mut states = states(&events, name);
-        // The name that is stored changes with the next write, which need not come while the moose is in the state.
+        // The stored name changes with the next write, which may come after the moose has left the state.
         states.retain(|state| *state != "Wander");
         assert!(
             states.starts_with(&["Tagged", "Roam", "Eat", "Sleep"]),

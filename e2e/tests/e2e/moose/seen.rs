@@ -1,5 +1,4 @@
-//! What an operator tells people: an event and a line of the log for each transition, and what it says of a state that it
-//! does not know.
+//! The events and log lines for transitions, and the report about a state that the operator does not have.
 
 use super::faults::replaced;
 use super::fixture::{Fixture, Variant, names};
@@ -8,7 +7,7 @@ use crate::cluster::watch::Event;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Moose that go round in seconds, so that the same events follow each other, and that are promised to sleep soon.
+/// Moose whose states change within seconds, so that the same events are repeated, with an objective for sleep.
 pub const QUICK: Variant = Variant {
     name: "moose-quick",
     description: |description| {
@@ -24,10 +23,10 @@ pub const QUICK: Variant = Variant {
     edit: |_| (),
 };
 
-/// How often each moose went from one state to another one: the name of the moose, and both states.
+/// The number of transitions: by the name of the moose, and both states.
 type Transitions = BTreeMap<(String, Option<String>, String), u64>;
 
-/// The transitions that were stored.
+/// The transitions according to the stored states.
 fn stored(events: &[Event], names: &[String]) -> Transitions {
     let mut transitions = Transitions::new();
     for name in names {
@@ -40,7 +39,7 @@ fn stored(events: &[Event], names: &[String]) -> Transitions {
     transitions
 }
 
-/// The transitions that the events tell.
+/// The transitions according to the events.
 fn told(events: &[Value]) -> Transitions {
     let mut transitions = Transitions::new();
     for event in events {
@@ -59,7 +58,7 @@ fn told(events: &[Value]) -> Transitions {
     transitions
 }
 
-/// The transitions in the log, which is JSON.
+/// The transitions according to the log, which is JSON.
 fn logged(log: &str) -> Transitions {
     let mut transitions = Transitions::new();
     let lines = log
@@ -117,7 +116,7 @@ fn each_stored_transition_is_in_an_event_and_in_the_log_once() {
         names.iter().all(|name| sleeps(name) >= 5)
     });
     assert_eq!(fixture.terminate().code(), Some(0), "a stop is no failure");
-    // The watch has seen all writes when it has seen what is created after them.
+    // After the creation of a later object, the watch has seen all earlier writes.
     fixture.create(&["last".to_owned()]);
 
     let stored = stored(&fixture.watch.events(), &names);
@@ -178,7 +177,7 @@ fn a_moose_in_an_unknown_state_is_parked_until_an_operator_knows_the_state() {
         let args = ["get", "moose/moose-1", "--output=json", "--show-managed-fields"];
         serde_json::from_str(&fixture.kubectl(&args)).expect("kubectl writes JSON")
     };
-    // What a newer version of the operator would write.
+    // Writes a state as a newer version of the operator would.
     let apply = |fixture: &Fixture, state: &str| {
         let mut status = get(fixture)["status"].take();
         status["state"] = json!(state);

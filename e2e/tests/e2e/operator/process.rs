@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 
-/// The argument with the address at which an operator answers probes.
+/// The flag for the address of the probes.
 pub const PROBES: &str = "--health-probe-bind-address";
 
 /// A running operator.
@@ -19,8 +19,8 @@ pub struct OperatorProcess {
 }
 
 impl OperatorProcess {
-    /// Runs `binary` as the user `operator`. Its output is appended to `log`. It answers probes only if `args` say so,
-    /// because many operators run on one machine.
+    /// Runs `binary` as the user `operator`. Its output is appended to `log`. It serves probes only with a flag in
+    /// `args`, because many operators run on one machine.
     pub fn start(cluster: &Cluster, binary: &Path, args: &[&str], log: &Path) -> OperatorProcess {
         OperatorProcess::start_with(cluster, binary, args, log, &[])
     }
@@ -43,7 +43,7 @@ impl OperatorProcess {
             .args(args)
             .args((!has_probes).then(|| format!("{PROBES}=0")))
             .env("KUBECONFIG", cluster.kubeconfig("operator"))
-            // A setting of the developer's shell must not change the log.
+            // The developer's environment must not change the log.
             .env_remove("RUST_LOG")
             .envs(variables.iter().copied())
             .stdin(Stdio::null())
@@ -69,7 +69,7 @@ impl OperatorProcess {
         self.ended().is_none()
     }
 
-    /// How the process has ended by itself, if it has.
+    /// The exit status if the process has ended by itself.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.process.try_wait().expect("our own child")
     }
@@ -81,7 +81,7 @@ impl OperatorProcess {
             "the operator has ended by itself:\n{}",
             tail(&self.log)
         );
-        // The destructor kills the process.
+        // Dropping `self` kills the process.
     }
 
     /// Sends SIGTERM, and waits until the operator has ended.
@@ -102,7 +102,7 @@ impl OperatorProcess {
 
 impl Drop for OperatorProcess {
     fn drop(&mut self) {
-        // Killing a process that has ended already fails, which does not matter here.
+        // `kill` fails for a process that has ended already, which does not matter here.
         let _ = self.process.kill();
         let _ = self.process.wait();
         self.guard.free(&self.process);

@@ -1,13 +1,13 @@
 //! A reader who follows a page from an empty folder, block by block.
 //!
-//! - `sh`: commands, which succeed; `sh fails`: the last of them does not. A `krator dev` of `sh background` goes on; a
-//!   `text dev` says when it is ready.
-//! - `text dev`: what `krator dev` says next, line by line, with others between them, up to a `…`.
-//! - any block with the word `stopped`: before it, the reader has ended `krator dev`.
-//! - `KIND file=PATH`: the new contents of a file, from the present folder.
-//! - `diff file=PATH`: lines to find once in a file, those with `-` among them, and to replace by those with `+`.
+//! - `sh`: commands, which must succeed; `sh fails`: the last of them must fail. A `krator dev` of `sh background`
+//!   keeps running; a `text dev` shows when it is ready.
+//! - `text dev`: the next output of `krator dev`, line by line, with other lines in between, up to a `…`.
+//! - any block with the word `stopped`: `krator dev` is ended before the block.
+//! - `KIND file=PATH`: the new contents of a file, relative to the present folder.
+//! - `diff file=PATH`: lines that occur once in a file, including those with `-`, which are replaced by those with `+`.
 //! - `/tmp/` in commands is a folder of the session.
-//! - `text output`: what the block before it has printed. A line `…` stands for any lines, `…` in a line for any text.
+//! - `text output`: the output of the previous block. A line `…` matches any lines, and `…` in a line matches any text.
 
 use crate::block::{Block, blocks};
 use crate::case_file::is_update;
@@ -23,19 +23,20 @@ use tempfile::TempDir;
 
 struct Session {
     _folder: TempDir,
-    /// Where the reader is.
+    /// The present folder.
     at: PathBuf,
     variables: BTreeMap<String, String>,
-    /// `krator` and `kubectl` of this build.
+    /// The folder with `krator` and `kubectl` of this build.
     tools: PathBuf,
     has_kubectl: bool,
-    /// The `krator dev` that runs beside the reader.
+    /// The running `krator dev`.
     dev: Option<live::Session>,
-    /// What the last commands have printed. None if they were not run.
+    /// The output of the last commands. None if they were not run.
     printed: Option<String>,
 }
 
-/// Follows a page. `KRATOR_UPDATE=1` makes each `text output` what was printed; otherwise one that differs panics.
+/// Follows a page. With `KRATOR_UPDATE=1`, each `text output` is replaced by the actual output; otherwise a difference
+/// panics.
 pub fn follow(path: &str) {
     let mut page = read(path);
     let mut session = Session::new();
@@ -155,7 +156,7 @@ impl Session {
             } else if command.contains("kubectl") && !self.has_kubectl {
                 is_left_out = true;
             } else {
-                // On a busy machine, an operator may take longer than kubectl waits.
+                // On a busy machine, an operator may need more time than the default timeout of kubectl.
                 let patient = command.replace("kubectl wait ", "kubectl wait --timeout=180s ");
                 let output = self.bash(&patient);
                 succeeded = output.0;
@@ -171,7 +172,7 @@ impl Session {
         self.printed = (!is_left_out).then_some(printed);
     }
 
-    /// Runs a command. Returns whether it succeeded and what it printed.
+    /// Runs a command, and returns whether it succeeded, and its output.
     fn bash(&self, command: &str) -> (bool, String) {
         let path = std::env::var("PATH").unwrap_or_default();
         let output = Command::new("bash")
@@ -186,7 +187,7 @@ impl Session {
         (output.status.success(), printed)
     }
 
-    /// Ends a `krator dev`, which keeps its objects for the next one.
+    /// Ends `krator dev`, which keeps its objects for the next one.
     fn end_dev(&mut self) {
         if let Some(dev) = self.dev.take() {
             assert!(dev.end().success());
@@ -201,7 +202,8 @@ impl Session {
     }
 }
 
-/// The commands of a text. One goes on in the next line after a backslash, and within single quotes, where a backslash is one.
+/// The commands of a text. A command continues on the next line after a backslash, and within single quotes, where a
+/// backslash is literal.
 fn commands_of(text: &str) -> Vec<String> {
     let mut commands: Vec<String> = Vec::new();
     let mut is_open = false;
@@ -222,7 +224,7 @@ fn commands_are_read_as_a_shell_does() {
     assert_eq!(commands_of(text), ["a \\\n  b", "c '{\\\n}'", "d"]);
 }
 
-/// A text with the change of a block of the language `diff`.
+/// A text after the change of a block of the language `diff`.
 pub fn changed(text: &str, block: &Block) -> String {
     let side = |left_out: char| -> String {
         let lines = block.text.lines().filter(|line| !line.starts_with(left_out));
@@ -240,7 +242,7 @@ pub fn changed(text: &str, block: &Block) -> String {
     text.replacen(&before, &after, 1)
 }
 
-/// Whether an expected output, in which `…` stands for anything, is what was printed.
+/// Whether an expected output, in which `…` matches anything, matches the actual output.
 fn matches(expected: &str, printed: &str) -> bool {
     fn lines(expected: &[&str], printed: &[&str]) -> bool {
         match expected.split_first() {

@@ -1,4 +1,4 @@
-//! Crates whose lines end with CRLF, as git checks them out on Windows.
+//! Crates with CRLF line endings, as git checks them out on Windows.
 
 use crate::case_file::entries;
 use crate::operator::files;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The files but for krator's own records, whose line ends mean nothing.
+/// The files apart from krator's own records, whose line endings do not matter.
 fn visible(dir: &Path) -> BTreeMap<PathBuf, String> {
     let files = files(dir).into_iter();
     let visible =
@@ -19,8 +19,8 @@ fn crlf(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\n', "\r\n")
 }
 
-/// In each case of `testdata/regen/`, a run does in a crate with CRLF what it does in one with LF, and keeps the line ends of each
-/// file. A file that is new has LF.
+/// In each case of `testdata/regen/`, a run has the same effects in a crate with CRLF as in one with LF, and keeps the
+/// line endings of each file. New files have LF.
 #[test]
 fn a_run_does_the_same_with_other_line_ends_and_keeps_them() {
     for case in entries("regen") {
@@ -39,7 +39,7 @@ fn a_run_does_the_same_with_other_line_ends_and_keeps_them() {
         let args = args(&case);
         let args: Vec<&str> = args.split_whitespace().collect();
         let [told, told_dos] = [&unix, &dos].map(|dir| {
-            // A diff prints an empty line with or without the space in front of it.
+            // A diff prints an empty line with or without a leading space.
             let told = text(generate(dir, &args).stderr);
             told.lines()
                 .map(|line| line.trim_end().to_owned())
@@ -54,7 +54,7 @@ fn a_run_does_the_same_with_other_line_ends_and_keeps_them() {
         for (path, contents) in &now {
             let shown = path.display();
             assert_eq!(contents.replace("\r\n", "\n"), unix[path], "{name}: {shown}");
-            // Files that moved are not at their former paths, so this asks only for what is not mixed.
+            // Moved files are missing at their former paths, so only mixed line endings are checked for them.
             let is_dos = *contents == crlf(contents);
             let is_unix = !contents.contains('\r');
             assert!(is_dos || is_unix, "{name}: {shown} has mixed line ends");

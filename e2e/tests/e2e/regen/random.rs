@@ -1,11 +1,11 @@
-//! Random edits, one after the other, of descriptions whose crates somebody has written in. After each edit every line is
-//! in the handler that it was written for, and a crate compiles, but for lines of handlers that the compiler names.
+//! Random sequences of edits of descriptions, in crates with lines of a user. After each edit every line is in the
+//! handler that it was written for, and the crate compiles, apart from lines of handlers that the compiler names.
 //!
 //! A sequence is five edits of one description. Six crates, of six descriptions, are members of one workspace and are
-//! edited at once, so that one run of cargo judges them. `KRATOR_SEQUENCES` is the number of sequences, `KRATOR_SEED` the
-//! seed of the dice. In a third test, something happens to the files between edits, and one of them cannot be read while
-//! krator runs. Edits that rename have a test of their own. A test run takes a slice of each, and `KRATOR_SEQUENCES=200` is
-//! the thorough run.
+//! edited at once, so that one run of cargo checks them. `KRATOR_SEQUENCES` is the number of sequences, `KRATOR_SEED`
+//! the seed of the dice. In a third test, the files are changed between edits, and one of them cannot be read while
+//! krator runs. Edits that rename have a test of their own. A normal test run has a few sequences of each, and
+//! `KRATOR_SEQUENCES=200` is the thorough run.
 
 mod crates;
 mod edits;
@@ -25,7 +25,7 @@ use std::process::{Command, Stdio};
 
 /// The descriptions that are edited.
 const CASES: [&str; 6] = ["backup", "cronjob", "helmrelease", "memcached", "moose", "order"];
-/// Edits of a sequence.
+/// The number of edits of a sequence.
 const STEPS: usize = 5;
 
 /// The crates of one round of sequences.
@@ -75,7 +75,7 @@ fn renames(sort: &str) -> bool {
         .any(|word| sort.contains(word))
 }
 
-/// In a crate that nobody has touched, everything follows a rename, and stays formatted.
+/// In an unchanged crate, `krator gen` completes every rename, and all files stay formatted.
 #[test]
 fn renames_leave_nothing_to_do_in_a_crate_that_nobody_touched() {
     let (sequences, seed) = (number("KRATOR_SEQUENCES", SLICE), number("KRATOR_SEED", 1));
@@ -114,8 +114,7 @@ fn renames_leave_nothing_to_do_in_a_crate_that_nobody_touched() {
     }
 }
 
-/// One sequence of each description. A test run takes one slice without `KRATOR_SEQUENCES`, or two where the compiler
-/// judges.
+/// One sequence of each description. Without `KRATOR_SEQUENCES`, a test runs one slice, or two with the compiler.
 const SLICE: u64 = 6;
 
 #[test]

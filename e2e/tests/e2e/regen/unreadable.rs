@@ -1,4 +1,4 @@
-//! Files that are there and cannot be read. They are never taken for files that are missing.
+//! Existing files that cannot be read must not be treated as missing.
 
 use crate::operator::{files, krator};
 use crate::regenerate::{generate, text, write};
@@ -20,7 +20,7 @@ states:
   Open: {kind: ready, next: [Closed]}
 ";
 
-/// A state is renamed, one is removed, one is added, and the samples and documents change.
+/// Renames a state, removes one, adds one, and changes the samples and documents.
 const AFTER: &str = "\
 krator: 1
 operator: doors
@@ -36,7 +36,7 @@ states:
   Locked: {next: [Shut], wait: {poll: 1m}}
 ";
 
-/// A crate whose description was edited.
+/// A crate with an edited description.
 fn edited() -> (TempDir, PathBuf) {
     let work = tempfile::tempdir().expect("a temporary folder");
     let description = work.path().join("doors.yaml");
@@ -57,7 +57,7 @@ fn edited() -> (TempDir, PathBuf) {
     (work, dir)
 }
 
-/// Files whose contents matter in each run.
+/// Files whose contents affect each run.
 const MATTER: [&str; 8] = [
     "Cargo.toml",
     "src/lib.rs",
@@ -69,8 +69,8 @@ const MATTER: [&str; 8] = [
     ".krator/krator.yaml",
 ];
 
-/// A run in a crate in which one file cannot be read either fails, names the file and changes nothing, or the contents of
-/// the file do not matter: then it does all that it does otherwise, and what is in the place of the file stays.
+/// A run with an unreadable file either fails, names the file and changes nothing, or does not depend on the file's
+/// contents: then it has the usual effects, and the unreadable file stays.
 #[test]
 fn what_cannot_be_read_is_named_or_left_alone() {
     let args = ["--allow-breaking", "--merge", "--prune"];
@@ -121,7 +121,7 @@ fn what_cannot_be_read_is_named_or_left_alone() {
                 harmless.push(what);
                 continue;
             }
-            // The description itself has findings instead.
+            // For the description itself, findings are reported instead.
             let is_finding = path == Path::new("krator.yaml") && matches!(instead, Instead::NotUtf8);
             assert_eq!(
                 output.status.code(),
@@ -136,7 +136,7 @@ fn what_cannot_be_read_is_named_or_left_alone() {
             if path != Path::new("krator.yaml") {
                 assert_eq!(told.lines().count(), 1, "{what}: one clear message: {told}");
             }
-            // Once it is mended, the run does what it does otherwise.
+            // After the file is restored, the run has the usual effects.
             instead.remove(&place);
             fs::write(&place, original).expect("our own");
             assert!(generate(&dir, &args).status.success(), "{what}");
@@ -159,7 +159,7 @@ fn what_cannot_be_read_is_named_or_left_alone() {
     }
 }
 
-/// The same in folders that lead to files.
+/// The same for folders in the paths of files.
 #[test]
 fn a_file_in_the_place_of_a_folder_is_named() {
     for folder in ["src", "src/door", "src/door/states", "deploy", ".krator"] {

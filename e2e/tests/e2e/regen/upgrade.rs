@@ -1,7 +1,8 @@
-//! A crate of a former krator, which this one regenerates; and what cargo has to build after a run.
+//! Regenerates a crate of a former krator, and checks what cargo has to rebuild after a run.
 //!
-//! `testdata/upgrade/former.tar.gz` is what `krator new testdata/ok/moose/spec.yaml` generated at commit a15127d5, when the runtime
-//! was vendored in many files, and krator remembered each file of the crate in one of its own. Of that runtime it has four files.
+//! `testdata/upgrade/former.tar.gz` is the output of `krator new testdata/ok/moose/spec.yaml` at commit a15127d5, when
+//! the runtime was vendored in many files, and krator recorded each file of the crate in a separate file. It contains
+//! four files of that runtime.
 
 use crate::moose::DESCRIPTION;
 use crate::operator::{Crate, files, run};
@@ -70,6 +71,6 @@ fn cargo_compiles_only_what_was_changed() {
     let text = fs::read_to_string(&handler).expect("generated");
     fs::write(&handler, format!("{text}\n// Wilder.\n")).expect("writable");
     assert!(generate(&krate.dir(), &[]).status.success());
-    // These are the library and the program of the operator.
+    // The library and the program of the operator are rebuilt.
     assert_eq!(krate.compiled(), ["\"moose_rebuilt\"", "\"moose-rebuilt\""]);
 }

@@ -6,8 +6,8 @@ use krator::model::{Description, Kind, State};
 use std::fs;
 use std::path::Path;
 
-/// Replaces each generated handler by one that does what `first` says, as Rust statements, and then follows the script of
-/// its object.
+/// Replaces each generated handler by one that runs `first`, which is Rust code, and then follows the script of its
+/// object.
 pub fn replace(dir: &Path, description: &Description, first: fn(&Kind, &State) -> String) {
     let write = |path: &Path, text: &str| fs::write(path, text).expect("a generated folder");
     let replace = |path: &str, from: &str, to: &str| {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// The description of an operator that is made of those of other ones.
+/// The description of an operator, combined from several descriptions.
 pub struct Text {
     /// The name of the operator and of its crate.
     pub operator: &'static str,
@@ -11,18 +11,18 @@ pub struct Text {
     pub cases: &'static [&'static str],
     /// Changes each line of the descriptions.
     pub line: fn(&str) -> String,
-    /// What the description of a case says besides.
+    /// Additional keys for the description of a case.
     pub more: fn(&str) -> &'static str,
 }
 
-/// The operator of the tests of the contract: five descriptions with short durations.
+/// The operator of the contract tests: five descriptions with short durations.
 pub const CONTRACT: Text = Text {
     operator: "scripted-operator",
     cases: &["moose", "backup", "postgresql", "order", "helmrelease"],
     line: with_short_durations,
-    // No write of the operator may be refused, whatever goes wrong.
+    // The policies must not refuse any write of the operator, even under faults.
     more: |case| match case {
-        // Only the soak deletes releases, and expects that it may be refused.
+        // Only the soak test deletes releases, and it expects that the deletion may be refused.
         "helmrelease" => {
             "admission: {status: operator, transitions: true, protect: {states: [Ready, Suspended]}}\n"
         }
@@ -36,7 +36,7 @@ impl Text {
         let texts = self.cases.iter().map(|case| {
             let path = repository.join("testdata/ok").join(case).join("spec.yaml");
             let text = fs::read_to_string(path).expect("a case has a description");
-            // The settings of the process are those of this one.
+            // The keys of the process are taken from this text instead.
             let is_of_one = |line: &str| !(line.starts_with("operator:") || line.starts_with("deploy:"));
             let lines = text.lines().filter(|line| is_of_one(line)).map(self.line);
             format!(
@@ -54,8 +54,9 @@ impl Text {
     }
 }
 
-/// A line of a description, with polls, timeouts and backoffs shortened so that a test need not wait for them. Ten retries
-/// take a small part of a timeout, on a busy machine too: an object that is led by one must not leave by the other.
+/// A line of a description, with polls, timeouts and backoffs shortened so that a test need not wait for them. Ten
+/// retries take a small part of a timeout, even on a busy machine: an object with a script for one of both edges must
+/// not take the other one.
 fn with_short_durations(line: &str) -> String {
     let mut quick = line.to_owned();
     for (key, short) in [
@@ -71,7 +72,7 @@ fn with_short_durations(line: &str) -> String {
         let end = quick[begin..]
             .find([',', '}', ' '])
             .map_or(quick.len(), |end| begin + end);
-        // Only durations are replaced: a state may be called `initial`, and a period may be read from a field.
+        // Only durations are replaced: a state may be named `initial`, and a period may be read from a field.
         if krator::model::parse_duration(&quick[begin..end]).is_some() {
             quick.replace_range(begin..end, short);
         }

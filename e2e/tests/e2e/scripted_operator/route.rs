@@ -1,29 +1,29 @@
-//! How a scripted object comes to a state.
+//! The route of a scripted object to a state.
 
 use krator::graph::{EdgeKind, StateGraph};
 use krator::model::{Kind, State, StateId, StateKind};
 
-/// What makes an object leave a state.
+/// The cause for which an object leaves a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Its handler names the next state.
+    /// Its handler returns the next state.
     Next(StateId),
     /// Its handler does not return, until the state times out.
     Hang,
     /// Its handler fails, until no retry is left.
     Fail,
-    /// Its spec has to be changed.
+    /// The test has to change its spec.
     Change,
-    /// It has to be deleted.
+    /// The test has to delete it.
     Delete,
 }
 
-/// The states that an object leaves until it is in the one that is wanted, and how.
+/// The states that an object leaves on the way to the wanted one, and how it leaves each.
 #[derive(Clone, Debug, Default)]
 pub struct Route(pub Vec<(StateId, Action)>);
 
 impl Route {
-    /// The script that the handlers of the object have to follow.
+    /// The script for the handlers of the object.
     pub fn script(&self, kind: &Kind) -> String {
         let name = |id: StateId| kind.state(id).name.as_str();
         let steps = self.0.iter().map(|(state, action)| {
@@ -38,21 +38,21 @@ impl Route {
         steps.collect()
     }
 
-    /// Whether the object leaves a state: by itself, or because what has to be done to it there is `done`. It may have gone on to another
-    /// state before it was deleted, and a watch may not have shown yet that it was.
+    /// Whether the object leaves a state: by itself, or because the needed action of the test there is `done`. It may
+    /// have moved to another state before it was deleted, and a watch may lag behind the deletion.
     pub fn leaves(&self, at: StateId, done: bool) -> bool {
         let leaves = |does: Action| done || !matches!(does, Action::Change | Action::Delete);
         done && self.has(Action::Delete) || self.0.iter().any(|(state, does)| *state == at && leaves(*does))
     }
 
-    /// Whether something has to be done to the object on the way.
+    /// Whether the route needs an action of the test.
     pub fn has(&self, action: Action) -> bool {
         self.0.iter().any(|(_, does)| *does == action)
     }
 }
 
-/// The shortest path to a state among those that need no limit to be passed and no restart, and whose actions `may` be
-/// taken in their states. None when there is none.
+/// The shortest path to a state without exceeded limits and without restarts, whose actions `may` be taken in their
+/// states. None if there is none.
 pub fn route(kind: &Kind, to: StateId, may: impl Fn(&State, Action) -> bool) -> Option<Route> {
     let graph = StateGraph::of(kind);
     let mut routes = vec![(kind.machine.initial.value, Route::default())];
@@ -67,7 +67,7 @@ pub fn route(kind: &Kind, to: StateId, may: impl Fn(&State, Action) -> bool) -> 
                 EdgeKind::Next => Action::Next(step.to),
                 EdgeKind::Timeout => Action::Hang,
                 EdgeKind::Retry => Action::Fail,
-                // What is changed is a field that no state tells apart.
+                // The change concerns a field without a special rule in any state.
                 EdgeKind::SpecChange if rests && step.edge.span == kind.state(here).on_spec_change.span => {
                     Action::Change
                 }

@@ -1,5 +1,6 @@
-//! What the handlers of the scripted operator have in common: each records its start, and then goes where the annotation
-//! `script` of its object says, or where dice say. This file is compiled into the operator, not into the tests.
+//! The common part of the handlers of the scripted operator: each records its start, and then returns the state in the
+//! annotation `script` of its object, or a random one without a script. This file is compiled into the operator, not
+//! into the tests.
 
 use krator_runtime::{Context, Error, Machine, ManifestOf, Object as _, Result};
 use std::{
@@ -15,12 +16,12 @@ const HANG: Duration = Duration::from_secs(600);
 /// Long enough for a test to freeze the process while the handler runs.
 const SLOW: Duration = Duration::from_secs(3);
 
-/// The state to go to. With none the handler stays in its state or is done, or takes the first edge where it may do
+/// The next state. With none the handler stays in its state or is done, or takes the first edge where it may do
 /// neither.
 ///
-/// The annotation `script` is a list such as `Roam>Eat,Eat>fail,`. It gives each state a state to go to, or one of these
-/// words: `stay`, `fail`, `hang`, and `slow`, which takes the first edge after a while. A state that the script does not
-/// name takes its first edge, unless it is a ready or failed state, in which the object stays.
+/// The annotation `script` is a list such as `Roam>Eat,Eat>fail,`. It maps each state to the next state, or to one of
+/// these words: `stay`, `fail`, `hang`, and `slow`, which takes the first edge after a while. A state that is missing
+/// in the script takes its first edge, except for a ready or failed state, in which the object stays.
 pub async fn next_state<M: Machine>(
     cx: &Context<'_, M>,
     state: &str,
@@ -60,8 +61,8 @@ where
     }
 }
 
-/// A state, or a failure, by chance. The dice are seeded by the entry and the attempt, so that a second run of the same
-/// attempt does the same.
+/// A random state or failure. The dice are seeded by the entry and the attempt, so that a second run of the same
+/// attempt has the same result.
 async fn random_state<M: Machine>(
     cx: &Context<'_, M>,
     kind: &str,
@@ -69,12 +70,12 @@ async fn random_state<M: Machine>(
     may_stay: bool,
 ) -> Result<Option<&'static str>> {
     let mut dice = DefaultHasher::new();
-    // The time in the state is part of the seed too, so that an object that stays gets another throw later.
+    // The time in the state is part of the seed too, so that an object that stays gets another result later.
     (cx.entry(), cx.attempt(), cx.in_state_for().as_millis() / 500).hash(&mut dice);
     let dice = dice.finish();
     match dice % 64 {
         0 => return Err(Error::from("as the dice say")),
-        // A panic that says nothing on standard error.
+        // A panic without a message on standard error.
         1 => std::panic::resume_unwind(Box::new("as the dice say")),
         2 => tokio::time::sleep(Duration::from_millis(dice / 64 % 2000)).await,
         _ => {}
@@ -88,11 +89,11 @@ async fn random_state<M: Machine>(
 }
 
 thread_local! {
-    /// The starts in this process, if somebody collects them instead of the file.
+    /// The starts in this process, if they are collected here instead of in the file.
     pub static STARTS: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Appends a line to the file that the test reads. It is one write, so that lines of several processes do not mix.
+/// Appends a line to the file that the test reads. A single write keeps the lines of several processes apart.
 fn record_start(entry: &str, state: &str, uid: &str) -> Result<()> {
     let is_collected = STARTS.with_borrow_mut(|starts| {
         let line = format!("{entry} {state} {uid}\n");

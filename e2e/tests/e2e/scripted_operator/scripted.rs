@@ -3,11 +3,11 @@
 use krator::model::{Description, Kind, State};
 use std::path::Path;
 
-/// What the handlers have in common. It is compiled into the operator.
+/// The common part of the handlers. It is compiled into the operator.
 pub const SCRIPT: &str = include_str!("script.rs");
 
-/// What the handlers of the contract do first: those of one kind say in its status which run they are, so that a write whose outcome
-/// is unknown can lose something.
+/// The first statements of the contract handlers: those of one kind write the number of the run into the status, so
+/// that a write with an unknown outcome could lose a value.
 pub fn says_which_run(kind: &Kind, _: &State) -> String {
     match kind.resource.kind.as_str() {
         "Postgresql" => "        let run = format!(\"{}-{}\", cx.entry(), cx.attempt());\n        \
@@ -17,8 +17,8 @@ pub fn says_which_run(kind: &Kind, _: &State) -> String {
     }
 }
 
-/// The handler in place of a generated one, below `src`, that does what `first` says, as Rust statements, and then follows the
-/// script of its object. None for files without a handler.
+/// The handler that replaces a generated one, by its path below `src`. It runs `first`, which is Rust code, and then
+/// follows the script of its object. None for files without a handler.
 pub fn scripted(
     path: &Path,
     text: &str,
@@ -42,9 +42,9 @@ pub fn scripted(
     Some(handler(kind, state, module, &first(kind, state)))
 }
 
-/// The source of a state's handler. `script::next_state` names the state to go to, and the handler turns that into a
-/// transition, whose type names the state; it falls back to staying, the first edge, or being done. `first` is what the
-/// handler does before.
+/// The source of a state's handler. `script::next_state` returns the name of the next state, and the handler turns it
+/// into a transition, whose type names the state; the fallback is to stay, to take the first edge, or to be done.
+/// `first` runs before.
 fn handler(kind: &Kind, state: &State, module: &str, first: &str) -> String {
     let name = state.name.as_str();
     let nexts: Vec<&str> = state

@@ -1,4 +1,4 @@
-//! Objects of one kind that all want into the states of a limit, while leaders come and go.
+//! Objects of one kind that all ask to enter the states of a limit, while leaders change.
 
 use super::network::Faults;
 use super::run::Deployment;
@@ -7,13 +7,13 @@ use super::{last_requests, seeds};
 use crate::dice::Dice;
 use std::time::Duration;
 
-/// Two of them may be repaired at once.
+/// The limit admits two of them at once.
 const OBJECTS: usize = 12;
-/// For so long, replicas are killed, cut off and frozen.
+/// The duration in which replicas are killed, cut off and frozen.
 const DISTURBED: Duration = Duration::from_secs(200);
-/// How long objects may take to come to rest when nothing disturbs them any more.
+/// The maximum time until objects come to rest after the last disturbance.
 const REST: Duration = Duration::from_secs(300);
-/// The loop that all of them go round.
+/// The loop of all objects.
 const DRIFTING: &str = "Preparing>Determining,Determining>CorrectingDrift,CorrectingDrift>Ready,Ready>Preparing,RetryWait>Determining,";
 
 async fn fleet(seed: u64) -> Judged {

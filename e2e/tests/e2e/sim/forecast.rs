@@ -1,5 +1,5 @@
-//! What `krator diff --against cluster` says of objects, held against what an operator then does with them. The objects have statuses
-//! of all sorts, as operators of other descriptions may leave them.
+//! Compares the forecast of `krator diff --against cluster` for objects with an operator's later actions. The objects
+//! have statuses of all sorts, as operators of other descriptions may leave them.
 
 use super::run::Deployment;
 use super::seeds;
@@ -14,12 +14,12 @@ use simulated_operator::script::STARTS;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How many objects of each kind there are.
+/// The number of objects of each kind.
 const OBJECTS: usize = 40;
-/// How long an operator may take to begin with all of them.
+/// The time within which an operator starts a handler for each of them.
 const BEGINS: Duration = Duration::from_secs(20);
 
-/// A status that some operator may have left.
+/// A status that another operator may have left.
 fn status(dice: &mut Dice, kind: &Kind) -> Value {
     let names: Vec<&str> = kind.states.iter().map(|state| state.name.as_str()).collect();
     let known = |dice: &mut Dice| *dice.among(&names);
@@ -50,14 +50,14 @@ fn status(dice: &mut Dice, kind: &Kind) -> Value {
     status
 }
 
-/// What became of an object: the state whose handler was started first, and the states that it was stored in.
+/// The observed behavior for an object: the state whose handler was started first, and the stored states.
 #[derive(Debug, Default)]
 struct Became {
     started: Option<String>,
     stored: Vec<String>,
 }
 
-/// What is wrong with a forecast; `None` if nothing is.
+/// The error in a forecast; `None` if it is right.
 fn differs(first: &First, kind: &Kind, was: &str, became: &Became) -> Option<String> {
     let started = became.started.as_deref();
     let current = |name: &str| kind.state_named(name).map(|id| kind.state(id).name.to_string());
@@ -79,7 +79,7 @@ fn differs(first: &First, kind: &Kind, was: &str, became: &Became) -> Option<Str
 /// Objects of all kinds in a cluster without an operator.
 async fn populate(world: &World, dice: &mut Dice) {
     for kind in &description().kinds {
-        // Handlers stay where they may.
+        // The handlers stay in their states if they may.
         let stays = kind
             .states
             .iter()
@@ -110,7 +110,7 @@ async fn populate(world: &World, dice: &mut Dice) {
     }
 }
 
-/// How many writes of each object the oracles have seen.
+/// The number of writes of each object that the oracles have seen.
 fn writes(world: &World) -> BTreeMap<String, usize> {
     let journals = world.oracles().iter().flat_map(|oracle| oracle.journal());
     journals
@@ -123,7 +123,7 @@ async fn begin(seed: u64) -> BTreeMap<String, usize> {
     let mut world = World::begin(seed, Deployment::Alone, &[]).await;
     world.lift_policies().await;
     populate(&world, &mut dice).await;
-    // The watches of the oracles run, and no operator is started yet.
+    // Lets the watches of the oracles start before the operator.
     tokio::time::sleep(Duration::from_millis(1)).await;
     world.wait_for(Duration::ZERO, |_| true).await;
     let before = writes(&world);
@@ -133,7 +133,7 @@ async fn begin(seed: u64) -> BTreeMap<String, usize> {
             let [now, later] = [0, 15].map(|seconds| {
                 first_step(description(), kind, &object, BEGIN + Duration::from_secs(seconds))
             });
-            // What depends on the second in which the operator begins is not judged.
+            // Forecasts that depend on the second of the operator's start are skipped.
             said.extend((now == later).then_some((kind, object, now)));
         }
     }

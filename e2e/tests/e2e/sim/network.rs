@@ -1,5 +1,5 @@
-//! The network between processes and the API server. It delays, loses and refuses requests and their answers, and it knows what no
-//! process may send.
+//! The network between processes and the API server. It delays, loses and refuses requests and their responses, and
+//! finds requests that processes must not send.
 
 use futures::StreamExt as _;
 use http::{Method, Request, Response};
@@ -21,23 +21,23 @@ use tower::util::BoxService;
 
 use crate::dice::Dice;
 
-/// How long after it has sent a renewal a leader may act.
+/// The time after sending a renewal in which a leader may act.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// What the network does, in thousandths of the requests that it may be done to.
+/// The probability of each fault, in thousandths of the requests to which it applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
-    /// A request, or its answer, takes up to two seconds.
+    /// A request, or its response, takes up to two seconds.
     pub slow: usize,
-    /// A request does not arrive.
+    /// A request is lost.
     pub lost: usize,
-    /// A request is done, and its answer does not arrive.
+    /// A request is executed, and its response is lost.
     pub unanswered: usize,
-    /// A request is not done, but refused with 409 or 422 (writes), 429, 500 or 504.
+    /// A request is not executed, but refused with 409 or 422 (writes), 429, 500 or 504.
     pub refused: usize,
-    /// A write is done, and answered with 500 or 504.
+    /// A write is executed, but answered with 500 or 504.
     pub failed: usize,
-    /// A write arrives within half a minute, after its sender was told that the connection is gone.
+    /// A write arrives within half a minute after its sender saw a closed connection.
     pub late: usize,
     /// A watch ends within ten seconds.
     pub cut: usize,
@@ -45,7 +45,7 @@ pub struct Faults {
     pub gone: usize,
 }
 
-/// The network of one API server. Clones are the same.
+/// The network of one API server. Clones share it.
 #[derive(Clone)]
 pub struct Network(Arc<Inner>);
 
@@ -53,7 +53,8 @@ struct Inner {
     server: Server,
     seed: u64,
     began: Instant,
-    /// Restarts of the server. Watches end with it, in the order in which they began: tokio's `watch` would wake them in any order.
+    /// Restarts of the server. They end watches in the order in which the watches began; tokio's `watch` would wake
+    /// them in any order.
     restarts: broadcast::Sender<()>,
     state: Mutex<State>,
 }
@@ -63,24 +64,25 @@ struct State {
     faults: Faults,
     log: Vec<String>,
     findings: Vec<String>,
-    /// How often each process has asked the same.
+    /// The number of times each process has sent the same request.
     asked: BTreeMap<String, u64>,
-    /// Until when a process is cut off.
+    /// The time until which a process is cut off.
     cut_off: BTreeMap<String, Instant>,
-    /// Until when the server is down.
+    /// The time until which the server is down.
     down: Option<Instant>,
-    /// How often the server was restarted.
+    /// The number of restarts of the server.
     restarts: usize,
-    /// The restart of the server after which each process began its last watch of each path.
+    /// The number of server restarts when each process last started to watch each path.
     watches: BTreeMap<String, usize>,
     processes: BTreeMap<String, Process>,
-    /// When each process sent its last renewal of the Lease that succeeded. None if nobody is elected.
+    /// The time at which each process sent its last successful renewal of the Lease. None without leader election.
     renewals: Option<BTreeMap<String, Instant>>,
-    /// Where processes have been killed around writes of the status: `before Moose Eat`. None if they are not to be.
+    /// The points at which processes were killed around writes of the status: `before Moose Eat`. None if such kills
+    /// are disabled.
     killed: Option<BTreeSet<String>>,
 }
 
-/// What becomes of a request.
+/// How a request is delivered.
 struct Delivery {
     there: Duration,
     back: Duration,
@@ -104,49 +106,49 @@ impl Network {
         }))
     }
 
-    /// Replicas are elected, and only a leader writes.
+    /// Declares that replicas elect a leader, and only the leader may write.
     pub fn elect(&self) {
         self.state().renewals = Some(BTreeMap::new());
     }
 
-    /// Kills processes once before and once after each state is written to a status of each kind.
+    /// Enables kills, once before and once after each state of each kind is first written to a status.
     pub fn kill_around_writes(&self) {
         self.state().killed = Some(BTreeSet::new());
     }
 
-    /// Where processes have been killed around writes.
+    /// The points at which processes were killed around writes.
     pub fn killed(&self) -> BTreeSet<String> {
         self.state().killed.clone().unwrap_or_default()
     }
 
-    /// What the network does from now on.
+    /// Sets the faults from now on.
     pub fn set(&self, faults: Faults) {
         self.state().faults = faults;
     }
 
-    /// Nothing between a process and the server arrives for a while. What was sent then arrives late.
+    /// Holds back all traffic between a process and the server for a while. It arrives late.
     pub fn cut_off(&self, process: &str, length: Duration) {
         self.state()
             .cut_off
             .insert(process.to_owned(), Instant::now() + length);
     }
 
-    /// The server is restarted, which takes a while, and has forgotten the history of its objects.
+    /// Restarts the server, which takes a while and forgets the history of its objects.
     pub fn restart_server(&self, length: Duration) {
         let mut state = self.state();
         state.down = Some(Instant::now() + length);
         state.restarts += 1;
         drop(state);
-        // Nobody watches, or those who do will notice.
+        // This fails if there are no watches.
         let _ = self.0.restarts.send(());
     }
 
-    /// A process that uses the network.
+    /// Registers a process that uses the network.
     pub fn add(&self, name: &str, process: &Process) {
         self.state().processes.insert(name.to_owned(), process.clone());
     }
 
-    /// Lets go of the processes, each of which has a connection to this network: nothing of either would ever be dropped.
+    /// Drops the processes. Each has a connection to this network, so the cycle of references would leak both.
     pub fn close(&self) {
         self.state().processes.clear();
     }
@@ -156,7 +158,7 @@ impl Network {
         self.state().log.clone()
     }
 
-    /// What processes have sent that they should not have.
+    /// The requests that processes must not have sent.
     pub fn findings(&self) -> Vec<String> {
         self.state().findings.clone()
     }
@@ -206,7 +208,7 @@ impl Network {
         let (answered, answer) = oneshot::channel();
         let network = self.clone();
         let sender = process.clone();
-        // What was sent is under way, also when the sender has ended.
+        // A request stays in flight even after its sender has ended.
         tokio::spawn(async move {
             network.passes(&sender).await;
             let mut answered = Some(answered);
@@ -249,7 +251,7 @@ impl Network {
             sleep(delivery.back).await;
             network.passes(&sender).await;
             if let Some(answered) = answered.filter(|_| !delivery.unanswered) {
-                // Nobody may wait for it any more.
+                // The sender may have stopped waiting.
                 let _ = answered.send(response);
             }
         });
@@ -268,7 +270,7 @@ impl Network {
         Ok(Response::from_parts(parts, body))
     }
 
-    /// The events of a watch, until it is cut or the server ends.
+    /// The events of a watch, until it is cut or the server restarts.
     fn frames(
         self,
         process: String,
@@ -279,7 +281,7 @@ impl Network {
         let end = Box::pin(async move {
             tokio::select! {
                 biased;
-                // The network has the sender.
+                // The network owns the sender, so the channel is open.
                 _ = restarts.recv() => {}
                 () = async { match cut {
                     Some(after) => sleep(after).await,
@@ -297,7 +299,7 @@ impl Network {
         })
     }
 
-    /// Waits until a process is not cut off.
+    /// Waits until a process is connected again.
     async fn passes(&self, process: &str) {
         let until = self.state().cut_off.get(process).copied();
         if let Some(until) = until {
@@ -318,7 +320,7 @@ impl Network {
         state.log.push(format!("{at} {what} -> {code}{text}"));
     }
 
-    /// A replica writes nothing once its last renewal is too old.
+    /// Records a finding if a replica writes after its last renewal has become too old.
     fn judge_leadership(&self, process: &str, request: &Request<Body>) {
         let mut state = self.state();
         let (method, path) = (request.method(), request.uri().path());
@@ -350,7 +352,7 @@ impl Network {
         is_new
     }
 
-    /// Whether a watch goes on from a version that the server had before it was restarted.
+    /// Whether a watch starts from a version before a restart of the server.
     fn has_forgotten(&self, process: &str, uri: &http::Uri) -> bool {
         if !uri.query().is_some_and(|query| query.contains("watch=")) {
             return false;
@@ -362,7 +364,8 @@ impl Network {
         before.is_some_and(|before| before < restarts)
     }
 
-    /// Draws the delivery of a request by who sends which one for the how manieth time, so that those of others stay as they are.
+    /// Draws the delivery from the sender, the request and its repetition count, so that other requests keep their
+    /// deliveries.
     fn delivery(&self, what: &str, is_write: bool) -> Delivery {
         let mut state = self.state();
         let faults = state.faults;
@@ -400,14 +403,14 @@ impl Network {
     }
 }
 
-/// The kind and the state that a request writes to a status.
+/// The kind and the state in a write of a status.
 fn status_point(path: &str, sent: &Value) -> Option<String> {
     let path = path.split('?').next().unwrap_or_default();
     let (kind, state) = (sent["kind"].as_str()?, sent["status"]["state"].as_str()?);
     path.ends_with("/status").then(|| format!("{kind} {state}"))
 }
 
-/// How an API server ends a watch from a version that it has forgotten: with an event, not with the status of its answer.
+/// The end of a watch from a forgotten version: an event, not the status code of the response.
 fn expired() -> Response<krator_apiserver::Body> {
     let event = serde_json::json!({"type": "ERROR", "object": {
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "code": 410, "message": "as the seed says",

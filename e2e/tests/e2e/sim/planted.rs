@@ -1,8 +1,9 @@
 //! Defects of the runtime that simulations have to find.
 //!
-//! `testdata/simulated/<defect>.txt` names a file below `crates/` in its first line. Its sections are what is `right` in that file,
-//! what is `planted` instead, and what the finding says (`red`). All defects are planted in one copy of the repository, which is
-//! compiled once: `PLANTED` in the text of a defect is whether that one is to be found now. `KRATOR_DEFECTS` names some of them.
+//! `testdata/simulated/<defect>.txt` names a file below `crates/` in its first line. Its sections are the `right` text
+//! in that file, the `planted` text that replaces it, and a part of the finding (`red`). All defects are planted in one
+//! copy of the repository, which is compiled once: `PLANTED` in the text of a defect is true if this defect is active.
+//! `KRATOR_DEFECTS` selects some of them.
 
 use crate::dice::number;
 use crate::operator::cargo;
@@ -12,10 +13,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Output;
 
-/// The runtime asks this variable which defect it has.
+/// The variable with the active defect, which the runtime reads.
 const WHICH: &str = "KRATOR_PLANTED";
 
-/// The tests that are to find defects, from the fastest on. None of the others is needed when one of them has found it.
+/// The tests that find defects, the fastest ones first. After one has found a defect, the others are skipped.
 const SCENARIOS: [&str; 7] = [
     "sim::a_kill_before_or_after",
     "sim::fleet",
@@ -25,15 +26,15 @@ const SCENARIOS: [&str; 7] = [
     "sim::each_edit_is_judged",
     "sim::objects_whose_handlers_never_stay",
 ];
-/// It has nothing to find.
+/// This test cannot find defects.
 const SKIPPED: &str = "--skip=two_processes";
 
-/// Where the copy is.
+/// The folder of the copy.
 fn folder() -> PathBuf {
     crate::operator::build_folder().with_file_name("simulated")
 }
 
-/// The files of the repository that change, by their paths: those with a defect, and the one with the switch.
+/// The changed files of the repository, by their paths: those with a defect, and the one with the switch.
 fn planted(defects: &[Defect]) -> BTreeMap<String, String> {
     const LIBRARIES: [&str; 2] = [
         "crates/krator-machine/src/lib.rs",
@@ -55,7 +56,7 @@ fn planted(defects: &[Defect]) -> BTreeMap<String, String> {
     files
 }
 
-/// Copies the repository. Files that are there already are left alone, so that cargo compiles only what has changed.
+/// Copies the repository. Unchanged files are not written, so that cargo compiles only changes.
 fn copy(changed: &BTreeMap<String, String>) {
     for path in files_below(".") {
         let contents = match changed.get(&path) {
@@ -106,14 +107,14 @@ fn each_planted_defect_is_found() {
                 &defect.name,
                 number("KRATOR_SEEDS", 20),
             );
-            // The operator, which is in the same process, prints panics itself.
+            // The operator is in the same process, and panics are printed by its own hook.
             said += &String::from_utf8_lossy(&[output.stdout, output.stderr].concat());
             is_found = !output.status.success() && said.contains(&defect.red);
             if is_found {
                 break;
             }
         }
-        // How the message of a scenario or a walk begins.
+        // The beginning of the message of a scenario or a walk.
         let findings = said.lines().filter_map(|line| Some(&line[line.find("seed ")?..]));
         let findings = findings.filter(|line| line[5..].starts_with(|first: char| first.is_ascii_digit()));
         for finding in findings {

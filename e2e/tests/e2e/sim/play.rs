@@ -9,14 +9,14 @@ use krator::model::{Kind, State};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// How long objects may take to come to rest when nothing disturbs them any more.
+/// The maximum time until objects come to rest after the last disturbance.
 const REST: Duration = Duration::from_secs(300);
-/// How long they are watched at least, so that what was late arrives.
+/// The minimum time of watching, in which delayed requests arrive.
 const WATCHED: Duration = Duration::from_secs(30);
-/// The way of the objects whose fields people edit to a state in which they rest.
+/// A script that leads edited objects to a state in which they rest.
 pub const TO_REST: &str = "Validating>Creating,Creating>Running,Updating>Running,Running>stay,";
 
-/// The kinds whose objects a run has.
+/// The kinds of the objects in a run.
 fn kinds(people: People) -> Vec<&'static Kind> {
     match people {
         People::Edit => vec![postgresql()],
@@ -29,7 +29,7 @@ pub fn run(scenario: Scenario, seed: u64) -> Run {
     Run::of(scenario, seed, description().kinds.len())
 }
 
-/// Plays a run. The same one gives the same requests.
+/// Plays a run. The same run has the same requests.
 pub fn play(run: &Run) -> Judged {
     simulate(played(run))
 }
@@ -45,7 +45,7 @@ async fn played(run: &Run) -> Judged {
         People::Edit => Some(TO_REST.to_owned()),
         People::Spin => Some(restless(kind, run.seed ^ object as u64)),
     };
-    // Those that never rest make the more requests.
+    // Fewer objects, because those that never rest cause more requests.
     let objects = if run.people == People::Spin { 1 } else { OBJECTS };
     for kind in &kinds {
         for number in 0..objects {
@@ -101,7 +101,7 @@ async fn played(run: &Run) -> Judged {
     world.end().await
 }
 
-/// A script by which handlers do not stay. It leads most objects round a loop.
+/// A script without stays. It leads most objects round a loop.
 fn restless(kind: &Kind, seed: u64) -> String {
     let mut dice = Dice::new(seed);
     let states = kind.states.iter().filter(|state| !state.next.is_empty());
@@ -112,7 +112,8 @@ fn restless(kind: &Kind, seed: u64) -> String {
     states.map(step).collect()
 }
 
-/// A merge patch of the spec of a Postgresql: fields that its states tell apart, others, and several at once.
+/// A merge patch of the spec of a Postgresql: fields with special rules in its states, other fields, and several at
+/// once.
 fn edit(number: usize) -> Value {
     let mut dice = Dice::new(number as u64);
     let fields = [

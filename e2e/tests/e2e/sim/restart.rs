@@ -1,4 +1,4 @@
-//! A fleet at rest that a new process of the operator finds, as each new version of it does.
+//! A new process of the operator, such as a new version, starts with a fleet at rest.
 
 use super::run::Deployment;
 use super::world::{World, postgresql, simulate};
@@ -6,13 +6,13 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// Far more than the operator makes requests for at once.
+/// Many more than the number of concurrent requests of the operator.
 const OBJECTS: usize = 150;
-/// The listing ends with them.
+/// These names are last in the listing.
 const EDITED: &str = "z-edited";
 const CREATED: &str = "z-created";
 
-/// The objects that the operator has written since it made so many requests, in the order of their first writes.
+/// The objects that the operator has written after this number of requests, in the order of their first writes.
 fn written(world: &World, since: usize) -> Vec<String> {
     let mut known = BTreeSet::new();
     let log = world.network.log();
@@ -46,7 +46,7 @@ async fn restart() {
     };
     assert!(world.wait_for(minutes, run).await);
     world.kill(0, Duration::from_secs(30));
-    // A handler that fails is a write for each of them.
+    // Each failure of a handler causes a write.
     let fails = json!({"metadata": {"annotations": {"script": "Running>fail,"}}});
     for name in names.iter().filter(|name| *name != EDITED) {
         world.patch(kind, name, fails.to_string()).await;

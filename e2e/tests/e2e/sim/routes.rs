@@ -1,5 +1,6 @@
-//! Objects that are sent to every state of every kind. A process may be killed, as by `kill -9`, once before and once after the write
-//! of each of these states. The next process goes on, and the objects show no more of that than the contract allows.
+//! Objects that are sent to every state of every kind. A process may be killed, as by `kill -9`, once before and once
+//! after the write of each of these states. The next process continues, and the objects show only the effects that the
+//! contract allows.
 
 use super::run::Deployment;
 use super::world::{Judged, World, description, simulate};
@@ -9,21 +10,21 @@ use krator::model::{Kind, State};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// How long objects may take to come to rest after the last kill. Those that rest for so long without having come where they were sent were led away by
-/// a kill.
+/// The maximum time until objects come to rest after the last kill. An object that rests for that long elsewhere than
+/// at its target was diverted by a kill.
 const REST: Duration = Duration::from_secs(60);
-/// A kill in a state with `resume` leads an object away from its route, so another round sends new objects to the states that were
-/// not reached.
+/// A kill in a state with `resume` diverts an object from its route, so another round sends new objects to the
+/// remaining states.
 const ROUNDS: usize = 10;
 
 /// The kinds whose states have routes that take seconds.
 pub const KINDS: [&str; 4] = ["Backup", "Moose", "Order", "Postgresql"];
-/// Those of them whose objects come to rest. A moose never does.
+/// The kinds among them whose objects come to rest. A moose never does.
 pub const RESTING: [&str; 3] = ["Backup", "Order", "Postgresql"];
 /// The number of a change that differs from the samples.
 pub const CHANGED: usize = 7;
 
-/// A state to which an object is sent, and how it comes there.
+/// A state to which an object is sent, and the route.
 pub struct Target {
     pub kind: &'static Kind,
     pub state: &'static State,
@@ -31,12 +32,12 @@ pub struct Target {
 }
 
 impl Target {
-    /// The name of the object that is sent there in a round.
+    /// The name of the object for this state in a round.
     pub fn name(&self, round: usize) -> String {
         format!("{}-{round}", self.state.name.as_str().to_lowercase())
     }
 
-    /// What was written to the object of a round until it came there; `None` if it has not.
+    /// The writes to the object of a round until it reached the state; `None` if it has not.
     pub fn way<'a>(&self, journal: &'a Journal, round: usize) -> Option<&'a [String]> {
         let object = format!("{} {}", self.kind.resource.kind.as_str(), self.name(round));
         let writes = journal.get(&object)?;
@@ -44,7 +45,7 @@ impl Target {
         Some(&writes[..=writes.iter().position(comes)?])
     }
 
-    /// The points at which the process is killed, as the network names them.
+    /// The points at which the process is killed, in the notation of the network.
     fn points(&self) -> [String; 2] {
         let (kind, state) = (self.kind.resource.kind.as_str(), self.state.name.as_str());
         ["before", "after"].map(|when| format!("{when} {kind} {state}"))
@@ -55,8 +56,8 @@ impl Target {
         self.points().iter().any(|point| !killed.contains(point))
     }
 
-    /// Whether an object of a round that was sent to the state has come there, or will not move on. What people do on the way
-    /// counts once that is `done`.
+    /// Whether the object of a round has reached the state, or will not move. Actions of the test on the route count
+    /// once they are `done`.
     pub fn has_settled(&self, oracle: &Oracle, round: usize, done: bool) -> bool {
         self.way(oracle.journal(), round).is_some()
             || oracle.has_settled(&self.name(round), |at| self.route.leaves(at, done))
@@ -69,16 +70,16 @@ impl Target {
     }
 }
 
-/// What a walk has shown.
+/// The results of a walk.
 pub struct Walked {
     pub judged: Judged,
-    /// How often a process was killed.
+    /// The number of kills.
     pub kills: usize,
-    /// What was written to each object.
+    /// The writes to each object.
     pub journal: Journal,
 }
 
-/// The states of kinds to which routes lead.
+/// The states of these kinds that have a route.
 pub fn targets(kinds: &[&str]) -> Vec<Target> {
     let all = description().kinds.iter();
     let meant = all.filter(|kind| kinds.contains(&kind.resource.kind.as_str()));
@@ -90,7 +91,7 @@ pub fn targets(kinds: &[&str]) -> Vec<Target> {
     sent.collect()
 }
 
-/// Sends objects to all states of kinds, and kills processes around all writes of them if they are to be `killed`.
+/// Sends objects to all states of these kinds, and kills processes around all writes of the states if `killed`.
 pub fn walked(seed: u64, kinds: &[&str], killed: bool) -> Walked {
     simulate(walk(seed, targets(kinds), killed))
 }
@@ -148,7 +149,7 @@ async fn walk(seed: u64, targets: Vec<Target>, killed: bool) -> Walked {
     for target in missing {
         world.find(format!("these points are not reached: {:?}", target.points()));
     }
-    // The oracles compare what kstatus reads with the state, so each state has to have been read.
+    // The oracles compare the kstatus reading with the state, so a reading in each state is needed.
     for target in &targets {
         let oracle = target.oracle(world.oracles().iter());
         let read: BTreeSet<_> = oracle.readings().iter().map(|(state, _)| *state).collect();
@@ -173,7 +174,7 @@ async fn walk(seed: u64, targets: Vec<Target>, killed: bool) -> Walked {
     }
 }
 
-/// Waits until all objects rest and `have_settled`, or nothing moves any more.
+/// Waits until all objects rest and `have_settled`, or there is no progress.
 async fn settle(world: &mut World, objects: usize, have_settled: impl Fn(&World) -> bool) {
     let rest = |world: &World| {
         let seen: usize = world.oracles().iter().map(Oracle::objects).sum();

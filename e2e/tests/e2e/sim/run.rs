@@ -1,24 +1,23 @@
-//! What a simulation consists of: decisions that are drawn from a seed, and of which as many as possible are taken away when it
-//! fails.
+//! The decisions of a simulation: they are drawn from a seed, and as many as possible are removed when it fails.
 
 use super::network::Faults;
 use crate::dice::Dice;
 use std::fmt;
 use std::time::Duration;
 
-/// How an operator runs.
+/// The deployment of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deployment {
     /// One replica, which acts at once.
     Alone,
-    /// So many replicas, of which the holder of a Lease acts.
+    /// This number of replicas, of which the holder of a Lease acts.
     Elected(usize),
-    /// So many replicas that all act, by mistake.
+    /// This number of replicas that all act, by mistake.
     Rivals(usize),
 }
 
 impl Deployment {
-    /// How many replicas there are.
+    /// The number of replicas.
     pub fn replicas(self) -> usize {
         match self {
             Deployment::Alone => 1,
@@ -26,7 +25,7 @@ impl Deployment {
         }
     }
 
-    /// How many of them act at once.
+    /// The number of replicas that act at once.
     pub fn acting(self) -> usize {
         match self {
             Deployment::Alone | Deployment::Elected(_) => 1,
@@ -35,53 +34,53 @@ impl Deployment {
     }
 }
 
-/// What people do to the objects.
+/// The operations of users on the objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum People {
-    /// They create, change and delete objects of all kinds, which dice lead from state to state.
+    /// They create, change and delete objects of all kinds, whose handlers choose states at random.
     CreateAndDelete,
-    /// They edit the fields of objects that otherwise rest.
+    /// They edit the fields of objects that are otherwise at rest.
     Edit,
-    /// They do the same to objects whose handlers lead on at once, most of them round a loop.
+    /// They create, change and delete objects whose handlers change the state at once, most of them in a loop.
     Spin,
 }
 
-/// What a test simulates.
+/// The scenario of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scenario {
-    /// One replica, whose objects people create, change and delete.
+    /// One replica, whose objects users create, change and delete.
     Alone,
     /// Two or three replicas, of which one acts.
     Elected,
     /// Two replicas that both act.
     Rivals,
-    /// Objects that rest, until their spec is edited.
+    /// Objects that are at rest until their spec is edited.
     Edited,
     /// Objects that never rest, because their handlers do not stay.
     Spinning,
 }
 
-/// A whole run. The same one has the same requests.
+/// A complete run. The same run has the same requests.
 #[derive(Clone, Debug)]
 pub struct Run {
     pub seed: u64,
     pub deployment: Deployment,
     pub people: People,
-    /// By how many seconds the clock of each replica is off.
+    /// The clock error of each replica, in seconds.
     pub clocks: Vec<i64>,
     pub faults: Faults,
-    /// In the order of their times.
+    /// Sorted by time.
     pub steps: Vec<Step>,
 }
 
-/// Something that happens at a time after the beginning.
+/// An event at a time after the beginning.
 #[derive(Clone, Debug)]
 pub struct Step {
     pub at: Duration,
     pub act: Act,
 }
 
-/// What happens. A `length` is how long it lasts. Objects are meant by the number of their kind and their own.
+/// The events. A `length` is a duration. Objects are given by the number of their kind and their own number.
 #[derive(Clone, Debug)]
 pub enum Act {
     Kill {
@@ -118,11 +117,11 @@ pub enum Act {
     },
 }
 
-/// Objects of each kind.
+/// The number of objects of each kind.
 pub const OBJECTS: usize = 3;
 
 impl Run {
-    /// The run of a scenario and a seed, with objects of so many kinds.
+    /// The run of a scenario and a seed, with objects of this number of kinds.
     pub fn of(scenario: Scenario, seed: u64, kinds: usize) -> Run {
         let mut dice = Dice::new(seed);
         let elected = Deployment::Elected(2 + dice.below(2));
@@ -152,7 +151,8 @@ impl Run {
                 (People::CreateAndDelete | People::Spin, ..=3) => Act::Delete { kind, object },
                 (People::CreateAndDelete | People::Spin, _) => Act::Create { kind, object },
             };
-            // What is deleted is often wanted again by the same name, while requests about the former object are still under way.
+            // Deleted objects are often created again with the same name, while requests about the former object are in
+            // flight.
             if let Act::Delete { kind, object } = act
                 && dice.one_in(2)
             {
@@ -194,7 +194,8 @@ impl Run {
             };
             steps.push(Step { at, act });
         }
-        // At the end nothing else tells an operator what it has missed.
+        // Changes follow a restart of the server at the end of the run, because no later event would reveal that an
+        // operator missed one.
         let down = Duration::from_secs(4);
         steps.push(Step {
             at: length,
@@ -229,7 +230,8 @@ impl Run {
         }
     }
 
-    /// A run that still `fails`, with fewer steps and faults, after so many tries: the simple half of Zeller's delta debugging.
+    /// A run that still `fails`, with fewer steps and faults, after this number of tries: the simple half of Zeller's
+    /// delta debugging.
     pub fn shrunk(mut self, fails: impl Fn(&Run) -> bool, mut tries: usize) -> Run {
         let mut size = self.steps.len().div_ceil(2);
         while size > 0 {

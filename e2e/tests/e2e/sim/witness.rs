@@ -1,4 +1,4 @@
-//! Sees what is written in a simulation, and judges it.
+//! Observes the writes in a simulation, and judges them.
 
 use super::world::BEGIN;
 use crate::cluster::watch::Event;
@@ -13,42 +13,42 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use tokio::time::Instant;
 
-/// By how much the time in a status may differ from the time at which it is stored: a clock learns from the server's `Date`, which
-/// has whole seconds, and a write may be tried for a while.
+/// The maximum differences between the time in a status and the time of the write: a clock is set by the server's
+/// `Date`, which has whole seconds, and a write may be retried for a while.
 const AHEAD: SignedDuration = SignedDuration::from_secs(3);
 const BEHIND: SignedDuration = SignedDuration::from_mins(30);
-/// So many states an object may enter at once, and then one a second, as the contract says.
+/// An object may enter this number of states at once, and then one per second, by the contract.
 const AT_ONCE: f64 = 100.0;
-/// How many more may be seen: the times in a status have whole seconds, and clocks learn.
+/// The tolerance: the times in a status have whole seconds, and clocks are corrected.
 const INEXACT: f64 = 3.0;
 
-/// What was written, with the time, each by the number of its oracle. Leases have none.
+/// The writes with their times, each with the number of its oracle. Leases have none.
 type Seen = Arc<Mutex<Vec<(Option<usize>, Event, Timestamp)>>>;
 
-/// What was seen, and what was wrong with it.
+/// The observed writes, and the findings.
 pub struct Witness {
     began: Instant,
-    /// One for each kind of the description.
+    /// One oracle for each kind of the description.
     pub oracles: Vec<Oracle>,
     seen: Seen,
-    /// Who holds the Lease.
+    /// The holder of the Lease.
     holder: Value,
-    /// When each object entered its state, as its status says, by the uid of the object.
+    /// The entry time in the status of each object, by the uid of the object.
     entered: BTreeMap<String, Value>,
-    /// By the uid of an object, how fast it has entered states since another operator or leader began.
+    /// The rate of entries since another operator or leader began, by the uid of an object.
     rates: BTreeMap<String, RateLimiter>,
-    /// How many operators act at once.
+    /// The number of operators that act at once.
     acting: f64,
     pub findings: Vec<String>,
 }
 
-/// The entries of an object's states.
+/// Counts the entries of an object's states.
 #[derive(Default)]
 struct RateLimiter {
-    /// The last one.
+    /// The last entry.
     entry: String,
     at: Timestamp,
-    /// How many there were, of which each second makes up for one.
+    /// The number of entries, which decreases by one each second.
     ahead: f64,
 }
 
@@ -61,13 +61,13 @@ impl Witness {
             holder: Value::Null,
             entered: BTreeMap::new(),
             rates: BTreeMap::new(),
-            // There are a few.
+            // The number is small.
             acting: acting as f64,
             findings: Vec::new(),
         }
     }
 
-    /// Follows everything that is written to the objects of a path.
+    /// Records all writes to the objects of a path.
     pub async fn watch(&self, server: &Server, path: &str, number: Option<usize>) {
         let request = Request::get(format!("{path}?watch=1&timeoutSeconds=100000"));
         let request = request.body(Full::<bytes::Bytes>::default()).expect("a request");
@@ -90,7 +90,7 @@ impl Witness {
         });
     }
 
-    /// Another operator or leader begins.
+    /// Records that another operator or leader begins.
     pub fn another_acts(&mut self, time: Timestamp) {
         for oracle in &mut self.oracles {
             oracle.operator_starts(time);
@@ -98,7 +98,7 @@ impl Witness {
         self.rates.clear();
     }
 
-    /// Whether an object enters states no faster than the contract says.
+    /// Checks that an object enters states no faster than the contract allows.
     fn check_pace(&mut self, event: &Event) {
         let status = &event.object["status"];
         let entered = status["stateEnteredTime"].as_str();
@@ -126,7 +126,7 @@ impl Witness {
         }
     }
 
-    /// Whether the time at which an object has entered its state is that of the server, not that of a node.
+    /// Checks that the entry time of a state is that of the server, not that of a node.
     fn check_time(&mut self, event: &Event, stored: Timestamp) {
         let entered = &event.object["status"]["stateEnteredTime"];
         let uid = event.object["metadata"]["uid"].as_str().unwrap_or_default();
@@ -146,7 +146,7 @@ impl Witness {
         }
     }
 
-    /// Whether an operator took for a refusal of a status what was none: the server refuses with 400 and 422 only.
+    /// Checks that the operator reports a refused status only for a refusal: the server refuses with 400 and 422 only.
     fn check_refusal(&mut self, event: &Event) {
         let conditions = event.object["status"]["conditions"].as_array();
         let messages = conditions
@@ -162,7 +162,7 @@ impl Witness {
         }
     }
 
-    /// Passes what was written since the last call to the oracles, in the order in which it was written.
+    /// Passes the writes since the last call to the oracles, in their order.
     pub fn follow(&mut self) {
         let mut events = std::mem::take(&mut *self.seen.lock().expect("nothing panics with it"));
         events.sort_by_key(|(_, event, _)| {

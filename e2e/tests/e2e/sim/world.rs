@@ -1,4 +1,4 @@
-//! A simulated cluster: the API server, the replicas of the operator, people, and the oracles that judge what was written.
+//! A simulated cluster: the API server, the replicas of the operator, users, and the oracles that judge the writes.
 
 use super::network::Network;
 use super::run::Deployment;
@@ -21,19 +21,19 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 
-/// When each simulation begins.
+/// The time at which each simulation begins.
 pub const BEGIN: Timestamp = Timestamp::constant(1_767_225_600, 0);
 const NAMESPACE: &str = "simulated";
-/// How long a process may take to end when it is asked to.
+/// The time in which a process has to end after the request.
 const GRACE: Duration = Duration::from_secs(30);
-/// The kind of which each field that people edit leads elsewhere.
+/// The kind whose fields are edited; each has its own effect on the state.
 const EDITED: &str = "Postgresql";
-/// Who makes the requests of people.
+/// The user for the requests of people.
 const ADMINISTRATOR: &str = "admin";
 /// The start of the paths of the Leases.
 const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces";
 
-/// A cluster that is simulated.
+/// A simulated cluster.
 pub struct World {
     began: Instant,
     server: Server,
@@ -45,12 +45,12 @@ pub struct World {
     samples: Vec<Value>,
 }
 
-/// A replica of the operator, which is started again whenever it has ended.
+/// A replica of the operator, which is restarted whenever it has ended.
 struct Replica {
-    /// By how much its clock is off.
+    /// The error of its clock.
     off: SignedDuration,
     starts: u64,
-    /// When it is started again.
+    /// The time of its next start.
     next: Instant,
     running: Option<Running>,
 }
@@ -59,23 +59,23 @@ struct Running {
     name: String,
     process: Process,
     done: JoinHandle<krator_runtime::Result<()>>,
-    /// Until when it has to end.
+    /// The time by which it has to end.
     ends: Option<Instant>,
-    /// Until when it is frozen, and can do nothing.
+    /// The time until which it is frozen, and can do nothing.
     frozen: Instant,
 }
 
-/// What the oracles have seen.
+/// The results of the oracles.
 pub struct Judged {
     /// The requests that reached the server, in their order.
     pub log: Vec<String>,
     pub findings: Vec<String>,
     pub objects: usize,
-    /// Entries of states.
+    /// The number of entries of states.
     pub entries: usize,
-    /// How many writes have stored that a change of the spec was judged.
+    /// The number of writes that stored the judgement of a spec change.
     pub judgements: usize,
-    /// How much time was simulated.
+    /// The simulated time.
     pub length: Duration,
 }
 
@@ -88,7 +88,7 @@ pub fn description() -> &'static Description {
     })
 }
 
-/// The kind of the description whose handlers people lead by their scripts and by edits of its fields.
+/// The kind whose handlers are controlled by scripts and by edits of fields.
 pub fn postgresql() -> &'static Kind {
     let mut kinds = description().kinds.iter();
     let kind = kinds.find(|kind| kind.resource.kind.as_str() == EDITED);
@@ -107,7 +107,7 @@ pub fn simulate<T>(simulation: impl Future<Output = T>) -> T {
 }
 
 impl World {
-    /// A cluster with the operator, whose replicas have clocks that are off by so many seconds.
+    /// A cluster with the operator, whose replicas have these clock errors in seconds.
     pub async fn begin(seed: u64, deployment: Deployment, clocks: &[i64]) -> World {
         let server = Server::builder().rbac(true).simulated(BEGIN, seed).start();
         let network = Network::new(server.clone(), seed);
@@ -162,7 +162,7 @@ impl World {
         }
     }
 
-    /// Waits until a time after the beginning. Replicas that have ended are started again meanwhile.
+    /// Waits until a time after the beginning. Replicas that have ended are restarted meanwhile.
     pub async fn wait_until(&mut self, at: Duration) {
         while self.began.elapsed() < at {
             self.look_after_replicas();
@@ -173,7 +173,7 @@ impl World {
         self.look_after_replicas();
     }
 
-    /// Waits until something holds, as [`wait_until`](Self::wait_until) does, or for so long. Says whether it holds.
+    /// Waits as [`wait_until`](Self::wait_until) does, but at most until a condition is true. Returns whether it is.
     pub async fn wait_for(&mut self, most: Duration, holds: impl Fn(&World) -> bool) -> bool {
         let end = self.began.elapsed() + most;
         loop {
@@ -189,7 +189,7 @@ impl World {
         }
     }
 
-    /// People look at the objects that wait for an approval, and approve what one in four asks for.
+    /// Users read the objects that wait for an approval, and approve one in four asks.
     async fn approve(&mut self) {
         self.witness.follow();
         let second = self.began.elapsed().as_secs();
@@ -206,7 +206,7 @@ impl World {
         }
     }
 
-    /// Ends a replica as by `kill -9`. It is started again after a while.
+    /// Ends a replica as by `kill -9`. It is restarted after a while.
     pub fn kill(&mut self, replica: usize, length: Duration) {
         let replica = &mut self.replicas[replica];
         replica.next = Instant::now() + length;
@@ -215,7 +215,7 @@ impl World {
         }
     }
 
-    /// Ends a replica as by SIGTERM. It is started again after a while.
+    /// Ends a replica as by SIGTERM. It is restarted after a while.
     pub fn stop(&mut self, replica: usize, length: Duration) {
         let replica = &mut self.replicas[replica];
         replica.next = Instant::now() + length;
@@ -246,7 +246,7 @@ impl World {
         }
     }
 
-    /// Creates an object of a kind. It may be there.
+    /// Creates an object of a kind, if it does not exist.
     pub async fn create(&self, kind: &Kind, name: &str, script: Option<&str>) {
         let mut samples = self.samples.iter();
         let sample = samples.find(|sample| sample["kind"] == kind.resource.kind.as_str());
@@ -263,7 +263,7 @@ impl World {
         .await;
     }
 
-    /// Changes an object by a merge patch. It may not be there.
+    /// Changes an object by a merge patch, if it exists.
     pub async fn patch(&self, kind: &Kind, name: &str, patch: String) {
         self.ask(
             Request::patch(path(kind, name)),
@@ -283,20 +283,20 @@ impl World {
         .await;
     }
 
-    /// Takes the policies away, which refuse what is no edge of the machine.
+    /// Removes the policies, which refuse states without an edge.
     pub async fn lift_policies(&self) {
         let bindings = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
         self.ask(Request::delete(bindings), "application/json", String::new())
             .await;
     }
 
-    /// The objects of a kind, as they are stored.
+    /// The stored objects of a kind.
     pub fn stored(&self, kind: &Kind) -> Vec<Arc<Value>> {
         let (group, plural) = (&kind.resource.group.value, &kind.resource.plural.value);
         self.server.objects(group.as_str(), plural.as_str())
     }
 
-    /// Deletes an object. It may not be there, or be protected.
+    /// Deletes an object, if it exists and is not protected.
     pub async fn delete(&self, kind: &Kind, name: &str) {
         self.ask(
             Request::delete(path(kind, name)),
@@ -317,7 +317,7 @@ impl World {
         &self.witness.oracles
     }
 
-    /// The objects of these scripts stay in ready states.
+    /// Declares that objects with these scripts stay in ready states.
     pub fn ready_objects_stay(&mut self) {
         self.witness
             .oracles
@@ -325,12 +325,12 @@ impl World {
             .for_each(Oracle::ready_objects_stay);
     }
 
-    /// The objects that have not come to rest since another operator or leader began.
+    /// The objects that were not at rest since another operator or leader began.
     pub fn restless(&self) -> Vec<String> {
         self.witness.oracles.iter().flat_map(Oracle::restless).collect()
     }
 
-    /// Ends the replicas, and judges all that was written.
+    /// Ends the replicas, and judges all writes.
     pub async fn end(mut self) -> Judged {
         for number in 0..self.replicas.len() {
             self.stop(number, GRACE * 10);
@@ -359,12 +359,12 @@ impl World {
         }
     }
 
-    /// Notes what a run should have reached.
+    /// Records a finding about the run.
     pub fn find(&mut self, finding: impl Into<String>) {
         self.witness.findings.push(finding.into());
     }
 
-    /// Starts replicas that are not there, and looks at those that have ended.
+    /// Starts missing replicas, and checks those that have ended.
     fn look_after_replicas(&mut self) {
         let now = Instant::now();
         for number in 0..self.replicas.len() {
@@ -420,7 +420,7 @@ impl World {
         let (running, ended) = (process.run(runtime.start()), process.clone());
         let done = tokio::spawn(async move {
             let result = running.await;
-            // All that it has spawned ends with it.
+            // All its spawned tasks end with it.
             ended.kill();
             result
         });
@@ -434,7 +434,7 @@ impl World {
     }
 }
 
-/// The path of an object of a kind, or of all.
+/// The path of an object of a kind, or of all its objects if the name is empty.
 fn path(kind: &Kind, name: &str) -> String {
     let resource = &kind.resource;
     let (group, version, plural) = (

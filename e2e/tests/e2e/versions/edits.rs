@@ -1,4 +1,4 @@
-//! What clients of three versions write, and what they expect to read afterwards.
+//! The writes of clients in three versions, and the contents that they expect to read afterwards.
 
 use super::HELD;
 use crate::dice::Dice;
@@ -8,22 +8,22 @@ use kube::{Client, ResourceExt as _};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// How a client edits an object.
+/// The kind of edit.
 #[derive(Clone, Copy, Debug)]
 pub enum Edit {
     /// A merge patch.
     Patched,
     /// An apply by one of two managers, each of which has its own fields.
     Applied,
-    /// A replace of all that was read.
+    /// A replacement of the whole object.
     Replaced,
-    /// A replace without the annotation: what rode in it is reset.
+    /// A replacement without the annotation: the data in it is reset.
     ReplacedWithoutAnnotation,
-    /// An annotation that no conversion has written, which is refused.
+    /// An annotation that was not written by a conversion, which is refused.
     Forged,
 }
 
-/// The requests for shops.
+/// A client for shops.
 pub struct Shops {
     client: Client,
 }
@@ -42,7 +42,7 @@ impl Shops {
         )
     }
 
-    /// The objects as a version has them, by name, if they can be read.
+    /// The objects in a version, by name, if they can be read.
     pub async fn list(&self, version: &str) -> Option<BTreeMap<String, Value>> {
         self.try_list(version).await.ok()
     }
@@ -57,8 +57,8 @@ impl Shops {
         Ok(named.collect())
     }
 
-    /// Whether objects of these versions can be written, if one is not that in which objects are stored. To list no objects converts
-    /// none, and says nothing.
+    /// Whether objects of these versions can be written; at least one should not be the storage version. An empty list
+    /// would not show it, because it needs no conversion.
     pub async fn converts(&self, versions: &[&str]) -> Option<()> {
         let dry_run = PostParams {
             dry_run: true,
@@ -109,7 +109,8 @@ impl Shops {
         applied.unwrap_or_else(|error| panic!("{object}: {error}"));
     }
 
-    /// Edits an object that was read in a version. Returns how, and the spec that is to be read in that version from then on.
+    /// Edits an object that was read in a version. Returns the kind of edit, and the spec that must be read in that
+    /// version from then on.
     pub async fn edit(&self, version: &str, read: &Value, dice: &mut Dice) -> (Edit, Value) {
         let api = self.api(version);
         let name = read["metadata"]["name"].as_str().expect("a name");
@@ -143,7 +144,7 @@ impl Shops {
             let mut put = typed(put);
             loop {
                 let answer = api.replace(name, &PostParams::default(), &put).await;
-                // The operator writes the status meanwhile.
+                // The operator may write the status at the same time.
                 match answer {
                     Err(kube::Error::Api(status)) if status.code == 409 => {
                         let now = api.get(name).await.expect("it is there");
@@ -194,7 +195,7 @@ impl Shops {
                         api.replace(name, &params, &typed(&put)).await
                     }
                 };
-                // An apply that goes through another version may lose the annotation on the way, like any edit that does not hold.
+                // An apply through another version may lose the annotation, like any edit that does not hold.
                 if let Ok(applied) = &answer
                     && applied
                         .annotations()
@@ -216,7 +217,7 @@ impl Shops {
     }
 }
 
-/// Whether the operator has judged an object as it is.
+/// Whether the operator has judged the present spec of an object.
 pub fn is_judged(shop: &Value) -> bool {
     let status = &shop["status"];
     status["state"] == "Open" && status["observedGeneration"] == shop["metadata"]["generation"]
@@ -234,7 +235,7 @@ pub fn object(version: &str, name: &str, spec: &Value) -> Value {
     })
 }
 
-/// The names that a version has for the number of replicas and for that of a rule.
+/// The names of two fields in a version: the number of replicas, and the name of a rule.
 fn names(version: &str) -> (&'static str, &'static str) {
     match version {
         "v1" => ("replicas", "name"),
@@ -243,7 +244,7 @@ fn names(version: &str) -> (&'static str, &'static str) {
     }
 }
 
-/// What one of two managers applies, always with the same fields.
+/// The applied fields of one of two managers, which are always the same.
 fn applied(version: &str, dice: &mut Dice) -> Value {
     let (size, _) = names(version);
     let (modes, timeouts) = match version {

@@ -1,4 +1,4 @@
-//! Stored objects move to another version: interrupted and continued, until the former one can be dropped.
+//! Stored objects are migrated to another version, with an interruption, until the former version can be dropped.
 
 use super::edits::{Shops, is_judged, object};
 use super::{DEFINITION, DESCRIPTION, open, patch_definition};
@@ -14,10 +14,10 @@ use std::fs;
 use std::process::{Command, Stdio};
 use tokio::runtime::Runtime;
 
-/// Where the API server keeps the objects.
+/// The prefix of the objects in etcd.
 const PREFIX: &str = "/registry/shops.example.com/shops/";
 
-/// The objects in etcd, by what they are called there, without asking the API server.
+/// The objects in etcd, by their keys, read without the API server.
 async fn stored(etcd: &Client) -> BTreeMap<String, Value> {
     let (mut all, mut from) = (BTreeMap::new(), PREFIX.to_owned());
     loop {
@@ -57,7 +57,7 @@ fn versions_stored(cluster: &Cluster) -> String {
     cluster.kubectl(&["get", "crd", DEFINITION, "-o=jsonpath={.status.storedVersions}"])
 }
 
-/// `KRATOR_OBJECTS` sets how many objects are moved.
+/// `KRATOR_OBJECTS` sets the number of objects.
 #[test]
 fn objects_move_to_the_version_that_is_stored_now() {
     let Some(cluster) = &cluster::own(&[]) else {
@@ -127,7 +127,7 @@ fn objects_move_to_the_version_that_is_stored_now() {
         command
     };
     for quarter in 1..=3 {
-        // Slowly enough that much is left when it is killed.
+        // Slowly enough that many objects are left when it is killed.
         let mut running = migrate((count / 10).max(1)).spawn().expect("the operator");
         until("some objects are moved", || {
             (are_in(&stored(), "v1") >= count * quarter / 4).then_some(())
@@ -163,7 +163,7 @@ fn objects_move_to_the_version_that_is_stored_now() {
         }
     }
 
-    // Nothing is left of the older versions, and every object can still be written.
+    // The older versions can be dropped, and every object can still be written.
     let newest = cluster.kubectl(&["get", "crd", DEFINITION, "-o=jsonpath={.spec.versions[0]}"]);
     let newest: Value = serde_json::from_str(&newest).expect("JSON");
     patch_definition(

@@ -1,5 +1,5 @@
-//! An operator whose kind gets a second version, and goes back: three replicas behind one address, with the definition before the
-//! operator and after it, while clients of the version that was served before go on.
+//! An operator whose kind gets a second version, and loses it again: three replicas behind one address, with the
+//! definition before the operator and after it, while clients of the original version continue.
 
 use super::edits::{Shops, is_judged, object};
 use super::{DEFINITION, DESCRIPTION, HELD};
@@ -21,7 +21,7 @@ use tokio::runtime::Runtime;
 
 const REPLICAS: usize = 3;
 
-/// The description before there is a second version.
+/// The description with only one version.
 const FORMER: &str = "
 krator: 1
 operator: shopkeeper
@@ -99,7 +99,7 @@ impl Release {
         }
     }
 
-    /// Brings in the definition, which names the address of the Service.
+    /// Applies the definition, with the address of the Service.
     fn define(&self, cluster: &Cluster, service: &Service) {
         let text = fs::read(self.krate.dir().join("deploy/crd.yaml")).expect("generated");
         let mut definition = documents(&text).remove(0);
@@ -108,7 +108,7 @@ impl Release {
                 json!({"url": format!("https://{}/convert", service.address)});
         }
         let definition = definition.to_string();
-        // The operator has its own field in the conversion, which an apply would leave behind.
+        // The operator manages a field in the conversion, which an apply would not remove.
         match self.has_webhook {
             true => drop(cluster.apply(&definition, &["--server-side", "--force-conflicts"])),
             false => drop(
@@ -149,7 +149,7 @@ impl Release {
         operator
     }
 
-    /// Replaces the replicas of another release, one after the other.
+    /// Replaces the replicas of another release one after another.
     fn roll(&self, cluster: &Cluster, log: &Path, service: &Service, replicas: &mut Vec<OperatorProcess>) {
         for _ in 0..REPLICAS {
             replicas.push(self.replica(cluster, log, service));
@@ -160,7 +160,7 @@ impl Release {
     }
 }
 
-/// A client of the version that is served before, during and after all this. None of its requests may fail.
+/// A client of the original version before, during and after the rollouts. None of its requests may fail.
 struct Clients {
     requests: Arc<AtomicUsize>,
     ends: Arc<AtomicBool>,
@@ -207,7 +207,7 @@ impl Clients {
         }
     }
 
-    /// Waits until so many requests more have been answered.
+    /// Waits for this number of further responses.
     fn go_on(&self, more: usize) {
         let from = self.requests.load(Ordering::Relaxed);
         until("clients go on", || {
@@ -227,7 +227,7 @@ impl Clients {
     }
 }
 
-/// `KRATOR_OBJECTS` sets how many objects there are.
+/// `KRATOR_OBJECTS` sets the number of objects.
 #[test]
 fn a_second_version_comes_and_goes() {
     let Some(cluster) = &cluster::own(&[]) else {
@@ -318,7 +318,8 @@ fn a_second_version_comes_and_goes() {
             older[name]
         );
 
-        // Back: the entries of managers go to the version that is stored before the other one leaves the definition.
+        // Back: the entries of managers are migrated to the storage version before the other version is removed from
+        // the definition.
         let clients = Clients::start(&runtime, Arc::clone(&shops), Arc::clone(&sizes));
         let migrate = || {
             let kubeconfig = cluster.kubeconfig("admin");

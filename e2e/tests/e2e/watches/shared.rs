@@ -1,4 +1,5 @@
-//! Kinds of one operator that own, watch and look after the same objects: they share their watches, as the audit log tells.
+//! Kinds of one operator that own, watch and manage the same objects: they share their watches, according to the audit
+//! log.
 
 use crate::cluster::{self, Cluster, until};
 use crate::operator::{Crate, OperatorProcess, ShownOnPanic, install};
@@ -87,7 +88,7 @@ fn object(kind: &str, name: &str, labels: &Value, spec: &Value) -> String {
         .to_string()
 }
 
-/// How often the operator has started to watch each path since a number of requests.
+/// The number of watches that the operator has started for each path, after this number of requests.
 fn watches(cluster: &Cluster, namespaces: &[&str], since: usize) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     let mut known = Vec::new();
@@ -149,11 +150,11 @@ fn kinds_of_a_process_share_one_watch_for_each_kind_and_namespace() {
     says("maker/one", "made 1");
     says("reader/one", "first");
     says("follower/one", "Making");
-    // The selector is for objects of the operator, not for those that they watch.
+    // The selector applies to the objects of the operator, not to the objects that they watch.
     says("follower/other", "not looked after");
     settings("second");
     says("reader/one", "second");
-    // An object that comes to be selected, and no longer is, is looked after for that time.
+    // An object is managed as long as the selector matches it.
     let label = |label: &str| cluster.kubectl(&[&["label", "maker/others", label], &here[..]].concat());
     label("mine=yes");
     says("maker/others", "made 1");
@@ -177,7 +178,7 @@ fn kinds_of_a_process_share_one_watch_for_each_kind_and_namespace() {
     );
     assert!(gone.is_err(), "nobody looks after the other one any more");
     assert!(operator.terminate().success());
-    // The ConfigMaps are watched twice in a row: their metadata until a handler asks for whole ones.
+    // ConfigMaps are watched twice: their metadata only, until a handler asks for whole objects.
     let everywhere = |kinds: [(&str, usize); 4]| -> BTreeMap<String, usize> {
         kinds
             .into_iter()
@@ -192,7 +193,7 @@ fn kinds_of_a_process_share_one_watch_for_each_kind_and_namespace() {
     ]);
     assert_eq!(watches(cluster, &[], 0), all);
 
-    // In one namespace, and the one where settings are.
+    // Now in one namespace, and in that of the settings.
     let since = cluster.requests_everywhere().len();
     let operator = OperatorProcess::start(cluster, &binary, &["--namespace", &namespace], &log);
     says("maker/others", "made 1");

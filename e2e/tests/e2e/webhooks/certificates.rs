@@ -1,4 +1,4 @@
-//! Certificates that are lost or damaged, and configurations that are replaced or left behind.
+//! Lost or damaged certificates, and configurations that are replaced or left behind.
 
 use super::{Zoo, built, moose};
 use crate::cluster::{self, Cluster, until};
@@ -24,7 +24,7 @@ fn what_is_damaged_heals() {
             .count()
     };
 
-    // A second replica agrees with the first one.
+    // A second replica uses the same certificate as the first one.
     let other_log = cluster.dir().join("other.log");
     let all = [
         "--webhook-bind-address=127.0.0.1:0",
@@ -118,14 +118,14 @@ fn nothing_is_left_that_blocks_in_whatever_order_it_is_uninstalled() {
         )
     );
     operator.kill();
-    // The operator goes first, with its namespace: nobody is asked any more.
+    // The operator is removed first, with its namespace: then no webhook is called.
     cluster.kubectl(&["delete", "namespace", "doorkeeper-system", "--timeout=120s"]);
     until("the configurations are gone", || {
         zoo.configurations().is_empty().then_some(())
     });
     let created = zoo.say("admin", &["apply", "-f", "-"], &moose("m-late", "crowded", ""));
     assert!(created.contains("created"), "{created}");
-    // The finalizer is the operator's, which is gone; without it everything goes.
+    // The operator is gone, so its finalizer has to be removed by hand before the CRD can be deleted.
     let finalizers = r#"{"metadata":{"finalizers":null}}"#;
     zoo.say(
         "admin",
@@ -134,7 +134,7 @@ fn nothing_is_left_that_blocks_in_whatever_order_it_is_uninstalled() {
     );
     cluster.kubectl(&["delete", "crd", "moose.zoo.example.com", "--timeout=120s"]);
 
-    // All at once, as `kubectl delete -k` does, while nobody answers.
+    // Everything is deleted at once, as by `kubectl delete -k`, while no webhook answers.
     let of_script = [
         "delete",
         "namespace/it-zoo",

@@ -1,4 +1,4 @@
-//! What goes on while nobody answers, and what an operator makes of requests that are no reviews.
+//! Requests while no webhook answers, and an operator's responses to requests that are not reviews.
 
 use super::{Zoo, built, moose};
 use crate::cluster::{self, Cluster, until};
@@ -44,7 +44,8 @@ fn what_must_go_on_goes_on_while_nobody_answers() {
         "{refused}"
     );
 
-    // An operator that is asked by nobody: it writes the status and finalizers, and objects and the namespace go.
+    // An operator whose webhooks are not called: it writes the status and finalizers, and the objects and the namespace
+    // can be deleted.
     let late = OperatorProcess::start(
         cluster,
         &binary,
@@ -94,7 +95,7 @@ fn what_must_go_on_goes_on_while_nobody_answers() {
     assert!(late.terminate().success());
 }
 
-/// How many malformed requests the operator is sent.
+/// The number of malformed requests to the operator.
 const MALFORMED: usize = 10_000;
 
 #[test]
@@ -180,10 +181,10 @@ fn malformed_reviews_get_an_answer_and_take_no_memory() {
         malformed(MALFORMED / 10).await;
         let before = memory();
         malformed(MALFORMED).await;
-        // More than any review may have: the connection may be closed before all of it was sent.
+        // Larger than any review: the connection may be closed before the whole body was sent.
         let huge = ask(path, vec![b' '; 9 << 20]).await;
         assert!(huge.is_err() || huge.is_ok_and(|status| status == 413));
-        // The connection may be the one that was closed.
+        // The first request may use the closed connection and fail.
         drop(ask(path, review.clone().into_bytes()).await);
         assert_eq!(
             ask(path, review.clone().into_bytes()).await.expect("an answer"),
@@ -197,7 +198,7 @@ fn malformed_reviews_get_an_answer_and_take_no_memory() {
         !logged().contains("panicked"),
         "no handler was asked about garbage"
     );
-    // Without TLS nothing is said.
+    // Requests without TLS get no response.
     let mut plain = std::net::TcpStream::connect(&address).expect("somebody listens");
     plain
         .write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -26,15 +26,15 @@ pub const OWN_CHECKS: &[&[&str]] = &[
 
 /// A crate that krator has generated, in a temporary folder.
 pub struct Crate {
-    /// Its folder is kept as long as the crate, unless somebody else does that.
+    /// Kept as long as the crate; `None` for a folder that the caller keeps.
     _folder: Option<TempDir>,
     dir: PathBuf,
     operator: String,
 }
 
 impl Crate {
-    /// Generates the crate of a description whose handlers are as they begin and count as written, and then has `edit` change it
-    /// as its owner would.
+    /// Generates the crate of a description whose generated handlers count as written. Then `edit` changes the crate as
+    /// its owner would.
     pub fn generate(description: &str, edit: impl FnOnce(&Path)) -> Crate {
         let krate = Crate::untouched(description);
         write_handlers(&krate.dir());
@@ -42,7 +42,7 @@ impl Crate {
         krate
     }
 
-    /// Generates the crate of a description. Nobody has written its handlers.
+    /// Generates the crate of a description. Its handlers are not written.
     pub fn untouched(description: &str) -> Crate {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let spec = folder.path().join("spec.yaml");
@@ -60,7 +60,7 @@ impl Crate {
         }
     }
 
-    /// The crate in a folder that somebody else keeps.
+    /// The crate in a folder that the caller keeps.
     pub fn in_folder(dir: &Path) -> Crate {
         let manifest = fs::read_to_string(dir.join("Cargo.toml")).expect("the folder of a crate");
         let name = manifest.lines().find_map(|line| line.strip_prefix("name = "));
@@ -72,7 +72,7 @@ impl Crate {
         }
     }
 
-    /// A crate that `make` creates, in the folder that it is given.
+    /// A crate that `make` creates in the given folder.
     pub fn of(operator: &str, make: impl FnOnce(&Path)) -> Crate {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let dir = folder.path().join("crate");
@@ -99,8 +99,8 @@ impl Crate {
         self.build_in(&BuildFolder::take(self), binary, &["--features", "dev"]);
     }
 
-    /// Builds the operator as `binary`, with faults on demand. The vendored runtime has none, so that of the repository takes
-    /// its place.
+    /// Builds the operator as `binary`, with injected faults. The vendored runtime lacks them, so the runtime of the
+    /// repository replaces it.
     pub fn build_with_faults(&self, binary: &Path) {
         let folder = BuildFolder::take(self);
         folder.cargo(&["--version"]);
@@ -111,14 +111,14 @@ impl Crate {
         let vendored = path(Path::new("vendor/krator-runtime"));
         assert!(text.contains(&vendored), "{text}");
         fs::write(&manifest, text.replace(&vendored, &path(&runtime))).expect("a folder of our own");
-        // That one depends on a crate more, which cargo adds to the lock file. Everything else is there.
+        // It has one more dependency, which cargo adds to the lock file. All others are locked.
         let add = ["metadata", "--offline", "--quiet", "--format-version=1"];
         run(cargo().args(add).current_dir(&folder.crate_dir));
         self.build_in(&folder, binary, &["--features", "krator-runtime/faults"]);
     }
 
-    /// Builds the operator as `binary`, with the controls of development, in the folder of the crate, where `krator dev` finds
-    /// it built.
+    /// Builds the operator as `binary`, with the controls of development, in the folder of the crate, where `krator
+    /// dev` finds the build.
     pub fn build_in_place(&self, binary: &Path) {
         run(cargo()
             .args(["build", "--locked", "--features", "dev"])
@@ -132,13 +132,14 @@ impl Crate {
     }
 
     fn copy_built(&self, binary: &Path) {
-        // `fs::copy` would not do: a binary that is open for writing while another thread forks cannot be run for a moment.
+        // `fs::copy` is unsuitable: a binary that is open for writing while another thread forks cannot be run for a
+        // moment.
         run(Command::new("cp")
             .arg(build_folder().join("debug").join(&self.operator))
             .arg(binary));
     }
 
-    /// Builds the operator, and returns the packages that cargo compiled for that.
+    /// Builds the operator, and returns the packages that cargo compiled.
     pub fn compiled(&self) -> Vec<String> {
         let folder = BuildFolder::take(self);
         let build = ["build", "--locked", "--message-format=json"];
@@ -200,11 +201,11 @@ impl Crate {
     }
 }
 
-/// The folder in which a crate is built. Crates are built one at a time, also when several test runs share the target
+/// The folder in which a crate is built. Crates are built one at a time, even if several test runs share the target
 /// folder.
 ///
-/// All crates of the same name are built in the same folder, for two reasons: cargo builds only what differs from the
-/// crate before; and it would confuse crates of the same name in different folders and not build them at all.
+/// All crates of the same name are built in the same folder, for two reasons: cargo builds only differences from the
+/// previous crate; and it would confuse crates of the same name in different folders and not build them at all.
 struct BuildFolder {
     crate_dir: PathBuf,
     _lock: File,
@@ -215,15 +216,15 @@ impl BuildFolder {
         fs::create_dir_all(generated_folder()).expect("the target folder is ours");
         let lock = File::create(generated_folder().join("lock")).expect("the target folder is ours");
         lock.lock().expect("a lock");
-        // The settings of this repository are not those of generated crates. The tools search for their settings in the
-        // folders above and stop at the first file, so empty ones hide those of the repository.
+        // The settings of this repository must not apply to generated crates. The tools search for their settings in
+        // the parent folders and stop at the first file, so empty ones hide those of the repository.
         for settings in ["rustfmt.toml", "clippy.toml"] {
             fs::write(generated_folder().join(settings), "").expect("the target folder is ours");
         }
         let crate_dir = generated_folder().join("crates").join(&krate.operator);
         mirror(&krate.dir(), &crate_dir);
-        // Files of the vendored runtime that have not changed since the last build keep their times, so that cargo does
-        // not build the runtime again for each crate.
+        // Unchanged files of the vendored runtime keep their times, so that cargo does not rebuild the runtime for each
+        // crate.
         let vendor = crate_dir.join("vendor");
         let built = generated_folder().join("vendor");
         mirror(&vendor, &built);
@@ -245,7 +246,7 @@ impl BuildFolder {
             command.current_dir(&self.crate_dir).args(args);
             command
         };
-        // The network is needed only when these dependencies were never fetched before.
+        // The network is needed only if these dependencies were never fetched before.
         if !cargo(&["fetch", "--locked", "--offline"])
             .output()
             .expect("cargo runs")
@@ -258,7 +259,7 @@ impl BuildFolder {
     }
 }
 
-/// Has the generated handlers of a crate count as written, as if its owner wanted them as they begin.
+/// Makes the generated handlers of a crate count as written, as if its owner wanted them unchanged.
 pub fn write_handlers(dir: &Path) {
     for path in files(dir)
         .keys()
@@ -272,12 +273,12 @@ pub fn write_handlers(dir: &Path) {
     }
 }
 
-/// Copies an example of this repository into a folder that is there, with the runtime of this repository.
+/// Copies an example of this repository into an existing folder, with the runtime of this repository.
 pub fn copy_example(name: &str, dir: &Path) {
     let root = crate::root();
     let entries = fs::read_dir(root.join("examples").join(name)).expect("the example is there");
     let entries = entries.map(|entry| entry.expect("a folder of the repository").path());
-    // What somebody has built there is no part of it.
+    // Builds in the folder of the example are left out.
     let parts = entries.filter(|path| !path.ends_with("target"));
     run(Command::new("cp")
         .args(["-r", "--preserve=timestamps"])
@@ -292,8 +293,9 @@ pub fn copy_example(name: &str, dir: &Path) {
 /// A command that runs cargo with the settings and the target folder of generated crates.
 pub fn cargo() -> Command {
     let mut command = Command::new(env!("CARGO"));
-    // The cargo that runs tests describes their package in these variables, and `krator dev` passes none of them on: crates
-    // whose build scripts read them, as ring's does, and all that depend on them, would be built again by each of the two.
+    // The cargo that runs tests describes their package in these variables, and `krator dev` passes none of them on:
+    // crates whose build scripts read them, such as ring, and all crates that depend on them, would be rebuilt whenever
+    // the two alternate.
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
@@ -318,7 +320,7 @@ pub fn build_folder() -> PathBuf {
     generated_folder().join("target")
 }
 
-/// Makes the folder `to` equal to `from`, and does not touch the files that are equal already.
+/// Makes the folder `to` equal to `from`, without writing files that are already equal.
 fn mirror(from: &Path, to: &Path) {
     let (wanted, there) = (files(from), files(to));
     for (path, contents) in &wanted {

@@ -1,5 +1,5 @@
-//! Kinds of other groups, whose names are nobody's to choose: what they mean to Rust, to generated code or in the description is
-//! no obstacle.
+//! Kinds of other groups, whose names the author cannot choose: they may have a meaning in Rust, in generated code or
+//! in the description.
 
 use super::Documents;
 use crate::dice::Dice;
@@ -39,7 +39,7 @@ const NAMES: &[&str] = &[
 ];
 
 impl Documents {
-    /// Has every other kind own some kinds whose names are taken.
+    /// Makes every other kind own some kinds whose names are taken.
     pub fn own_taken_names(&mut self, dice: &mut Dice) {
         let types: Vec<String> = self
             .0
@@ -54,7 +54,7 @@ impl Documents {
             let mut names: Vec<String> = NAMES.iter().map(|name| (*name).to_owned()).collect();
             let ends = ["", "Spec", "Status", "Machine", "State", "Operator", "Condition"];
             names.extend(ends.map(|end| format!("{own}{end}")));
-            // Other names would be none of a kind.
+            // Other names would not be valid names of kinds.
             let fields =
                 keys(&document["spec"]).filter(|field| field.chars().all(|c| c.is_ascii_alphanumeric()));
             names

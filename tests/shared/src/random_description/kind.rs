@@ -10,13 +10,13 @@ use super::rules;
 use super::schema::{Drawn, Place, Schemas, Shape, as_mapping};
 use crate::dice::Dice;
 
-/// What the states of a kind may refer to.
+/// The parts of a kind that its states may refer to.
 pub struct Surroundings {
     pub conditions: Vec<String>,
     periods: Vec<String>,
     counts: Vec<String>,
     sources: Vec<String>,
-    /// Fields of the spec whose changes can be told apart.
+    /// Fields of the spec whose changes may have their own rules.
     watched_fields: Vec<String>,
 }
 
@@ -37,7 +37,7 @@ impl Surroundings {
         }
     }
 
-    /// `gate`. What a field of a text holds is not a schedule, so objects have none there.
+    /// `gate`. Its schedules are fixed, because random text fields do not contain schedules.
     pub fn gate(&self, dice: &mut Dice) -> Value {
         let mut during = json!({
             "schedule": *dice.among(&["0 22 * * MON-FRI", "*/15 3 1,15 * *", "30 1 * * 5#3"]),
@@ -65,7 +65,7 @@ impl Surroundings {
         slots
     }
 
-    /// `onSpecChange`, where such a reaction does what the rest of the changes do.
+    /// `onSpecChange`, with reactions to single fields that equal the general one.
     pub fn on_spec_change(&self, reactions: &[Value], dice: &mut Dice) -> Value {
         let mut entries = Vec::new();
         let mut paths = self.watched_fields.clone();
@@ -110,7 +110,7 @@ impl Surroundings {
     }
 }
 
-/// Other kinds that a namespaced object may own, with whether Kubernetes has them.
+/// Other kinds that a namespaced object may own, with whether they are builtin.
 const OWNED: &[&str] = &[
     "core/v1.ConfigMap",
     "core/v1.Secret",
@@ -158,7 +158,7 @@ const KINDS: &[&str] = &[
     "States",
 ];
 
-/// A kind as a document, but for what only the first document has.
+/// A kind as a document, without the keys of the first document.
 pub fn kind(
     size: Size,
     schemas: &mut Schemas,
@@ -243,7 +243,7 @@ pub fn kind(
     let by_name: Vec<&String> = by_name.map(|(name, _)| name).collect();
     match dice.pick(&by_name).filter(|_| dice.one_in(10)) {
         Some(name) => {
-            // Paths into `.spec` would not be those of the type.
+            // Paths into `.spec` would differ from those of the type.
             found.retain(|field| field.path.starts_with(".status"));
             document["resource"]
                 .as_object_mut()
@@ -319,8 +319,8 @@ pub fn kind(
     document
 }
 
-/// `admission` of kinds with many states, which protects the first one unless objects end there. Dice would change what all
-/// later dice give.
+/// `admission` of kinds with many states, which protects the first one unless it is final. Random numbers would change
+/// the results of all later ones.
 fn admission(document: &Map<String, Value>) -> Option<Value> {
     let (machine, states) = (&document["machine"], document["states"].as_object()?);
     let first = machine["initial"].as_str()?;
@@ -334,7 +334,7 @@ fn admission(document: &Map<String, Value>) -> Option<Value> {
     Some(admission)
 }
 
-/// Has some owned kinds outlive the deletion path.
+/// Makes some owned kinds outlive the deletion path.
 fn outlive(owns: Option<&mut Value>, dice: &mut Dice) {
     for owned in owns.and_then(Value::as_array_mut).into_iter().flatten() {
         let deletion = dice.pick(&["owner", "last", "keep"]).copied();
@@ -347,10 +347,10 @@ fn outlive(owns: Option<&mut Value>, dice: &mut Dice) {
     }
 }
 
-/// Says of some fields what may become of them, by their names: dice would change what all later dice give. `frozen` gets
-/// the paths of those that never change.
+/// Restricts the changes of some fields, by their names: random numbers would change the results of all later ones.
+/// `frozen` gets the paths of the immutable ones.
 fn changes(path: &str, fields: &[(String, Drawn)], nodes: &mut Map<String, Value>, frozen: &mut Vec<String>) {
-    // Rules over changes cannot go through every name.
+    // Transition rules do not support all names in paths.
     let is_in_cel = |c: char| c.is_ascii_alphanumeric() || "_.-/".contains(c);
     let is_written =
         |name: &str| name.chars().all(is_in_cel) && !name.starts_with(|c: char| c.is_ascii_digit());
@@ -397,7 +397,7 @@ fn others(
     let mut owned: Vec<&str> = OWNED.iter().copied().filter(|_| dice.one_in(5)).collect();
     if !owned.is_empty() {
         sources.extend(["owned".to_owned(), owned[0].to_owned()]);
-        // A kind of this file may be owned, too, where the scopes fit.
+        // A kind of this file may be owned, too, if the scopes are compatible.
         if let Some((other, _, other_is_cluster)) = dice.pick(&described[..described.len() - 1])
             && (is_cluster || !other_is_cluster)
         {

@@ -1,4 +1,4 @@
-//! Random types without parts that are types themselves.
+//! Random types without nested types.
 
 use super::schema::{Drawn, Shape};
 use crate::dice::Dice;
@@ -20,7 +20,7 @@ const PATTERNS: &[(&str, &str)] = &[
     (r"\S", "x"),
 ];
 
-/// Formats of strings that the API server checks, each with a value; the last two it does not know.
+/// Formats of strings that the API server checks, each with a value; the last two are unknown to it.
 const FORMATS: &[(&str, &str)] = &[
     ("byte", "a3JhdG9y"),
     ("cidr", "192.0.2.0/24"),
@@ -37,7 +37,7 @@ const FORMATS: &[(&str, &str)] = &[
     ("k8s-short-name", "moose"),
 ];
 
-/// Values of an `enum`. Several become the same name in Rust.
+/// Values of an `enum`. Several have the same name in Rust.
 const WORDS: &[&str] = &[
     "female",
     "male",
@@ -94,7 +94,7 @@ const WORDS: &[&str] = &[
     "字",
 ];
 
-/// Types of Kubernetes that are small, each with a value, which is `null` where none is known to be accepted.
+/// Small types of Kubernetes, each with a value, which is `null` if no accepted value is known.
 pub const KUBERNETES: &[(&str, &str)] = &[
     ("core/v1.LocalObjectReference", r#"{"name":"a"}"#),
     ("core/v1.Toleration", r#"{"key":"a","operator":"Exists"}"#),
@@ -138,7 +138,7 @@ pub fn limited_string(dice: &mut Dice) -> Drawn {
         }
         _ => {
             let (format, value) = *dice.among(FORMATS);
-            // CEL has types of its own for some formats.
+            // CEL has its own types for some formats.
             let shape = match format {
                 "date-time" => Shape::DateTime,
                 "byte" | "date" | "duration" => Shape::Other,
@@ -210,7 +210,7 @@ pub fn number(dice: &mut Dice) -> Drawn {
         ),
         2 => {
             let step = *dice.among(&[0.5, 0.01, 0.1, 0.3, 0.007, 2.5]);
-            // The API server takes the step of a whole number for a whole one.
+            // The API server parses a step without decimals as an integer.
             let value = decimal(step, dice.below(400) as f64 - 200.0);
             let value = if value.fract() == 0.0 { step } else { value };
             (json!({"type": "number", "multipleOf": step}), json!(value))
@@ -273,7 +273,7 @@ pub fn free_form(dice: &mut Dice) -> Drawn {
 pub fn kubernetes(dice: &mut Dice) -> Drawn {
     if dice.one_in(12) {
         let is_usable = |reference: &&str| {
-            // These expand to thousands of values, and those of the definitions of resources are recursive.
+            // These expand to thousands of values, and the schemas of resource definitions are recursive.
             ![
                 "Pod",
                 "Deployment",

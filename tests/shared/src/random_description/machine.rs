@@ -1,4 +1,4 @@
-//! Random state graphs that the rules accept: each state is reachable, each one leads on, and no cycle is without a wait.
+//! Random state graphs that the rules accept: each state is reachable and has an exit, and no cycle is without a wait.
 
 use serde_json::{Map, Value, json};
 
@@ -14,7 +14,7 @@ struct Layout {
     legacy: Vec<String>,
 }
 
-/// What some states of a machine have, and no machine has two of.
+/// Features of states that exclude each other in a machine.
 #[derive(Clone, Copy, PartialEq)]
 enum Special {
     Once,
@@ -50,7 +50,8 @@ pub fn machine(most: usize, names: &mut Names, around: &Surroundings, dice: &mut
         legacy: several(legacy, dice),
     };
     let former: Vec<String> = several(3, dice);
-    // A state that is not saved must not be entered from one whose handler runs once, and neither leads to a gate.
+    // A state without a checkpoint must not be entered from a state with `effects: once`, and neither may lead to a
+    // gate.
     let special = *dice.among(&[
         Special::Once,
         Special::Once,
@@ -86,7 +87,7 @@ pub fn machine(most: usize, names: &mut Names, around: &Surroundings, dice: &mut
             json!({"legacy": true, "next": [to], "wait": {"poll": "1m"}}),
         ));
     }
-    // Every final state is entered from somewhere.
+    // Every final state has an incoming edge.
     enter_finals(&layout, &mut states, dice);
     for (_, state) in &mut states {
         decorate(state, around, dice);
@@ -117,7 +118,8 @@ pub fn machine(most: usize, names: &mut Names, around: &Surroundings, dice: &mut
     document
 }
 
-/// Limits of which each counts what the one before it counts, so that no objects with places of one wait for another and the reverse.
+/// Nested limits: each counts a subset of the previous one's states, so that objects of two limits cannot wait for each
+/// other.
 fn limits(layout: &Layout, dice: &mut Dice) -> Value {
     let states = &layout.ordinary;
     let most = 1 + dice.below(states.len() - 1);
@@ -187,7 +189,8 @@ fn ordinary(at: usize, layout: &Layout, special: Special, around: &Surroundings,
     };
     let is_once = special == Special::Once && kind == "working" && dice.one_in(4);
     if is_once {
-        // The first and the last state never run once, so one of both can find out what was done.
+        // The first and the last state never have `effects: once`, so that one of them can find out which effects have
+        // happened.
         let resume = if at + 1 < states.len() && at > 0 {
             states.last()
         } else {
@@ -214,7 +217,7 @@ fn ordinary(at: usize, layout: &Layout, special: Special, around: &Surroundings,
         };
         state.insert("timeout".into(), timeout);
     }
-    // Past its limit a state leads on at once, so that only a later state can be next without a loop.
+    // Beyond its limit a state is left at once, so only a later state avoids a loop.
     if let Some(then) = dice
         .pick(&states[at + 1..])
         .filter(|_| !is_once && dice.one_in(6))
@@ -280,7 +283,7 @@ fn edge(to: &str, dice: &mut Dice) -> Value {
     }
 }
 
-/// States of the deletion path lead forward only, the last one to a final state.
+/// States of the deletion path only lead to later states, and the last one to a final state.
 fn deletion(at: usize, layout: &Layout, dice: &mut Dice) -> Value {
     let later = &layout.deletion[at + 1..];
     let last = &layout.finals[0];
@@ -298,7 +301,7 @@ fn deletion(at: usize, layout: &Layout, dice: &mut Dice) -> Value {
     state
 }
 
-/// A reason has to be more than blanks.
+/// A reason must not be blank.
 fn text_with_a_word(dice: &mut Dice) -> String {
     format!("because {}", text(dice))
 }
@@ -310,7 +313,7 @@ fn enter_finals(layout: &Layout, states: &mut [(String, Value)], dice: &mut Dice
         layout.ordinary.len() + layout.deletion.len()
     };
     for name in &layout.finals {
-        // The last state of the deletion path, or else an ordinary one.
+        // The last state of the deletion path, or an ordinary one without such a path.
         let at = if layout.deletion.is_empty() {
             dice.below(from)
         } else {
@@ -326,7 +329,7 @@ fn enter_finals(layout: &Layout, states: &mut [(String, Value)], dice: &mut Dice
     }
 }
 
-/// What may be said of any state.
+/// Adds keys that any state may have.
 fn decorate(state: &mut Value, around: &Surroundings, dice: &mut Dice) {
     for key in ["doc", "phase", "message", "group"] {
         if dice.one_in(5) {
@@ -379,7 +382,7 @@ fn whole(layout: &Layout, around: &Surroundings, dice: &mut Dice) -> Value {
     machine
 }
 
-/// Properties that hold by the form of the graph.
+/// Properties that follow from the form of the graph.
 fn properties(layout: &Layout, dice: &mut Dice) -> Value {
     let (first, last) = (
         &layout.ordinary[0],

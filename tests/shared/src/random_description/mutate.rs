@@ -9,7 +9,7 @@ use super::Documents;
 use crate::dice::Dice;
 use types::MUTATIONS;
 
-/// Changes the description in one place, and says how. `None` if the change that was drawn fits no place.
+/// Changes the description in one place, and returns the kind of change. `None` if the drawn change is not possible.
 pub fn mutate(documents: &mut Documents, dice: &mut Dice) -> Option<&'static str> {
     let at = dice.below(documents.0.len());
     if dice.one_in(6) {
@@ -71,7 +71,7 @@ fn collect(node: &Value, path: &mut Vec<String>, document: usize, places: &mut V
     }
 }
 
-/// A type as a mapping, also where a phrase stands for it.
+/// A type as a mapping, even if it is written as a phrase.
 fn mapping_of(node: &Value) -> Map<String, Value> {
     match node {
         Value::Object(mapping) => mapping.clone(),

@@ -270,12 +270,12 @@ const FIELDS: &[&str] = &[
     "trailing-",
 ];
 
-/// Fields whose names CEL, its paths and Rust all take without any escape.
+/// Fields whose names need no escapes in CEL, its paths and Rust.
 const PLAIN_FIELDS: &[&str] = &[
     "weight", "count", "ready", "owner", "host", "since", "patience", "label", "rank",
 ];
 
-/// Texts that are valid wherever free text is, beside those of the tests of injection.
+/// Texts that are valid in every free text, besides those of the tests of injection.
 const TEXTS: &[&str] = &[
     "Weight in kilograms.",
     "Two sentences. The second one ends here.",
@@ -291,7 +291,7 @@ const TEXTS: &[&str] = &[
     "{braces} %s $HOME ${HOME} {{mustache}}",
 ];
 
-/// Names of fields that Rust cannot write, or that mean something where they are written.
+/// Names of fields that are not valid in Rust, or that have a special meaning in a generated file.
 const STRANGE_FIELDS: &[&str] = &[
     "-Xmx",
     "-limit",
@@ -320,7 +320,7 @@ const STRANGE_FIELDS: &[&str] = &[
     "[*]",
 ];
 
-/// Names that a scope has already: no two may have the same letters and digits.
+/// The used names of a scope: no two may have the same letters and digits.
 #[derive(Default, Clone)]
 pub struct Names {
     taken: BTreeSet<String>,
@@ -334,7 +334,7 @@ fn key(name: &str) -> String {
 }
 
 impl Names {
-    /// Keeps a name from being drawn.
+    /// Reserves a name.
     pub fn take(&mut self, name: &str) -> bool {
         self.taken.insert(key(name))
     }
@@ -354,7 +354,7 @@ impl Names {
         self.draw(PLAIN_FIELDS, "plain", 40, dice)
     }
 
-    /// A new name that is none in Rust, and one for Rust.
+    /// A new name that is not valid in Rust, and another one for Rust.
     pub fn strange_field(&mut self, dice: &mut Dice) -> Option<(String, String)> {
         let name = *dice.among(STRANGE_FIELDS);
         let in_rust = format!("strange_{}", dice.below(1000));

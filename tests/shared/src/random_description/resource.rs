@@ -1,4 +1,4 @@
-//! Random resources: their names, and what the API server shows and selects of their fields.
+//! Random resources: their names, and the fields that the API server prints and selects by.
 
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ pub fn collect(
     is_in_list: bool,
     found: &mut Vec<FieldAt>,
 ) {
-    // A path has escapes for dots only.
+    // Paths support escapes only for dots.
     let is_written = |name: &str| {
         name.chars()
             .all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))

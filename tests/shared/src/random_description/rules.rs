@@ -1,4 +1,4 @@
-//! Rules in CEL that a value of a type keeps.
+//! CEL rules that a value of a type satisfies.
 
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ pub fn rules(drawn: &Drawn, has_former: bool, dice: &mut Dice) -> Vec<Value> {
     written
 }
 
-/// Whether CEL knows the type of such values: it has no type for any value, and none for what contains one.
+/// Whether CEL has a type for such values: it has none for arbitrary values, nor for types that contain them.
 fn is_typed(shape: &Shape) -> bool {
     match shape {
         Shape::Other => false,
@@ -52,7 +52,7 @@ fn is_typed(shape: &Shape) -> bool {
     }
 }
 
-/// A rule, and the field that it is about.
+/// A rule, and the field that it restricts.
 fn rule(drawn: &Drawn, has_former: bool, dice: &mut Dice) -> Option<(String, Option<String>)> {
     if !is_typed(&drawn.shape) {
         return None;

@@ -1,4 +1,4 @@
-//! Random types, each with a value that it accepts.
+//! Random types, each with a valid value.
 
 use serde_json::{Map, Value, json};
 
@@ -8,7 +8,7 @@ use super::names::{Names, text};
 use super::rules::rules;
 use crate::dice::Dice;
 
-/// What a type is, as far as paths and rules have to know.
+/// The shape of a type, as far as paths and rules depend on it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shape {
     String,
@@ -25,27 +25,27 @@ pub enum Shape {
     Other,
 }
 
-/// A type as a description writes it.
+/// A type in the notation of descriptions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drawn {
     /// A phrase, or a mapping.
     pub node: Value,
     pub shape: Shape,
-    /// A value that the type accepts; `None` where that is not known.
+    /// A valid value of the type; `None` if none is known.
     pub value: Option<Value>,
-    /// Whether a field of the type may be left out.
+    /// Whether a field of the type may be missing.
     pub may_be_absent: bool,
     pub nullable: bool,
-    /// Whether the number of values is bounded, so that a rule may look at each of them.
+    /// Whether the number of values is bounded, so that a rule may iterate over them.
     pub bounded: bool,
 }
 
-/// Where a type is drawn.
+/// The context of a type.
 #[derive(Clone, Copy)]
 pub struct Place {
-    /// How many levels of lists, maps and objects may be below.
+    /// The maximum number of nested levels of lists, maps and objects.
     pub depth: usize,
-    /// How many values of the type there may be in one object; 0 where it is not bounded.
+    /// The maximum number of values of the type in one object; 0 if it is unbounded.
     pub count: usize,
     /// Whether the type is of a field, which may be optional and have a default.
     pub is_field: bool,
@@ -53,7 +53,7 @@ pub struct Place {
     pub has_former: bool,
 }
 
-/// Draws types. Named types may be used in each later one.
+/// Draws types. Named types may be used in later types.
 pub struct Schemas {
     pub size: Size,
     pub named: Vec<(String, Drawn)>,
@@ -105,12 +105,12 @@ impl Schemas {
     /// The fields of an object.
     pub fn fields(&mut self, place: Place, plain: bool, dice: &mut Dice) -> Vec<(String, Drawn)> {
         let mut names = Names::default();
-        // A list or a map cannot have these fields in generated Rust, and `.spec` has a key of this name.
+        // A list or a map cannot have a field of this name in generated Rust, and `.spec` has a key of this name.
         names.take("validations");
         self.further_fields(place, plain, &mut names, dice)
     }
 
-    /// The same, where some names are taken.
+    /// The same, if some names are taken.
     pub fn further_fields(
         &mut self,
         place: Place,
@@ -185,7 +185,7 @@ impl Schemas {
         self.decorate(base, place, dice)
     }
 
-    /// A type of `types`.
+    /// A reference to a type of `types`.
     fn by_name(&self, dice: &mut Dice) -> Drawn {
         match dice.pick(&self.named) {
             Some((name, drawn)) => Drawn {
@@ -338,7 +338,7 @@ impl Schemas {
         }
     }
 
-    /// What may be said beside any type.
+    /// Adds keys that are allowed for any type.
     fn decorate(&mut self, base: Drawn, place: Place, dice: &mut Dice) -> Drawn {
         let mut drawn = base;
         let has_enum = has_enum(&drawn, &self.named);
@@ -359,7 +359,7 @@ impl Schemas {
         if dice.one_in(6) {
             more.insert("description".into(), json!(text(dice)));
         }
-        // The keys of a list have to be there, and the items of a set too.
+        // The keys of a list and the items of a set must not be null.
         if !has_enum && dice.one_in(10) {
             more.insert("nullable".into(), json!(true));
             drawn.nullable = true;
@@ -397,7 +397,7 @@ impl Schemas {
     }
 }
 
-/// A value of an object of these fields: those that have to be there, and some of the others.
+/// A value of an object with these fields: the required ones, and some of the others.
 pub fn object_value(fields: &[(String, Drawn)], dice: &mut Dice) -> Option<Value> {
     let mut value = Map::new();
     for (name, field) in fields {
@@ -413,7 +413,7 @@ pub fn object_value(fields: &[(String, Drawn)], dice: &mut Dice) -> Option<Value
     Some(Value::Object(value))
 }
 
-/// A name that Rust cannot have, and the type with another one for Rust. Rules over changes cannot go through every name.
+/// A name that is not valid in Rust, and the type with a Rust name. Transition rules do not support all such names.
 fn strange(names: &mut Names, node: &Value, dice: &mut Dice) -> Option<(String, Value)> {
     let written = node.to_string();
     let changes = ["\"immutable\"", "\"onceSet\"", "\"transition\""];
@@ -451,7 +451,7 @@ fn name_in(node: &Value) -> Option<&str> {
     phrase?.split_whitespace().last()
 }
 
-/// Whether the type has an `enum`, of its own or by its name.
+/// Whether the type has an `enum`, directly or as a named type.
 fn has_enum(drawn: &Drawn, named: &[(String, Drawn)]) -> bool {
     let own = drawn.node.get("enum").is_some();
     let name = name_in(&drawn.node);

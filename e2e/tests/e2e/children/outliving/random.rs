@@ -1,5 +1,5 @@
-//! Random sequences of what happens to vaults, their children and their operator, and an oracle that knows only the
-//! description and what was done.
+//! Random sequences of operations on vaults, their children and their operator. The oracle derives the expected
+//! children from the description and the operations alone.
 
 use super::vault::{Cascade, Form, KINDS, Vaults, installed, metadata};
 use super::{super::herd::is_ready, text};
@@ -12,21 +12,21 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The number of a kind in [`KINDS`], and the name of an object of it.
 type Child = (usize, String);
 
-/// What the oracle knows.
+/// The expected objects.
 #[derive(Default)]
 struct Oracle {
     /// The vaults that live, with the names of their children.
     living: BTreeMap<String, Vec<String>>,
-    /// The vaults that are on their deletion path, with their uid and how they were deleted.
+    /// The vaults on their deletion path: the names of their children, their uid and how they were deleted.
     dying: BTreeMap<String, (Vec<String>, String, Cascade)>,
     /// The children that are kept, with the names and uids of their owners.
     kept: BTreeMap<Child, String>,
-    /// The children whose owner was deleted without them.
+    /// The children that the collector has released, because their owner was deleted with the policy Orphan.
     orphaned: BTreeSet<Child>,
 }
 
 impl Oracle {
-    /// What is wrong with the children, once everything has come to rest.
+    /// The differences between the expected and the actual children, at rest.
     fn violations(&self, vaults: &Vaults) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut expected: BTreeMap<Child, String> = BTreeMap::new();
@@ -81,7 +81,7 @@ impl Oracle {
         wrong
     }
 
-    /// A vault has gone while the operator had these forms.
+    /// Records the end of a vault under the present forms.
     fn ended(&mut self, name: &str, vaults: &Vaults) {
         let (items, uid, cascade) = self.dying.remove(name).expect("it was dying");
         for item in items {
@@ -98,7 +98,7 @@ impl Oracle {
     }
 }
 
-/// Whom a child belongs to, and how it says so.
+/// The owner of a child, and how the child refers to it.
 fn says(child: &Value) -> String {
     let (label, controller) = (
         metadata(child, "labels"),
@@ -114,7 +114,7 @@ fn says(child: &Value) -> String {
     }
 }
 
-/// A sequence: what is done, and the operator that it is done to.
+/// A sequence of operations, and the operator under test.
 struct Sequence {
     vaults: Vaults,
     operator: Option<OperatorProcess>,
@@ -136,7 +136,7 @@ impl Sequence {
         }
     }
 
-    /// No name of a child is used twice, because one that is kept belongs to nobody.
+    /// The names of children are unique, because a kept child has no owner, so another object could not get it.
     fn names(&mut self) -> Vec<String> {
         let count = 1 + self.dice.below(2);
         let names = (0..count)
@@ -186,7 +186,7 @@ impl Sequence {
         let Some(name) = self.living() else { return };
         let items = self.names();
         self.note(format!("edit {name} {items:?}"));
-        // The former ones are all there, or else a kept one could be applied after it was pruned.
+        // Waits for the former children first: otherwise a child that is kept could be applied after it was pruned.
         self.rest();
         self.vaults
             .patch(&format!("vault/{name}"), &json!({"spec": {"items": items}}));
@@ -204,7 +204,7 @@ impl Sequence {
         self.oracle.dying.insert(name, (items, uid, cascade));
     }
 
-    /// Somebody else deletes a child, or changes what it says of its owner.
+    /// Another client deletes a child, or replaces the reference to its owner.
     fn spoil(&mut self) {
         let Some(name) = self.living() else { return };
         let kind = self.dice.below(KINDS.len());
@@ -230,16 +230,16 @@ impl Sequence {
         if let Some(operator) = self.operator.take() {
             operator.kill();
         }
-        // Something may happen while nobody looks.
+        // The object may be created while no operator runs.
         if self.dice.one_in(2) {
             self.create();
         }
         self.operator = Some(self.vaults.start());
     }
 
-    /// Another build of the operator, in which other kinds have other forms.
+    /// Starts another build of the operator, in which the kinds have other forms.
     fn change(&mut self) {
-        // What an orphaning deletion means for a child whose form changes meanwhile is nobody's promise.
+        // It is unspecified how an orphaning deletion affects a child whose form changes meanwhile.
         if self
             .oracle
             .dying
@@ -248,7 +248,8 @@ impl Sequence {
         {
             return;
         }
-        // Nor does anybody promise that a child is kept that the collector had a right to when its owner was deleted.
+        // It is also unspecified whether a child is kept if the collector was entitled to delete it when its owner was
+        // deleted.
         self.end();
         self.rest();
         if let Some(operator) = self.operator.take() {
@@ -259,7 +260,7 @@ impl Sequence {
         self.operator = Some(self.vaults.start());
     }
 
-    /// Lets all deleted vaults go, with a kill in between or by force.
+    /// Lets all deletion paths end, with a kill meanwhile, or by removing the finalizer.
     fn end(&mut self) {
         let dying: Vec<String> = self.oracle.dying.keys().cloned().collect();
         for name in dying {
@@ -282,7 +283,7 @@ impl Sequence {
         }
     }
 
-    /// Waits until all is as the oracle says, but for the vaults that are being deleted.
+    /// Waits until all vaults that are not being deleted are ready.
     fn rest(&mut self) {
         let operator = self.operator.as_mut().expect("it runs");
         let vaults = &self.vaults;
@@ -310,7 +311,7 @@ impl Sequence {
     }
 }
 
-/// `KRATOR_OUTLIVING` says how many sequences there are, and `KRATOR_SEED` the seed of the first one.
+/// `KRATOR_OUTLIVING` sets the number of sequences, and `KRATOR_SEED` the seed of the first one.
 #[test]
 fn random_sequences_leave_nothing_and_take_nothing() {
     let Some(installed) = &installed() else { return };

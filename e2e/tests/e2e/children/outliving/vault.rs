@@ -1,5 +1,5 @@
-//! Vaults: objects with children of three kinds, one for each form of `deletion`. Three builds of their operator differ in
-//! which kind has which form.
+//! Vaults: objects with children of three kinds, one for each form of `deletion`. In three builds of their operator,
+//! the kinds have different forms.
 
 use super::text;
 use crate::cluster::{Cluster, until};
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The label that stands for an owner reference.
+/// The label that replaces an owner reference.
 pub const LABEL: &str = "last.example.com/vaults";
 
 const DESCRIPTION: &str = "\
@@ -36,7 +36,7 @@ pub const KINDS: [(&str, &str); 3] = [
     ("core/v1.ServiceAccount", "serviceaccounts"),
 ];
 
-/// What becomes of the children of a kind.
+/// How the children of a kind end: the values of `deletion`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     Owner,
@@ -115,7 +115,7 @@ fn edit(dir: &Path) {
     let write = |path: &str, text: &str| fs::write(dir.join(path), text).expect("a generated folder");
     write("src/fill.rs", FILL);
     let manifest = fs::read_to_string(dir.join("Cargo.toml")).expect("generated");
-    // The handlers need tokio, too.
+    // The handlers use tokio, which is only a dev-dependency of a generated crate.
     write("Cargo.toml", &manifest.replace("[dev-dependencies]\n", ""));
     let lib = fs::read_to_string(dir.join("src/lib.rs")).expect("generated");
     write(
@@ -186,7 +186,7 @@ pub fn installed() -> Option<Arc<Installed>> {
 pub struct Vaults {
     installed: Arc<Installed>,
     pub namespace: String,
-    /// Which of the operators runs.
+    /// The number of the running build of the operator.
     pub rotation: usize,
     log: PathBuf,
 }
@@ -288,7 +288,7 @@ impl Vaults {
         KINDS[kind_of(form, self.rotation)].1
     }
 
-    /// What becomes of the children of a kind, by its number in [`KINDS`].
+    /// The form of the children of a kind, by its number in [`KINDS`].
     pub fn form(&self, kind: usize) -> Form {
         let is_its = |form: &Form| kind_of(*form, self.rotation) == kind;
         FORMS.into_iter().find(is_its).expect("each kind has one")
@@ -298,7 +298,7 @@ impl Vaults {
         self.get(&format!("{}/{name}", self.plural(form)))
     }
 
-    /// The fields of a child that the operator has applied, as the server has noted them.
+    /// The fields of a child that the operator has applied, from the managed fields.
     pub fn applied(&self, form: Form, name: &str) -> Value {
         let child = format!("{}/{name}", self.plural(form));
         let text = self.kubectl(&["get", &child, "-o", "json", "--show-managed-fields"]);
@@ -308,8 +308,8 @@ impl Vaults {
         applied.expect("the operator applies it")["fieldsV1"].clone()
     }
 
-    /// The operator has deleted a child before it has released its owner. Whoever looks at the objects cannot tell, because what
-    /// it has left behind goes a moment later.
+    /// Asserts that the operator deleted a child before it released its owner. This needs the audit log, because a
+    /// child that is left behind is deleted a moment later.
     pub fn ends_before_its_owner(&self, child: &str, owner: &str) {
         let last = |verb: &str, resource: &str, name: &str| {
             until(&format!("{verb} {resource}/{name} is in the audit log"), || {
@@ -341,7 +341,7 @@ impl Vaults {
         self.kubectl(&["delete", self.plural(form), name, "--ignore-not-found"]);
     }
 
-    /// A child as somebody else could make it.
+    /// Creates a child as another client could.
     pub fn create_child(&self, form: Form, name: &str, uid: &str, owner: &str) {
         let plural = self.plural(form);
         let kind = KINDS
@@ -357,7 +357,7 @@ impl Vaults {
         self.installed.cluster.apply(&child.to_string(), &here);
     }
 
-    /// Objects that are not children of a vault: one of nobody, and one of somebody else that has the label all the same.
+    /// Objects that are not children of a vault: one without an owner, and one that has the label but another owner.
     pub fn create_foreign(&self, uid: &str) {
         self.kubectl(&["create", "serviceaccount", "of-nobody"]);
         self.kubectl(&["create", "configmap", "somebody"]);
@@ -376,7 +376,7 @@ impl Vaults {
         self.installed.cluster.apply(&others.to_string(), &here);
     }
 
-    /// Waits until a child of a vault is released: it says from whom, and belongs to nobody.
+    /// Waits until a child of a vault is released: its annotation names the vault, and it has no owner.
     pub fn is_released(&self, form: Form, child: &str, vault: &str, uid: &str) {
         let from = "/metadata/annotations/last.example.com~1released-from";
         until(&format!("{child} is released"), || {
@@ -392,7 +392,7 @@ impl Vaults {
     }
 }
 
-/// The label or the annotation that stands for an owner reference; empty if there is none.
+/// The label or the annotation that replaces an owner reference; empty if there is none.
 pub fn metadata(child: &Value, map: &str) -> String {
     let path = format!("/metadata/{map}/{}", LABEL.replace('/', "~1"));
     text(child, &path).to_owned()

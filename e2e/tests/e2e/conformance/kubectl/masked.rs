@@ -1,9 +1,9 @@
-//! What kubectl prints, without what differs from run to run.
+//! The output of kubectl without the parts that differ from run to run.
 
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// What differs, and what stands in its place.
+/// Patterns of the different parts, and their masks.
 static DIFFERENT: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let patterns = [
         (
@@ -11,10 +11,10 @@ static DIFFERENT: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
             "UID",
         ),
         (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "TIME"),
-        // As `describe` prints times, and headers of differences.
+        // The formats of times in `describe` and in the headers of diffs.
         (r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}", "TIME"),
         (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ [+-]\d{4}", "TIME"),
-        // Ages, which have a column of their own; `describe` puts them behind a space.
+        // Ages, which have a column of their own in tables, and follow a space in `describe`.
         (r"(?m)(^|[ (])(\d+[dhms])+( ago|\)|\s|$)", "${1}AGE${3}"),
         (r#"(resourceVersion"?: ?"?)\d+"#, "${1}VERSION"),
         (r"Resource Version: +\d+", "Resource Version: VERSION"),
@@ -24,7 +24,7 @@ static DIFFERENT: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\b3[0-2]\d{3}\b", "PORT"),
         (r"(name: [a-z]+-|calf-)[a-z0-9]{5}\b", "${1}SUFFIX"),
         (r"/\S*/(LIVE|MERGED)-\d+", "${1}"),
-        // Each server says in its own words that a value has a wrong type.
+        // The servers describe a value of a wrong type in different words.
         (
             r"(cannot be handled as a \w+: )(json: cannot unmarshal |\S+ must be of type ).*",
             "${1}WRONG TYPE",
@@ -33,19 +33,19 @@ static DIFFERENT: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let compiled = patterns.map(|(pattern, mask)| (Regex::new(pattern).expect("a pattern"), mask));
     compiled.into()
 });
-/// What pads the columns of tables, whose widths follow what is in them.
+/// The padding of table columns, whose widths depend on the contents.
 static PADDING: LazyLock<Regex> = LazyLock::new(|| Regex::new("(\\S) {2,}").expect("a pattern"));
 
-/// Kinds that a definition has made, of whose refusals every word is compared.
+/// The beginnings of refusals for custom kinds, which are compared word for word.
 const CUSTOM: [&str; 4] = ["The Moose ", "The Elk ", "The Herd ", ".krator.dev "];
-/// The kinds of errors in fields, up to which refusals of the kinds of Kubernetes itself are compared.
+/// Refusals for builtin kinds are compared only up to the type of the error in a field.
 static ERROR: LazyLock<Regex> = LazyLock::new(|| {
     let kinds = "Required value|Invalid value|Unsupported value|Forbidden|Duplicate value|Too long|Too many|Not found";
     let kinds = format!(r"^((?:.* is invalid: |\* )\S+: (?:{kinds})).*");
     Regex::new(&kinds).expect("a pattern")
 });
 
-/// What is printed without the words of refusals of the kinds of Kubernetes itself.
+/// The output without the details of refusals for builtin kinds.
 fn without_words(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut is_custom = true;
@@ -57,7 +57,7 @@ fn without_words(text: &str) -> String {
             true => line.to_owned(),
             false => ERROR.replace(line, "${1}").replace("Not found", "Invalid value"),
         };
-        // Several errors of one field.
+        // Several errors of one field count as one.
         if is_custom || !line.starts_with("* ") || lines.last() != Some(&line) {
             lines.push(line);
         }
@@ -65,7 +65,7 @@ fn without_words(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Masks what one server prints.
+/// Masks the output of one server.
 pub struct Mask {
     server: String,
 }

@@ -1,11 +1,12 @@
-//! Sessions as they are written.
+//! The syntax of sessions.
 //!
 //! `== NAME` begins a session, in a namespace and a folder of its own that both have its name. `$ COMMAND` is a step: a
-//! command of the shell, with all lines that follow up to the next step. Two spaces before those lines are not part of it.
+//! command of the shell, with all following lines up to the next step. Two spaces before those lines are not part of
+//! it.
 
 use std::{env, fs};
 
-/// Commands that follow each other.
+/// A sequence of commands.
 pub struct Session {
     pub name: String,
     pub commands: Vec<String>,

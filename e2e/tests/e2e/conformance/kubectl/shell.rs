@@ -1,4 +1,4 @@
-//! Runs sessions in a shell that has kubectl.
+//! Runs sessions in a shell with kubectl.
 
 use super::{masked::Mask, sessions::Session};
 use serde_json::Value as Json;
@@ -8,17 +8,18 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// What every command may use: `shown TEXT FILE` waits until a file has a text. A command in the background may not have
-/// created its file yet, which `grep` must not complain about: its message would be in what is compared.
+/// Functions for all commands: `shown TEXT FILE` waits until a file contains a text. A command in the background may
+/// create its file late, so `grep` must not report a missing file: its message would be compared, too.
 const PRELUDE: &str = "shown() { until grep -qs \"$1\" \"$2\"; do sleep 0.05; done; }\n";
-/// After how many seconds a command is ended. None takes nearly as long, unless it waits for what never comes.
+/// The seconds after which a command is killed. Commands are much faster, unless they wait for an event that does not
+/// occur.
 const DEADLINE: &str = "100";
 
 /// A shell for one server.
 pub struct Shell {
     /// The folder with kubectl.
     assets: PathBuf,
-    /// Where kubeconfigs and the cache of kubectl are.
+    /// The folder for kubeconfigs and the cache of kubectl.
     folder: PathBuf,
     kubeconfig: Json,
 }
@@ -45,7 +46,7 @@ impl Shell {
         assert_eq!(transcript.matches("exit 0\n").count(), 2, "{transcript}");
     }
 
-    /// Runs a session in a namespace of its own, and returns what was asked and answered.
+    /// Runs a session in a namespace of its own, and returns its commands and their output.
     pub fn run(&self, session: &Session) -> String {
         let create = Session {
             name: session.name.clone(),
@@ -63,7 +64,7 @@ impl Shell {
             .pointer("/clusters/0/cluster/server")
             .and_then(Json::as_str);
         let mask = Mask::new(server.expect("a kubeconfig has a server"));
-        // Beside the certificates, to which its paths are relative.
+        // Next to the certificates, because its paths are relative.
         let file = self.folder.join(format!("{}.kubeconfig", session.name));
         fs::write(&file, kubeconfig.to_string()).expect("a kubeconfig");
         let folder = tempfile::tempdir().expect("a temporary folder");

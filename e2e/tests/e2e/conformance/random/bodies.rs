@@ -1,10 +1,10 @@
-//! Bodies of random requests: objects, patches and options, most of them sound.
+//! Bodies of random requests: objects, patches and options, most of them valid.
 
 use super::word;
 use crate::dice::Dice;
 use serde_json::{Value as Json, json};
 
-/// A sound object of a kind.
+/// A valid object of a kind.
 fn sound(kind: &str, name: &str) -> Json {
     let pod = json!({"containers": [{"name": "c", "image": "nginx"}]});
     let custom = "conformance.krator.dev/v1";
@@ -38,12 +38,12 @@ fn sound(kind: &str, name: &str) -> Json {
     object
 }
 
-/// A sound object of a kind, as text.
+/// A valid object of a kind, as text.
 pub fn object(kind: &str, name: &str) -> String {
     sound(kind, name).to_string()
 }
 
-/// Where a value may be exchanged, and with what.
+/// Values that may be replaced: their places and the new values.
 const CHANGES: [(&str, &str); 45] = [
     ("/metadata/labels", r#"{"a": "b"}"#),
     ("/metadata/labels", r#"{"-": "b"}"#),
@@ -101,7 +101,7 @@ const CHANGES: [(&str, &str); 45] = [
     ("/apiVersion", r#""foo/v1""#),
 ];
 
-/// Sets a value, if there is something to set it in; `null` takes it away.
+/// Sets a value, if its parent exists; `null` removes it.
 fn exchange(object: &mut Json, pointer: &str, value: &str) {
     let (around, key) = pointer.rsplit_once('/').expect("pointers begin with a slash");
     let value: Json = serde_json::from_str(value).expect("the values above are JSON");
@@ -110,7 +110,7 @@ fn exchange(object: &mut Json, pointer: &str, value: &str) {
     }
 }
 
-/// An object with up to two changes, or a text that is none.
+/// An object with up to two changes, or a text that is not an object.
 pub fn changed_object(dice: &mut Dice, kind: &str, name: &str) -> String {
     if dice.one_in(20) {
         return broken(dice, &object(kind, name));
@@ -129,7 +129,7 @@ pub fn changed_object(dice: &mut Dice, kind: &str, name: &str) -> String {
     object.to_string()
 }
 
-/// A text that cannot be read, or hardly.
+/// A text that cannot be parsed, or is unusual.
 fn broken(dice: &mut Dice, sound: &str) -> String {
     let text = match dice.below(9) {
         0 => return String::new(),
@@ -170,7 +170,7 @@ const OPERATIONS: [&str; 22] = [
     "5",
 ];
 
-/// A patch of a form.
+/// A patch in this format.
 pub fn patch(dice: &mut Dice, form: &str, kind: &str, name: &str) -> String {
     if form.starts_with("application/json-patch") {
         if dice.one_in(25) {
@@ -206,7 +206,7 @@ pub fn patch(dice: &mut Dice, form: &str, kind: &str, name: &str) -> String {
     patch.to_string()
 }
 
-/// A short patch that makes much, or a long one.
+/// A short patch with a large result, or a long patch.
 fn bomb(dice: &mut Dice, kind: &str) -> String {
     let place = if kind == "moose" {
         "/spec/extra"
@@ -215,7 +215,7 @@ fn bomb(dice: &mut Dice, kind: &str) -> String {
     };
     let mut operations = vec![json!({"op": "add", "path": place, "value": {"a": "x".repeat(100_000)}})];
     match dice.below(3) {
-        // Each doubles what is there.
+        // Each operation doubles the size.
         0 => operations
             .extend((0..20).map(|at| json!({"op": "copy", "from": place, "path": format!("{place}/b{at}")}))),
         1 => {

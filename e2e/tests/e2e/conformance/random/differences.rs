@@ -8,11 +8,11 @@ use std::fs;
 /// The listed differences, in the order of the file.
 pub struct Differences(Vec<(Regex, Regex, Regex)>);
 
-/// A difference as it is written. Each text is a pattern; one that is left out fits everything.
+/// A difference in the form of the file. Each text is a pattern; an omitted one matches everything.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
-    /// Why it is accepted.
+    /// The reason why it is accepted.
     why: String,
     #[serde(default)]
     request: String,
@@ -35,7 +35,7 @@ impl Differences {
         Differences(all.iter().map(read).collect())
     }
 
-    /// The place of a difference in the list.
+    /// The index of a difference in the list.
     pub fn find(&self, drawn: &Drawn, real: &Answer, embedded: &Answer) -> Option<usize> {
         let request = drawn.to_string();
         self.0.iter().position(|(of_request, of_real, of_embedded)| {

@@ -1,12 +1,12 @@
-//! Requests that are drawn: what is usual most of the time, and here and there what no client sends.
+//! Random requests: mostly usual ones, and some that no client sends.
 
 use super::{bodies, word};
 use crate::dice::Dice;
 use http::Method;
 use std::fmt;
 
-/// A request. In its texts, `$ns` is the namespace of the round; `$rv`, `$uid` and `$continue` are what the server has last
-/// said of an object or a list.
+/// A request. In its texts, `$ns` is the namespace of the round; `$rv`, `$uid` and `$continue` are taken from the
+/// server's last answer with an object or a list.
 pub struct Drawn {
     pub method: String,
     path: String,
@@ -195,7 +195,7 @@ const PATCHES: [&str; 4] = [
 ];
 
 impl Drawn {
-    /// A request with a body of JSON.
+    /// A request with a JSON body.
     pub fn json(method: Method, path: &str, body: String) -> Drawn {
         Drawn {
             method: method.to_string(),
@@ -207,7 +207,7 @@ impl Drawn {
         }
     }
 
-    /// The objects that a round begins with: their paths and bodies.
+    /// The initial objects of a round: their paths and bodies.
     pub fn first_objects() -> impl Iterator<Item = (&'static str, String)> {
         let of_round = RESOURCES.iter().filter(|(path, ..)| path.contains("$ns"));
         of_round
@@ -240,7 +240,7 @@ impl Drawn {
         } else if method == "DELETE" && is_about_others {
             named = true;
         }
-        // Objects of the whole cluster have the round in their names.
+        // The names of cluster-scoped objects contain the round.
         let name = if kind == "herd" {
             format!("{name}-$ns")
         } else {
@@ -371,12 +371,12 @@ impl Drawn {
                 .is_some_and(|it| !stays(it))
     }
 
-    /// Whether the request is about a kind that a definition has made.
+    /// Whether the request is for a custom kind.
     pub fn is_custom(&self) -> bool {
         self.path.contains("conformance.krator.dev")
     }
 
-    /// Whether the answer also has what other rounds have made.
+    /// Whether the answer includes objects of other rounds.
     pub fn is_about_others(&self) -> bool {
         self.is_about_others
     }
@@ -396,7 +396,7 @@ fn query(dice: &mut Dice, method: &str) -> String {
     if method == "PATCH" && !dice.one_in(4) {
         drawn.push("fieldManager=random".to_owned());
     }
-    // A watch that nobody ends would last half an hour.
+    // A watch without a timeout would last half an hour.
     if drawn.iter().any(|it| it.starts_with("watch=")) {
         drawn.push("timeoutSeconds=1".to_owned());
     }

@@ -1,4 +1,4 @@
-//! One server in a round: what it was asked, and what it has answered.
+//! One server in a round: the requests to it, and its answers.
 
 use super::{super::masked::Mask, drawn::Drawn};
 use http::{Method, Request, header};
@@ -6,7 +6,7 @@ use kube::{Client, client::Body};
 use serde_json::{Value as Json, json};
 use std::{collections::BTreeMap, time::Duration};
 
-/// The deadline of an answer. A real server waits for three seconds until it says that a version is not there yet.
+/// The deadline of an answer. A real server waits for three seconds before it answers that a version is too large.
 const DEADLINE: Duration = Duration::from_secs(20);
 
 /// A server and the objects of a round.
@@ -14,14 +14,14 @@ pub struct Session {
     client: Client,
     namespace: String,
     mask: Mask,
-    /// What the server has called an object: its version, its uid, and where its list goes on.
+    /// Values from the server's answers: the version and uid of an object, and the continue token of a list.
     known: BTreeMap<&'static str, String>,
 }
 
 /// An answer.
 pub struct Answer {
     pub code: u16,
-    /// What is compared of it, in one line.
+    /// The compared part, in one line.
     pub shown: String,
 }
 
@@ -46,7 +46,7 @@ impl Session {
         session
     }
 
-    /// Deletes the namespace with all that is in it.
+    /// Deletes the namespace with all its objects.
     pub async fn end(mut self) {
         let path = format!("/api/v1/namespaces/{}", self.namespace);
         let deleted = self
@@ -92,7 +92,7 @@ impl Session {
                 .collect::<Vec<_>>()
         };
         let form = text(header::CONTENT_TYPE).join(", ");
-        // What a watch tells is compared by the cases.
+        // The events of watches are compared by the cases.
         if code == 200 && drawn.is_watch() {
             return Answer {
                 code,
@@ -117,13 +117,13 @@ impl Session {
         let refused = |key: &str| body[key].as_str().unwrap_or_default().to_owned();
         let causes = body.pointer("/details/causes").and_then(Json::as_array);
         let mut causes = causes.cloned().unwrap_or_default();
-        // What is wrong with an object of a kind of Kubernetes itself is said in other words.
+        // The servers describe errors of builtin kinds in different words.
         if !drawn.is_custom() {
             for cause in causes.iter_mut().filter_map(Json::as_object_mut) {
                 cause.remove("message");
             }
         }
-        // The errors of an object may come in another order.
+        // The servers may report the errors of an object in different orders.
         causes.sort_by_key(ToString::to_string);
         causes.dedup();
         let shown = match code {
@@ -152,7 +152,7 @@ impl Session {
 
     fn remember(&mut self, body: &Json) {
         let text = |pointer: &str| body.pointer(pointer).and_then(Json::as_str).unwrap_or_default();
-        // Versions of lists move with all that happens on a server.
+        // The versions of lists change with each write on the server.
         let is_object = !text("/metadata/uid").is_empty();
         for (key, pointer, counts) in [
             ("$rv", "/metadata/resourceVersion", is_object),

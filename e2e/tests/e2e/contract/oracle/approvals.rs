@@ -1,11 +1,11 @@
-//! Whether objects pass gates by approvals of what they asked for, and of nothing else.
+//! Whether objects pass gates only with an approval of their current ask.
 
 use super::{Oracle, View};
 use krator::model::StateId;
 use krator::policies::approval_annotation;
 use std::collections::BTreeMap;
 
-/// The asks of an object by their ids: each with the entry of the state in which it was made, and the generation that it is about.
+/// The asks of an object by their ids: each with the entry of the state in which it was made, and its generation.
 pub(super) type Asks = BTreeMap<String, (String, i64)>;
 
 impl Oracle {
@@ -18,7 +18,7 @@ impl Oracle {
         })
     }
 
-    /// The id of the ask that is approved; empty if there is none.
+    /// The id of the approved ask; empty if there is none.
     fn approved<'v>(&self, object: View<'v>) -> &'v str {
         let annotations = &object.0["metadata"]["annotations"];
         let approval = annotations[approval_annotation(&self.kind)].as_str();
@@ -27,7 +27,7 @@ impl Oracle {
             .unwrap_or_default()
     }
 
-    /// Whether an object that has been led from one state to another had every approval that it needs for that.
+    /// Whether a transition from one state to another had the approval that it needs, if any.
     pub(super) fn was_approved(&self, from: StateId, to: StateId, before: View) -> bool {
         if !self.kind.state(to).needs_approval() || before.is_deleted() {
             return true;
@@ -42,7 +42,7 @@ impl Oracle {
             && about == Some(before.generation())
     }
 
-    /// An id is given once: to one ask in one stay, of one generation.
+    /// An id belongs to only one ask: in one entry of a state, and for one generation.
     pub(super) fn judge_ask(&mut self, now: View, problems: &mut Vec<String>) {
         let id = now.text("/status/ask/id");
         if id.is_empty() {

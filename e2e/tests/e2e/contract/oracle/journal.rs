@@ -1,18 +1,18 @@
-//! What was written to each object, without what differs from run to run: times, versions and entries.
+//! The writes to each object, without the parts that differ from run to run: times, versions and entries.
 
 use super::{Oracle, View};
 use std::collections::BTreeMap;
 
-/// What was written to each object, by its kind and name.
+/// The writes to each object, by its kind and name.
 pub type Journal = BTreeMap<String, Vec<String>>;
 
 impl Oracle {
-    /// What was written to each object.
+    /// The writes to each object.
     pub fn journal(&self) -> &Journal {
         &self.journal
     }
 
-    /// Notes a write, if anything of what is noted has changed.
+    /// Records a write, if the recorded parts have changed.
     pub(super) fn note(&mut self, before: View, now: View, is_gone: bool) {
         let written = |object: View| {
             let held = if object.has_finalizer(&self.finalizer) {

@@ -1,4 +1,4 @@
-//! Whether an object can have moved from one state to another: whether a path of edges leads there, and whether each edge
+//! Whether an object can have moved from one state to another: whether there is a path of edges, and whether each edge
 //! on it had its cause.
 
 use super::{Oracle, TOLERANCE, View};
@@ -10,17 +10,17 @@ use krator::model::{
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// A state that an object may have been in between two writes.
+/// A possible state of an object between two writes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Waypoint {
-    /// Its entry was written, or need not be, so its handler may have run.
+    /// Its entry was written, or need not be written, so its handler may have run.
     MayHaveRun(StateId),
     /// It was entered and left again before its entry was written, so its handler has not run.
     Unwritten(StateId),
 }
 
 impl Oracle {
-    /// Whether an object can have moved to a state since the write before.
+    /// Whether an object can have moved to this state since the previous write.
     pub(super) fn judge_move(&self, before: View, now: View, to: StateId) -> Result<(), String> {
         let from = self.kind.state_named(before.text("/status/state"));
         let name = |id: StateId| self.kind.state(id).name.as_str();
@@ -45,9 +45,9 @@ impl Oracle {
         ))
     }
 
-    /// Where an object ends up that enters a state: a limit that is passed leads to another state.
+    /// The state that an object is in after it enters `to`: an exceeded limit leads to another state.
     fn entered(&self, mut to: StateId, now: View) -> Waypoint {
-        // Each state's limit can lead on at most once.
+        // The limit of each state can redirect the object at most once.
         for _ in &self.kind.states {
             let state = self.kind.state(to);
             let Some(limit) = &state.limit else { break };
@@ -64,7 +64,7 @@ impl Oracle {
             to = limit.then.value;
         }
         let state = self.kind.state(to);
-        // On the deletion path the runtime goes on even when the status cannot be written.
+        // On the deletion path the runtime continues even if the status cannot be written.
         if state.checkpoint.value && !state.on_deletion_path {
             Waypoint::Unwritten(to)
         } else {
@@ -72,7 +72,7 @@ impl Oracle {
         }
     }
 
-    /// Where the edges lead that the object can have taken from here. `from` is the state of the last write.
+    /// The targets of the edges that the object can have taken from here. `from` is the state of the last write.
     fn successors(&self, waypoint: Waypoint, before: View, now: View, from: StateId) -> Vec<Waypoint> {
         let (id, ran) = match waypoint {
             Waypoint::MayHaveRun(id) => (id, true),
@@ -86,8 +86,8 @@ impl Oracle {
             && !state.on_deletion_path
         {
             to.push(deletion);
-            // The write of a move that was decided before the deletion was known is refused, so only deletion leads to a
-            // state that is written. But the refused move was made, and deletion may lead on from its target.
+            // A move that was decided before the deletion was known cannot be written, so only deletion edges lead to a
+            // written state. But the move was made, and a deletion edge may lead on from its target.
             let elsewhere = self.successors_unless_deleted(waypoint, before, now, is_first);
             to.extend(
                 elsewhere
@@ -131,7 +131,7 @@ impl Oracle {
                 RetryLimit::Unlimited => false,
                 RetryLimit::Times(limit) => {
                     let failed = before.attempts();
-                    // One of two operators may have reset the count just after the other had found it too high.
+                    // One of two operators may have reset the count just after the other one had read it.
                     failed == i64::from(limit) || (self.contested && failed == 0)
                 }
             };
@@ -160,14 +160,15 @@ impl Oracle {
         to
     }
 
-    /// Only a stored ask is granted, so an object that comes into the states of a limit asked for that in the state of its last write.
+    /// Only a stored ask is granted, so an object that enters the states of a limit must have asked for the entry in
+    /// the state of the last write.
     fn was_asked_for(&self, from: StateId, to: StateId, before: View) -> bool {
         let mut limits = self.kind.limits.iter();
         let is_limited = limits.any(|limit| limit.counts(to) && !limit.counts(from));
         !is_limited || before.asked_in(&self.kind) == Some((from, to))
     }
 
-    /// Whether the gate of a state can have been open when the object was written.
+    /// Whether the gate of a state can have been open at the time of the write.
     fn may_be_open(&self, to: StateId, now: View) -> bool {
         let gate = self.kind.state(to).gate.as_ref();
         let (Some(window), Some(at)) = (gate.and_then(|gate| gate.during.as_ref()), now.entered_at()) else {
@@ -189,7 +190,7 @@ impl Oracle {
     }
 }
 
-/// Whether a fixed schedule starts after one time and not after another. Those of fields may start at any time.
+/// Whether a fixed schedule has a start in an interval. A schedule from a field may start at any time.
 fn starts_within(starts: &Recurrence, after: Timestamp, until: Timestamp) -> bool {
     let fixed = |text: &TextSource| match text {
         TextSource::Fixed(text) => Some(text.clone()),
@@ -204,7 +205,7 @@ fn starts_within(starts: &Recurrence, after: Timestamp, until: Timestamp) -> boo
     schedule.next(after).is_some_and(|start| start <= until)
 }
 
-/// Whether a state's timeout can have run out between the two writes.
+/// Whether a state's timeout can have expired between the two writes.
 fn is_over(when: &When, before: View, now: View) -> bool {
     let after = match when {
         When::After(after) => &after.value,

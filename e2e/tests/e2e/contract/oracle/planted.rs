@@ -1,4 +1,5 @@
-//! A test of the oracle: it finds nothing in a correct history, and it finds each defect that is planted into that history.
+//! A test of the oracle: it has no findings in a correct history, and finds each defect that is planted into that
+//! history.
 #![cfg(test)]
 
 mod table;
@@ -33,7 +34,7 @@ fn kind() -> Kind {
     description.kinds[0].clone()
 }
 
-/// An object as it has to be written in a state that was entered at that second.
+/// A correct object in a state that was entered at this second.
 fn thing(kind: &Kind, state: &str, entry: &str, second: u32) -> Value {
     let policy = kind.state(kind.state_named(state).expect("a state"));
     let message = policy
@@ -46,7 +47,8 @@ fn thing(kind: &Kind, state: &str, entry: &str, second: u32) -> Value {
     let condition = |name: &str, status: &str, reason: &str, message: &str| {
         json!({
             "type": name, "status": status, "reason": reason, "message": message,
-            // Each condition has a time of its own, so that the test sees when one takes over the time of another.
+            // Each condition has a time of its own, so that the test detects a time that is taken from another
+            // condition.
             "lastTransitionTime": format!("2026-01-01T00:00:00Z#{name}{status}"), "observedGeneration": 1,
         })
     };
@@ -130,7 +132,8 @@ fn starts_of_handlers_are_held_to_what_was_written() {
         findings(&events, "1 Begin uid 7\n2 Work uid 7\n1 Begin uid 8\n"),
         [""; 0]
     );
-    // On the deletion path the runtime goes on when a status cannot be written, so handlers of unwritten entries may run.
+    // On the deletion path the runtime continues after a failed write of the status, so handlers of unwritten entries
+    // may run.
     let mut early = events.clone();
     early.remove(7);
     let end = early[6].object.clone();

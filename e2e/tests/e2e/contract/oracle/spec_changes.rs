@@ -1,4 +1,4 @@
-//! Whether each change of the spec was judged once, and by what its fields were when the spec was judged last.
+//! Whether each change of the spec was judged once, and against the spec that was judged before.
 
 use super::{Oracle, View};
 use krator::graph::{EdgeKind, StateGraph};
@@ -6,11 +6,11 @@ use krator::model::{Effects, FieldPath, OnSpecChange, Segment, State, StateId, S
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A state that an object may have been in, with the generation that had been judged then, and whether it had moved.
+/// A possible state of an object, the generation that was judged by then, and whether the object had moved.
 type Place = (StateId, i64, bool);
 
 impl Oracle {
-    /// Whether the object can be in its state after the changes that were judged since the write before.
+    /// Whether the object can be in its state after the changes that were judged since the previous write.
     pub(super) fn judge_spec_change(
         &self,
         specs: &BTreeMap<i64, Value>,
@@ -38,8 +38,8 @@ impl Oracle {
             }
             let (at, generation, moved) = place;
             let state = self.kind.state(at);
-            // A state that was not written yet is left by changes, because its handler has not run, by its limit, or by its
-            // timeout, when the write has failed for so long.
+            // An object leaves an unwritten state only by a spec change, because the handler has not run, by the
+            // state's limit, or by its timeout if the write has failed for that long.
             let may_run = !(moved || self.stays && state.kind.value == StateKind::Ready);
             let others = graph.leaving(at).filter(|step| match step.edge.kind {
                 EdgeKind::SpecChange => false,
@@ -55,7 +55,7 @@ impl Oracle {
                     continue;
                 };
                 next.push(match reaction(state, base, spec) {
-                    // Its handler deals with the latest generation, without judging it.
+                    // The handler receives the latest generation, and no change is judged.
                     _ if state.effects.value == Effects::Once => (at, *later, moved),
                     OnSpecChange::Enter(to) => (to, *later, true),
                     OnSpecChange::Wake | OnSpecChange::Ignore => (at, *later, moved),
@@ -75,7 +75,7 @@ impl Oracle {
 }
 
 impl View<'_> {
-    /// The generation whose change was judged last.
+    /// The last generation whose change was judged.
     pub(super) fn judged(self) -> i64 {
         let conditions = self.0["status"]["conditions"].as_array().into_iter().flatten();
         let mut reconciling = conditions.filter(|condition| condition["type"] == "Reconciling");
@@ -86,7 +86,7 @@ impl View<'_> {
     }
 }
 
-/// What a state does about the difference between two specs.
+/// The reaction of a state to the difference between two specs.
 fn reaction(state: &State, base: &Value, now: &Value) -> OnSpecChange {
     let differs = |path: &FieldPath| value(base, path) != value(now, path);
     let mut changes = state.on_spec_change_of.iter();

@@ -22,7 +22,7 @@ impl Oracle {
             .as_ref()
             .map_or("", |message| message.value.as_str());
         let message = now.text("/status/message");
-        // The cause of an edge that the runtime has taken stands beside the message of the state, in parentheses.
+        // The message of the state may be followed by the cause of the edge that the runtime has taken, in parentheses.
         let is_own = message
             .strip_prefix(own)
             .is_some_and(|cause| cause.is_empty() || (cause.starts_with(" (") && cause.ends_with(')')));
@@ -75,7 +75,7 @@ impl Oracle {
                 problems.push(format!("the condition {kind} is missing"));
                 continue;
             };
-            // That a handler fails is worth more than that the object waits.
+            // A failing handler takes precedence over a wait in the condition.
             let waits = ask.filter(|_| kind == "Reconciling" && !retrying);
             let reason = waits.map_or(reason, |_| "WaitsForGate");
             if found["status"] != status || found["reason"] != reason {
@@ -169,7 +169,7 @@ fn judge_times(before: View, now: View, is_new: bool, problems: &mut Vec<String>
 fn judge_attempts(before: View, now: View, state: &State, is_new: bool, problems: &mut Vec<String>) {
     let (former, attempts) = (before.attempts(), now.attempts());
     if is_new {
-        // Where nothing is written before the handler runs, the first write may be of its failure.
+        // If nothing is written before the handler runs, the first write may report its failure.
         let unwritten = !state.checkpoint.value || state.on_deletion_path;
         if attempts != 0 && !unwritten {
             problems.push("it has failed in a state that it has just entered".to_owned());
@@ -202,7 +202,7 @@ fn judge_generations(before: View, now: View, problems: &mut Vec<String>) {
     }
 }
 
-/// The state whose gate an object waits for.
+/// The state that an object asks to enter.
 fn asked(object: View<'_>) -> Option<&str> {
     Some(object.text("/status/ask/to")).filter(|to| !to.is_empty())
 }

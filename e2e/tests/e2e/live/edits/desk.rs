@@ -1,4 +1,4 @@
-//! What an author edits: a crate whose files say, each in its own way, how often they were edited.
+//! The edited files: a crate in which each file contains, in its own way, the number of its edits.
 
 use super::super::named;
 use crate::dice::Dice;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// The name of the operator.
 const OPERATOR: &str = "moose-edited";
 
-/// A handler that shows in the status which edition of the crate it is of.
+/// A handler that writes the edition of the crate into the status.
 const HANDLER: &str = r#"use super::{Eat, Sleep};
 use crate::moose::prelude::*;
 
@@ -119,14 +119,14 @@ impl File {
 #[derive(Clone, Copy, Debug)]
 struct Mistake {
     name: &'static str,
-    /// What is replaced in the file.
+    /// The replaced text in the file.
     from: &'static str,
     to: &'static str,
-    /// What `krator dev` says of it.
+    /// The message of `krator dev` about it.
     said: &'static str,
 }
 
-/// How often the files of a crate were edited without a mistake.
+/// The numbers of edits of each file without a mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Editions {
     pub description: usize,
@@ -152,9 +152,9 @@ impl Editions {
 /// A crate that is edited.
 pub struct Desk {
     krate: Crate,
-    /// What the files say, apart from mistakes.
+    /// The contents of the files, apart from mistakes.
     written: Editions,
-    /// What an operator can be made of: the last sound file of each sort.
+    /// The contents that an operator can be built from: the last sound version of each file.
     sound: Editions,
     /// The mistakes in the files, in the order of [`File::ALL`].
     mistakes: [Option<Mistake>; 4],
@@ -187,19 +187,19 @@ impl Desk {
         self.krate.dir()
     }
 
-    /// What an operator can be made of.
+    /// The contents that an operator can be built from.
     pub fn sound(&self) -> &Editions {
         &self.sound
     }
 
-    /// Edits a file: makes a mistake, mends one, or writes something else than before. Returns what was done.
+    /// Edits a file: makes a mistake, corrects one, or writes another version. Returns a description of the edit.
     pub fn edit(&mut self, dice: &mut Dice) -> &'static str {
         let file = *dice.among(&File::ALL);
         if self.is_broken(file) && !dice.one_in(4) {
             self.mend(file);
             return "a mistake mended";
         }
-        // What becomes of a sound file of this sort is known before there is a mistake in it.
+        // A mistake is made only in a file whose last sound version has taken effect.
         if self.is_known(file) && dice.one_in(3) {
             let mistake = *dice.among(file.mistakes());
             self.mistakes[file as usize] = Some(mistake);
@@ -234,7 +234,7 @@ impl Desk {
         what
     }
 
-    /// Mends all mistakes, one after the other, and calls `then` after each.
+    /// Corrects all mistakes one after the other, and calls `then` after each.
     pub fn mend_all(&mut self, mut then: impl FnMut(&Desk)) {
         for file in File::ALL {
             if self.is_broken(file) {
@@ -253,7 +253,7 @@ impl Desk {
         self.mistakes[file as usize].is_some()
     }
 
-    /// Whether what the file says is in the operator that runs.
+    /// Whether the contents of the file have taken effect.
     fn is_known(&self, file: File) -> bool {
         match file {
             File::Description => !self.is_broken(File::Manifest),
@@ -262,29 +262,29 @@ impl Desk {
         }
     }
 
-    /// Whether an operator can be built of the last sound description.
+    /// Whether an operator can be built from the last sound description.
     pub fn is_buildable(&self) -> bool {
         !self.is_broken(File::Manifest) && !self.is_broken(File::Handler)
     }
 
-    /// What has to be said after the last edit: any of these. Nothing has to, if there are none.
+    /// The messages of which one must follow the last edit. If there are none, no message is expected.
     pub fn complaints(&self) -> Vec<&'static str> {
         let said = |file: File| self.mistakes[file as usize].map(|mistake| mistake.said);
         let of_manifest = said(File::Manifest);
         let complaint = match self.last {
-            // The description is read before anything is built.
+            // The description is read before the build.
             File::Description if self.is_broken(File::Description) => said(File::Description),
             // The manifest may be read together with the description.
             File::Description if of_manifest.is_some() => {
                 return vec!["Cargo.toml", "cargo cannot download the dependencies"];
             }
-            // Samples are applied after the operator was built.
+            // Samples are applied after the build of the operator.
             _ => of_manifest.or(said(File::Handler)).or(said(File::Sample)),
         };
         complaint.into_iter().collect()
     }
 
-    /// Writes a file, and notes what an operator can be made of now.
+    /// Writes a file, and records the contents that an operator can now be built from.
     fn save(&mut self, file: File) {
         self.last = file;
         self.write(file);
@@ -341,7 +341,7 @@ impl Desk {
     }
 }
 
-/// The description: with a field and a message of its edition, and states that are left each second.
+/// The description with a field and a message of its edition, and states that are left each second.
 fn described(editions: &Editions) -> String {
     let mut text = named(OPERATOR, DESCRIPTION);
     let edition = editions.description;

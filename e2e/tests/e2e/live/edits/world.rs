@@ -1,4 +1,4 @@
-//! What can be seen of the operator that `krator dev` runs: its object, its definition and its page.
+//! The observable parts of the operator that `krator dev` runs: its object, its definition and its page.
 
 use super::super::Session;
 use super::desk::Editions;
@@ -18,7 +18,7 @@ pub struct World {
 }
 
 impl World {
-    /// Those of a session that has just begun.
+    /// The server and the page of a session that has just begun.
     pub fn of(dev: &mut Session) -> World {
         let page = dev
             .wait_for("page:")
@@ -45,20 +45,20 @@ impl World {
         self.runtime.block_on(self.client.request(request)).ok()
     }
 
-    /// The definition of the kind, as it is stored.
+    /// The stored definition of the kind.
     pub fn definition(&self) -> Value {
         let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/moose.animals.com";
         self.get(path).expect("it was applied")
     }
 
-    /// What the page knows. None while no operator listens.
+    /// The data of the page. None while no operator listens.
     pub fn page(&self) -> Option<Value> {
         TcpStream::connect(&self.page).ok()?;
         let (_, body) = get_as(&self.page, "/state", &[("Host", &self.page)]);
         serde_json::from_str(&body).ok()
     }
 
-    /// Waits until the sample is as an operator of these editions makes it.
+    /// Waits until the sample has the contents that an operator of these editions writes.
     pub fn shows(&self, editions: &Editions, place: &str) {
         let mut last = Value::Null;
         let path = "/apis/animals.com/v1/namespaces/default/moose/moose-sample";

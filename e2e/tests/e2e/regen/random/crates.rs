@@ -23,14 +23,14 @@ pub struct Workspace {
     dir: PathBuf,
 }
 
-/// A line that somebody wrote into the handler of a state.
+/// A line of a user in the handler of a state.
 #[derive(Clone)]
 struct Mark {
-    /// The state, under its present name; none once it is gone.
+    /// The state, under its present name; none after it was removed.
     of: Option<StateOf>,
-    /// The state that the line names; none if it names none, or one that is gone.
+    /// The state that the line names; none if it names no state, or a removed one.
     names: Option<StateOf>,
-    /// Whether somebody has deleted the line since.
+    /// Whether the line was deleted on purpose.
     is_deleted: bool,
 }
 
@@ -44,17 +44,17 @@ pub struct Member {
     edit: String,
     /// Lines of handlers that the compiler named as errors after the last `krator gen`.
     named: BTreeSet<Line>,
-    /// The lines that somebody wrote; each ends with its index.
+    /// The lines of the user; each ends with its index.
     marks: Vec<Mark>,
 }
 
 impl Workspace {
-    /// An empty one, always in the same place: cargo tells crates apart by where they are.
+    /// Creates an empty workspace, always in the same place: cargo identifies crates by their paths.
     pub fn new(name: &str) -> Self {
         Self::at(build_folder().join(name))
     }
 
-    /// An empty one in a folder.
+    /// Creates an empty workspace in a folder.
     pub fn at(dir: PathBuf) -> Self {
         let _ = fs::remove_dir_all(&dir);
         fs::create_dir_all(&dir).expect("the target folder is ours");
@@ -64,11 +64,11 @@ impl Workspace {
         Workspace { dir }
     }
 
-    /// A new crate, in which somebody has written.
+    /// A new crate, with lines of a user.
     pub fn member(&self, name: &'static str, case: &Path, dice: &mut Dice) -> Member {
         let dir = self.dir.join(name);
         let spec = case.join("spec.yaml");
-        // Six vendored runtimes in one workspace would be six crates of one name.
+        // Six vendored runtimes in one workspace would be six crates of the same name.
         let runtime = format!("path={}/crates/krator-runtime", krator_tests::root().display());
         let new = [
             Path::new("new"),
@@ -85,7 +85,7 @@ impl Workspace {
             String::from_utf8_lossy(&output.stderr)
         );
         let manifest = fs::read_to_string(dir.join("Cargo.toml")).expect("generated");
-        // Profile and workspace belong to the root of the workspace that the crate is a member of here.
+        // Profiles and the workspace belong to the root, and this crate is a member.
         let (package, _) = manifest.split_once("[profile.release]").expect("generated");
         fs::write(dir.join("Cargo.toml"), package).expect("writable");
         fs::copy(dir.join("Cargo.lock"), self.dir.join("Cargo.lock")).expect("writable");
@@ -101,7 +101,7 @@ impl Workspace {
         member
     }
 
-    /// The lines that rustc calls wrong, by the members' names.
+    /// The lines with errors of rustc, by the members' names.
     pub fn check(&self) -> BTreeMap<String, Vec<(Line, String)>> {
         let check = [
             "check",
@@ -150,7 +150,7 @@ impl Workspace {
         errors
     }
 
-    /// Where the crates are left to be looked at.
+    /// The message that tells where the crates can be inspected.
     pub fn keep(&self) -> String {
         format!("the crates are in {}", self.dir.display())
     }
@@ -162,14 +162,14 @@ impl Member {
         format!("{}: {}", self.name, self.edit)
     }
 
-    /// Edits the description, and brings the crate in step; the sort of the edit.
+    /// Edits the description, and regenerates the crate. Returns the sort of the edit.
     pub fn edit(&mut self, dice: &mut Dice, is_wanted: impl Fn(&str) -> bool) -> &'static str {
         let sort = self.describe(dice, is_wanted);
         self.run(some_args(dice));
         sort
     }
 
-    /// Edits the description; the sort of the edit.
+    /// Edits the description. Returns the sort of the edit.
     fn describe(&mut self, dice: &mut Dice, is_wanted: impl Fn(&str) -> bool) -> &'static str {
         let edited = edits::random(&self.documents, dice, is_wanted);
         self.documents = edited.documents;
@@ -183,7 +183,7 @@ impl Member {
         edited.sort
     }
 
-    /// Brings the crate in step; what krator says.
+    /// Regenerates the crate. Returns the output of krator.
     fn run(&mut self, args: &[&str]) -> String {
         let output = generate(&self.dir, args);
         let told = String::from_utf8(output.stderr).expect("text");
@@ -192,7 +192,7 @@ impl Member {
         told
     }
 
-    /// What is not as it should be after an edit: the compiler may name lines of handlers, and nothing else.
+    /// The defects after an edit: only lines of handlers may have errors of the compiler.
     pub fn judge(&mut self, errors: &BTreeMap<String, Vec<(Line, String)>>) -> Vec<String> {
         let mut wrong = Vec::new();
         self.named.clear();
@@ -209,7 +209,7 @@ impl Member {
         wrong
     }
 
-    /// The lines that somebody wrote and that are in no file any more.
+    /// The lines of the user that are missing in all files.
     pub fn lost(&self) -> Vec<String> {
         let is_record = |path: &Path| path.starts_with(".krator") && !path.starts_with(".krator/pruned");
         let written: String = files(&self.dir)
@@ -228,7 +228,7 @@ impl Member {
             .collect()
     }
 
-    /// The lines that are not in the handler of their state, or name another state than they did.
+    /// The lines that are not in the handler of their state, or that name another state than before.
     pub fn misplaced(&self) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut handlers: BTreeMap<&StateOf, String> = BTreeMap::new();
@@ -255,7 +255,7 @@ impl Member {
         if folder.exists() { folder } else { path }
     }
 
-    /// The text of the handler of a state, and of its modules.
+    /// The source of the handler of a state, with its modules.
     fn module(&self, of: &StateOf) -> String {
         let handler = self.handler(of);
         let mut text =
@@ -267,7 +267,7 @@ impl Member {
         text
     }
 
-    /// Mends by hand the lines that the compiler named; how many there were.
+    /// Corrects the lines with errors of the compiler by hand. Returns their number.
     pub fn mend(&mut self) -> usize {
         let root = self.dir.parent().expect("the workspace").to_owned();
         for (path, number) in &self.named {
@@ -282,7 +282,7 @@ impl Member {
                 fs::write(&path, lines.join("\n") + "\n").expect("writable");
                 continue;
             };
-            // Where an import fails, rustc says nothing of its uses; they go with it all the same.
+            // If an import fails, rustc does not report its uses, so they are removed together.
             let is_gone = |name: &&str| {
                 !self
                     .documents
@@ -304,7 +304,7 @@ impl Member {
         self.named.len()
     }
 
-    /// Writes into each handler that nobody has written in yet: what uses edges and fields of the description.
+    /// Writes lines into each handler without such lines. They use edges and fields of the description.
     pub fn mark(&mut self, dice: &mut Dice) {
         for document in self.documents.clone() {
             let kind = document["resource"]["kind"].as_str().expect("a kind");
@@ -359,13 +359,13 @@ fn some_args(dice: &mut Dice) -> &'static [&'static str] {
     }
 }
 
-/// The handler of a state as krator generates it, by its path in the crate.
+/// The path of a state's generated handler in the crate.
 fn handler_path((kind, state): &StateOf) -> String {
     let [kind, state] = [kind, state].map(|name| krator::names::snake(name));
     format!("src/{kind}/states/{state}.rs")
 }
 
-/// A line of code that compiles whatever the description is.
+/// Replaces the line by code that compiles with every description.
 fn mend_line(line: &mut String) {
     *line = match line.rsplit_once("// mine ") {
         Some((_, mark)) => format!("        // Mended. // mine {mark}"),

@@ -1,5 +1,5 @@
-//! Edits of descriptions, as people make them: each leads to a description without errors. An edit that renames says what
-//! became what, so that the tests know the right handler of each state without asking krator.
+//! Realistic edits of descriptions: each results in a description without errors. An edit that renames records the new
+//! names, so that the tests can find the right handler of each state without krator.
 
 mod graph;
 mod kinds;
@@ -9,11 +9,11 @@ use super::Dice;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 
-/// What can be done; each may fail for want of what it needs.
+/// An edit, which fails if the description lacks the needed parts.
 enum Edit {
-    /// Of one kind.
+    /// An edit of one kind.
     OfKind(fn(&mut Json, &mut Dice) -> Option<String>),
-    /// Of all of it.
+    /// An edit of the whole description.
     OfAll(fn(&mut Vec<Json>, &mut Dice) -> Option<String>),
 }
 use Edit::{OfAll, OfKind};
@@ -53,25 +53,25 @@ const EDITS: &[(&str, Edit)] = &[
     ("kind removed", OfAll(kinds::remove_kind)),
 ];
 
-/// What a random edit did.
+/// The result of a random edit.
 pub struct Edited {
     /// Its entry in [`EDITS`].
     pub sort: &'static str,
-    /// What it changed, for people.
+    /// A description of the change.
     pub what: String,
     /// The new description.
     pub documents: Vec<Json>,
-    /// What became of the states: `None` for those that are gone.
+    /// The new states by the former ones: `None` for removed ones.
     pub became: BTreeMap<StateOf, Option<StateOf>>,
 }
 
-/// A state, by the names of its kind and its own.
+/// A state, by the names of its kind and of the state.
 pub type StateOf = (String, String);
 
-/// Notes of an edit in its own documents: the former name of the kind, and the states under their former names.
+/// Notes that an edit leaves in the documents: the former name of the kind, and the states under their former names.
 const NOTES: [&str; 2] = ["former kind", "former states"];
 
-/// A random edit that leaves no error; `is_wanted` chooses among the names of [`EDITS`].
+/// A random edit that results in no error; `is_wanted` chooses among the names of [`EDITS`].
 pub fn random(documents: &[Json], dice: &mut Dice, is_wanted: impl Fn(&str) -> bool) -> Edited {
     let wanted: Vec<_> = EDITS.iter().filter(|(sort, _)| is_wanted(sort)).collect();
     for _ in 0..1000 {
@@ -100,7 +100,7 @@ pub fn random(documents: &[Json], dice: &mut Dice, is_wanted: impl Fn(&str) -> b
     panic!("no edit of a thousand is right:\n{}", text(documents));
 }
 
-/// Takes the notes out of the edited documents.
+/// Removes the notes from the edited documents, and returns the new states.
 fn became(before: &[Json], edited: &mut [Json]) -> BTreeMap<StateOf, Option<StateOf>> {
     let kind = |document: &Json| document["resource"]["kind"].as_str().expect("a kind").to_owned();
     let mut became = BTreeMap::new();
@@ -139,7 +139,7 @@ pub fn text(documents: &[Json]) -> String {
     texts.join("---\n")
 }
 
-/// The names of fields, where they stand in the description itself.
+/// The names of fields that are defined in the description itself.
 pub fn fields(document: &Json, part: &str) -> Vec<String> {
     let fields = document[part].as_object().into_iter().flatten();
     fields
@@ -148,7 +148,7 @@ pub fn fields(document: &Json, part: &str) -> Vec<String> {
         .collect()
 }
 
-/// Where a state leads by its handler's choice.
+/// The states that the handler of a state may choose.
 pub fn next(state: &Json) -> Vec<String> {
     let next = state["next"].as_array().into_iter().flatten();
     next.filter_map(|next| Some(next.as_str().or(next["to"].as_str())?.to_owned()))
@@ -177,7 +177,7 @@ fn push_next(state: &mut Map<String, Json>, to: &str) {
     next.as_array_mut().expect("a list").push(json!(to));
 }
 
-/// A name that nothing has.
+/// An unused name.
 fn fresh(dice: &mut Dice, begin: &str) -> String {
     format!("{begin}{}", dice.below(100_000))
 }

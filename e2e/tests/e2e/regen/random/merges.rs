@@ -1,6 +1,6 @@
-//! Two branches of a crate, each with edits of the description, of handlers, and runs of `krator gen`; git merges them, and
-//! somebody resolves what is in krator.yaml and in files of theirs. One run of `krator gen` does the rest: no line that
-//! somebody wrote is lost, and the crate is in step.
+//! Two branches of a crate, each with edits of the description and of handlers, and with runs of `krator gen`. Git
+//! merges them, and a simulated user resolves the conflicts in krator.yaml and in the user's files. One run of `krator
+//! gen` completes the merge: no line of the user is lost, and the crate is up to date.
 //!
 //! `KRATOR_MERGES` is the number of merges, `KRATOR_SEED` the seed of the dice.
 
@@ -16,16 +16,16 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// How many merges there were, and what was in conflict.
+/// The numbers of merges and conflicts.
 #[derive(Debug, Default)]
 struct Count {
     merges: usize,
-    /// Merges in which git found conflicts, and those in which it found some in files of each sort.
+    /// The number of merges with conflicts, and of merges with conflicts in files of each sort.
     with_conflicts: usize,
     conflicts: BTreeMap<&'static str, usize>,
-    /// Merged descriptions that nobody could resolve but by taking one side.
+    /// Merged descriptions that could only be resolved by taking one side.
     one_side: usize,
-    /// Merges after which code had to be changed by hand, as krator said.
+    /// Merges after which code had to be changed by hand, as krator reported.
     to_mend: usize,
 }
 
@@ -47,7 +47,7 @@ fn branches_merge_without_a_lost_line() {
     println!("seed {seed}: {count:#?}");
 }
 
-/// Branches off, edits on both branches, merges, and says what is wrong then.
+/// Creates a branch, edits both branches, and merges them. The error is the defect of the result.
 fn merge(mut base: Member, dice: &mut Dice, count: &mut Count) -> Result<(), String> {
     base.reformat();
     let dir = base.dir().to_owned();
@@ -103,7 +103,7 @@ fn merge(mut base: Member, dice: &mut Dice, count: &mut Count) -> Result<(), Str
     Ok(())
 }
 
-/// Edits of one branch; what they were.
+/// Makes the edits of one branch. Returns their descriptions.
 fn work(member: &mut Member, dice: &mut Dice) -> String {
     let mut told = String::new();
     for _ in 0..=dice.below(3) {
@@ -117,7 +117,7 @@ fn work(member: &mut Member, dice: &mut Dice) -> String {
     told + "| "
 }
 
-/// Whose a file in conflict is.
+/// The sort of a file in conflict.
 fn sort_of(path: &str) -> &'static str {
     match path {
         "krator.yaml" => "krator.yaml",
@@ -131,7 +131,7 @@ fn sort_of(path: &str) -> &'static str {
     }
 }
 
-/// Resolves krator.yaml as somebody does who wants both sides, and takes one of them where that leads to no description.
+/// Resolves krator.yaml like a user who keeps both sides, or takes one of them if the result is invalid.
 fn resolve_description(dir: &Path, branches: [&Member; 2], count: &mut Count) -> Result<(), String> {
     let path = dir.join("krator.yaml");
     let merged = text(read(&path));
@@ -156,7 +156,8 @@ fn resolve_description(dir: &Path, branches: [&Member; 2], count: &mut Count) ->
     Ok(())
 }
 
-/// Resolves conflicts in files of users: in handlers the lines of both sides stay, elsewhere those of this branch.
+/// Resolves conflicts in the user's files: in handlers the lines of both sides stay, in other files those of this
+/// branch.
 fn resolve_code(dir: &Path) -> Result<(), String> {
     for (path, contents) in files(dir) {
         let name = path.to_string_lossy().into_owned();
@@ -225,7 +226,7 @@ fn git(dir: &Path, args: &[&str]) -> Output {
     output
 }
 
-/// Git as it is without anybody's settings.
+/// Runs git without the user's settings.
 fn try_git(dir: &Path, args: &[&str]) -> Output {
     Command::new("git")
         .args(["-c", "user.name=Moose", "-c", "user.email=moose@example.com"])

@@ -1,4 +1,4 @@
-//! Random edits while `krator dev` runs and without it: what `check` and `gen` say afterwards is the same.
+//! Random edits with `krator dev` and without it: the output of `check` and `gen` afterwards is the same.
 
 use super::{CASES, Dice, edits, number};
 use crate::descriptions::cases;
@@ -10,10 +10,10 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The edits of one session, which people make one after the other.
+/// The number of edits in one session.
 const STEPS: usize = 5;
 
-/// An edit of the older versions of a kind.
+/// Edits the older versions of a kind.
 fn of_versions(documents: &mut [Json], dice: &mut Dice) -> Option<&'static str> {
     let document = &mut documents[0];
     let now = document["resource"]["version"].as_str()?.to_owned();
@@ -48,7 +48,7 @@ fn of_versions(documents: &mut [Json], dice: &mut Dice) -> Option<&'static str> 
     }
 }
 
-/// An edit of the versions, and what it did, if the description is sound then.
+/// An edit of the versions, and its sort, if the resulting description is sound.
 fn with_other_versions(before: &[Json], dice: &mut Dice) -> Option<(Vec<Json>, &'static str)> {
     let mut after = before.to_vec();
     let sort = of_versions(&mut after, dice)?;
@@ -56,7 +56,7 @@ fn with_other_versions(before: &[Json], dice: &mut Dice) -> Option<(Vec<Json>, &
     checked.sound().map(|_| (after, sort))
 }
 
-/// A random edit, and what it did.
+/// A random edit, and its sort.
 fn edited(before: &[Json], dice: &mut Dice) -> (Vec<Json>, &'static str) {
     let tries = if dice.one_in(3) { 20 } else { 0 };
     for _ in 0..tries {
@@ -70,7 +70,7 @@ fn edited(before: &[Json], dice: &mut Dice) -> (Vec<Json>, &'static str) {
     (edited.documents, edited.sort)
 }
 
-/// What a verb says of a description and of what it breaks: its exit code, and its findings.
+/// The exit code of a subcommand, and its findings.
 fn said(dir: &Path, args: &[&str]) -> (Option<i32>, Vec<String>) {
     let output = Command::new(krator_tests::program())
         .args(args)
@@ -80,7 +80,7 @@ fn said(dir: &Path, args: &[&str]) -> (Option<i32>, Vec<String>) {
         .output()
         .expect("krator runs");
     let all = [output.stdout, output.stderr].map(text).concat();
-    // Where the same text is kept does not matter.
+    // The place of the stored text does not matter.
     let all = all.replace(".krator/promised/", ".krator/");
     let is_finding = |paragraph: &&str| {
         let first = paragraph.lines().next().unwrap_or_default();

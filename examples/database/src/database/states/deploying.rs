@@ -10,7 +10,7 @@ impl State for Deploying {
     }
 }
 
-/// What two states do: they differ in what the object is said to be, and in how long it may stay.
+/// The handler of two states, which differ in their conditions and in how long an object may stay in them.
 pub(super) async fn deploy<S: TransitionTo<Running> + MayStay>(
     cx: &mut Context<'_>,
 ) -> Result<Transition<S>> {

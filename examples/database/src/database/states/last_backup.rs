@@ -7,7 +7,8 @@ impl State for LastBackup {
         if cx.status().next_backup.is_none() {
             return Ok(Transition::to(Gone).because("it never ran, so there is nothing to save"));
         }
-        // Backups outlive their database: one that is created again under its name must find its own name free.
+        // The name contains the entry, because backups outlive their database: a later database of the same name needs
+        // another name for its last backup.
         let last = backup(cx, &format!("last-{}", cx.entry()));
         let last = cx.apply(&last).await?;
         let readiness = cx.readiness(&*last);

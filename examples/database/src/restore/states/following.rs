@@ -6,7 +6,7 @@ use crate::restore::prelude::*;
 
 impl State for Following {
     async fn next(self, cx: &mut Context<'_>) -> Result<Transition<Self>> {
-        // It is looked for and never applied here, so that a Job that somebody has deleted does not start again.
+        // The Job is only read here and never applied, so that a Job that a user has deleted does not start again.
         let Some(job) = cx.owned::<Job>().await?.pop() else {
             return Ok(Transition::to(Failed).because("its Job has not started, or is gone"));
         };

@@ -8,13 +8,13 @@ use crate::dice::Dice;
 
 /// A change of one type of a description.
 pub struct Mutation {
-    /// What it does, for messages.
+    /// Its description, for messages.
     pub name: &'static str,
-    /// Changes the type, which is a mapping; whether it did.
+    /// Changes the type, which is a mapping; returns whether it did.
     pub change: fn(&mut Map<String, Value>, &mut Dice) -> bool,
 }
 
-/// All changes, each as likely as the others.
+/// All changes, with equal probability.
 pub const MUTATIONS: &[Mutation] = &[
     Mutation {
         name: "any default",

@@ -1,10 +1,10 @@
-//! What changes of a type put into it.
+//! Values that the changes of a type insert.
 
 use serde_json::{Value, json};
 
 use crate::dice::Dice;
 
-/// Patterns that are wrong for Go, for Rust, or for both; or that mean different things to them.
+/// Patterns that are invalid in Go, in Rust, or in both; or that have different meanings in them.
 pub const PATTERNS: &[&str] = &[
     "(",
     "[a",
@@ -46,7 +46,7 @@ pub const PATTERNS: &[&str] = &[
     "(a{500}){3}",
 ];
 
-/// Rules in CEL most of which the API server refuses, whatever they are about.
+/// Rules in CEL; the API server refuses most of them for any type.
 pub const RULES: &[&str] = &[
     "self.missing == 1",
     "self + 1 > 2",
@@ -94,7 +94,7 @@ pub const RULES: &[&str] = &[
     "optional.none() == self",
 ];
 
-/// Formats of strings and numbers, and one that there is not.
+/// Formats of strings and numbers, and an unknown one.
 pub const FORMATS: &[&str] = &[
     "int32",
     "int64",

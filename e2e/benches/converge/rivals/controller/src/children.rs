@@ -1,6 +1,6 @@
-//! The operator for shops: each reconciliation makes the children what the spec asks for, and writes a status where it says
-//! something new. As kube-rs's examples have it, all children are applied each time. The tuned operator keeps them in memory, and
-//! applies those that differ.
+//! The operator for shops: each reconciliation applies the children that the spec asks for, and writes the status if it
+//! has changed. As in kube-rs's examples, all children are applied each time. The tuned operator keeps them in memory,
+//! and applies those that differ.
 
 use crate::{Error, Variant, conditions::conditions, lean};
 use futures::Stream;
@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use std::{fmt::Debug, sync::Arc};
 
-/// The field manager of all that the operator applies.
+/// The field manager of all applied objects.
 const MANAGER: &str = "shops-controller";
 
 #[derive(CustomResource, Clone, Debug, Deserialize, Serialize)]
@@ -78,7 +78,7 @@ pub async fn run(client: Client, variant: Variant) {
     let shops: Api<Shop> = Api::all(client.clone());
     let (controller, stores) = if variant.lean {
         let (reader, writer) = reflector::store();
-        // The statuses that it writes itself need no reconciliation.
+        // Changes of the status, which the operator itself writes, need no reconciliation.
         let stream = lean(shops)
             .reflect(writer)
             .applied_objects()
@@ -148,7 +148,7 @@ async fn reconcile(shop: Arc<Shop>, data: Arc<Data>) -> Result<Action, Error> {
 }
 
 impl Data {
-    /// Makes a child what it should be, and returns it as stored.
+    /// Applies a child if it differs, and returns the stored one.
     async fn ensure<K>(
         &self,
         shop: &Shop,
@@ -199,7 +199,7 @@ impl Data {
     }
 }
 
-/// Whether a stored object has all that is wanted; it may have more, such as defaults.
+/// Whether a stored object contains all wanted fields; it may have more, such as defaults.
 fn covers(stored: &Value, wanted: &Value) -> bool {
     match (stored, wanted) {
         (Value::Object(stored), Value::Object(wanted)) => wanted

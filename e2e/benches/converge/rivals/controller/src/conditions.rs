@@ -1,4 +1,4 @@
-//! What the statuses of both kinds have in common.
+//! The common part of the statuses of both kinds.
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};

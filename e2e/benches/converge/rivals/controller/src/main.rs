@@ -1,7 +1,7 @@
-//! Hand-written operators on kube-rs alone, as the book and the examples of kube-rs write them: a `Controller` for parcels and
-//! one for shops.
+//! Hand-written operators on kube-rs alone, in the style of the book and the examples of kube-rs: a `Controller` for
+//! parcels and one for shops.
 //!
-//! Arguments choose the operator and its variant. `LOG.md` of the benchmark records what each of them gave.
+//! Arguments choose the operator and its variant. `LOG.md` of the benchmark records the results of each.
 
 mod children;
 mod conditions;
@@ -31,12 +31,13 @@ enum Error {
     Json(#[source] serde_json::Error),
 }
 
-/// How an operator differs from those in the examples.
+/// The differences of an operator from those in the examples.
 #[derive(Clone, Copy)]
 struct Variant {
     /// Whether to reconcile at most 32 objects at once.
     bounded: bool,
-    /// Whether to keep objects in memory without their managed fields, and children too, to apply only those that differ.
+    /// Whether to keep objects in memory without their managed fields, and also children, to apply only those that
+    /// differ.
     lean: bool,
     /// Whether to write by merge patch instead of server-side apply.
     merge: bool,
@@ -85,7 +86,7 @@ async fn run(children: bool, variant: Variant) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Watches all objects of a kind without their managed fields, which are half of each object, and which no code reads.
+/// Watches all objects of a kind without their managed fields, which are half of each object and are not read.
 fn lean<K>(api: Api<K>) -> impl Stream<Item = Result<watcher::Event<K>, watcher::Error>> + Send
 where
     K: Resource + Clone + Debug + DeserializeOwned + Send + 'static,

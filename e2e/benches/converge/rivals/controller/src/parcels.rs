@@ -1,5 +1,5 @@
-//! The operator for parcels: it makes one transition per reconciliation and writes it by server-side apply, which wakes the next
-//! reconciliation.
+//! The operator for parcels: each reconciliation makes one transition and writes it by server-side apply, which
+//! triggers the next reconciliation.
 
 use crate::{Error, Variant, conditions::conditions, lean};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
@@ -74,7 +74,7 @@ impl ParcelState {
 pub struct Data {
     client: Client,
     variant: Variant,
-    /// How long the second step computes.
+    /// The number of rounds that the second step computes.
     rounds: u64,
 }
 
@@ -112,7 +112,7 @@ async fn reconcile(parcel: Arc<Parcel>, data: Arc<Data>) -> Result<Action, Error
     Ok(Action::await_change())
 }
 
-/// What the handler of krator's operator does, too.
+/// The same computation as in the handler of krator's operator.
 fn compute(rounds: u64) {
     black_box((0..rounds).fold(1_u64, |sum, round| {
         black_box(sum).wrapping_mul(6_364_136_223_846_793_005) ^ round

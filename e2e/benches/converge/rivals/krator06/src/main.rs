@@ -1,4 +1,4 @@
-//! An operator for parcels on krator 0.6.0, the last release before this repository, written as its own example is.
+//! An operator for parcels on krator 0.6.0, the last release before this repository, in the style of its own example.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ impl ObjectStatus for ParcelStatus {
     }
 }
 
-/// The status of a parcel that has come to `state`. The transition time of a condition changes only with its status.
+/// The status of a parcel that has entered `state`. The transition time of a condition changes only with its status.
 fn status(parcel: &Parcel, state: &str, message: &str) -> ParcelStatus {
     info!(name = ?parcel.meta().name, state, "transition");
     let former = parcel.status.as_ref().map_or(&[][..], |status| &status.conditions);
@@ -93,7 +93,7 @@ impl ObjectState for InMemory {
     async fn async_drop(self, _: &mut ()) {}
 }
 
-/// A state that leads to the next one, if there is one.
+/// A state with its next state, if there is one.
 macro_rules! state {
     ($state:ident, $message:literal, $self:ident => $next:expr) => {
         #[derive(Debug, Default)]

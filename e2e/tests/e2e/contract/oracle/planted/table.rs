@@ -1,4 +1,4 @@
-//! What is planted into a correct history, and what the oracle has to find then.
+//! The defects that are planted into a correct history, and the expected findings of the oracle.
 
 mod lifecycle;
 mod moves;
@@ -9,17 +9,17 @@ use crate::cluster::watch::Event;
 use krator::model::Kind;
 use serde_json::{Value, json};
 
-/// A name, an edit of the correct history, and a part of what has to be found then; empty when nothing may be found.
+/// A name, an edit of the correct history, and a part of the expected finding; empty if none is expected.
 pub type Planted = (&'static str, fn(&Kind, &mut Vec<Event>), &'static str);
 
-/// Sets a value in one event and in all that follow.
+/// Sets a value in one event and in all later events.
 fn from_on(events: &mut [Event], at: usize, pointer: &str, value: &Value) {
     for event in &mut events[at..] {
         *event.object.pointer_mut(pointer).expect("a value is there") = value.clone();
     }
 }
 
-/// The object goes to this state instead of `Running`, and from there to its deletion.
+/// The object enters this state instead of `Running`, and is deleted in it.
 fn instead(kind: &Kind, events: &mut [Event], state: &str, second: u32) {
     for event in &mut events[4..6] {
         let deleted = event.object["metadata"]["deletionTimestamp"].clone();
@@ -47,7 +47,7 @@ fn edited(kind: &Kind, events: &mut Vec<Event>, field: &str) {
     }));
 }
 
-/// The object stays in `Look`, fails there so many times, and then goes to `Broken`.
+/// The object stays in `Look`, fails there this number of times, and then goes to `Broken`.
 fn failing(kind: &Kind, events: &mut Vec<Event>, times: i64) {
     instead(kind, events, "Look", 3);
     let look = events[4].object.clone();
@@ -89,7 +89,7 @@ pub fn resumed(kind: &Kind, events: &mut Vec<Event>) {
     }
 }
 
-/// All that is planted, and first of all the correct history itself.
+/// All planted defects, after the correct history itself.
 pub fn planted() -> impl Iterator<Item = &'static Planted> {
     const NOTHING: &[Planted] = &[("a correct history", |_, _| (), "")];
     [NOTHING, moves::PLANTED, lifecycle::PLANTED, status::PLANTED]

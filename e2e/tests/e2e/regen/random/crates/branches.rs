@@ -18,13 +18,13 @@ impl Member {
         &self.documents
     }
 
-    /// Writes the description as edits write it, so that they change only the lines that they are about.
+    /// Formats the description as edits do, so that they change only the relevant lines.
     pub fn reformat(&mut self) {
         fs::write(self.dir.join("krator.yaml"), edits::text(&self.documents)).expect("writable");
         self.run(&[]);
     }
 
-    /// The crate on a branch from here, whose lines have other numbers than those of another branch.
+    /// The crate on a new branch, whose marks have other numbers than those of the other branch.
     pub fn after(&self, other: &Member) -> Member {
         let mut branch = self.clone();
         branch.marks.resize(
@@ -43,18 +43,18 @@ impl Member {
         let mut merged = other.clone();
         merged.documents = documents;
         for (mark, ours) in merged.marks.iter_mut().zip(&self.marks) {
-            // Nobody keeps track of the state of a line that both branches may have renamed.
+            // The state of a line that both branches may have renamed is not tracked.
             *mark = ours.clone();
         }
         merged
     }
 
-    /// Brings the crate in step; what krator says.
+    /// Regenerates the crate. Returns the output of krator.
     pub fn bring_in_step(&mut self, args: &[&str]) -> String {
         self.run(args)
     }
 
-    /// Writes a line into some handler, before a line of somebody's.
+    /// Writes a line into some handler, before a line of the user.
     pub fn write_somewhere(&mut self, dice: &mut Dice) {
         let Some(of) = self.some_state(dice) else { return };
         let path = self.handler(&of);

@@ -1,5 +1,5 @@
-//! What happens to the files of a crate: people move, link and delete them, editors and git change their line ends, and
-//! now and then one of them cannot be read.
+//! Changes of a crate's files: users move, link and delete them, editors and git change their line endings, and
+//! sometimes one of them cannot be read.
 
 use super::{Mark, Member, some_args};
 use crate::dice::Dice;
@@ -11,7 +11,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-/// Something that may happen to a crate; none if the crate lacks what it needs.
+/// A change of a crate's files; none if the crate lacks the needed files.
 type Event = fn(&mut Member, &mut Dice) -> Option<()>;
 
 const EVENTS: &[(&str, Event)] = &[
@@ -28,7 +28,7 @@ const EVENTS: &[(&str, Event)] = &[
 ];
 
 impl Member {
-    /// Something happens to a file; what it was.
+    /// Makes a random change of a file, and returns its description.
     pub fn disturb(&mut self, dice: &mut Dice) -> &'static str {
         for _ in 0..1000 {
             let (what, event) = EVENTS[dice.below(EVENTS.len())];
@@ -40,7 +40,8 @@ impl Member {
     }
 
     /// Edits the description while a file cannot be read. A run then either changes nothing and names the file, or does
-    /// not need it. After that the file is mended, and the crate is brought in step. What was wrong, and what happened.
+    /// not need the file. After that the file is restored, and the crate is regenerated. Returns the fault and the
+    /// defects.
     pub fn edit_with_fault(&mut self, dice: &mut Dice) -> (&'static str, String) {
         let sort = self.describe(dice, |_| true);
         let paths: Vec<PathBuf> = files(&self.dir)
@@ -82,7 +83,7 @@ impl Member {
         let place = if instead.is_at(&place) {
             place
         } else {
-            // It was moved without being understood.
+            // The file was moved without being parsed.
             let broken = readable(&self.dir)
                 .into_iter()
                 .find(|(_, contents)| contents.ends_with(b"\xff\n"));
@@ -103,7 +104,7 @@ impl Member {
         Some((kind.to_owned(), (*dice.pick(&states)?).clone()))
     }
 
-    /// Gives a new line of somebody's its number.
+    /// Adds a line of the user, and returns its number.
     pub(super) fn new_mark(&mut self, of: Option<StateOf>) -> usize {
         self.marks.push(Mark {
             of,
@@ -166,7 +167,7 @@ fn out_of_folder(member: &mut Member, dice: &mut Dice) -> Option<()> {
     }
     let folder = handler.parent()?;
     fs::rename(&handler, folder.with_extension("rs")).expect("our own");
-    // It is not empty if the handler has a module.
+    // This fails if the handler has a module.
     let _ = fs::remove_dir(folder);
     Some(())
 }

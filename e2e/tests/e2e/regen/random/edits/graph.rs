@@ -1,4 +1,4 @@
-//! Edits of the state graph that rename nothing.
+//! Edits of the state graph without renames.
 
 use super::{Dice, fresh, push_next, state, states};
 use serde_json::{Value as Json, json};

@@ -1,4 +1,4 @@
-//! Edits of what a kind is: its fields, its rights, its place in the API; and kinds that come and go.
+//! Edits of kinds: their fields, their rights, their API group and version; and added and removed kinds.
 
 use super::{Dice, fields, fresh};
 use serde_json::{Value as Json, json};
@@ -91,7 +91,7 @@ pub(super) fn add_kind(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<Str
 }
 
 pub(super) fn remove_kind(documents: &mut Vec<Json>, dice: &mut Dice) -> Option<String> {
-    // The first document names the operator.
+    // The first document has the name of the operator.
     let at = 1 + dice.below(documents.len().saturating_sub(1));
     (at < documents.len()).then(|| documents.remove(at)["resource"]["kind"].to_string())
 }

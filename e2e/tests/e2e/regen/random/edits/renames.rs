@@ -69,19 +69,20 @@ pub(super) fn rename_kinds(documents: &mut [Json], dice: &mut Dice) -> Option<St
     Some(kinds.collect::<Option<Vec<String>>>()?.join(", "))
 }
 
-/// Several states, each once.
+/// Different random states.
 fn some_states(document: &Json, dice: &mut Dice, count: usize) -> Option<Vec<String>> {
     let mut left = states(document);
     let some = (0..count).map(|_| (!left.is_empty()).then(|| left.remove(dice.below(left.len()))));
     some.collect()
 }
 
-/// Whether `renamedFrom` says so before the edit, as a swap leaves it: then it does not show what the edit means.
+/// Whether `renamedFrom` has this value before the edit, for example after a swap: then it does not show the purpose of
+/// the edit.
 fn is_said_already(document: &Json, from: &str, to: &str) -> bool {
     document["states"][to]["renamedFrom"] == json!(from)
 }
 
-/// Gives states other names, all at once, and says so in `renamedFrom`, where what it said before goes.
+/// Renames states, all at once, and sets `renamedFrom`, whose former values are lost.
 fn rename_states(document: &mut Json, renames: &[(String, String)]) -> Option<String> {
     if renames
         .iter()
@@ -128,7 +129,7 @@ fn rename(value: &mut Json, names: &BTreeMap<&str, &str>) {
             *entries = std::mem::take(entries)
                 .into_iter()
                 .map(|(key, mut value)| {
-                    // Texts for people, which may be called so too.
+                    // These texts may contain the name by chance.
                     if !["phase", "message", "doc", "renamedFrom"].contains(&key.as_str()) {
                         rename(&mut value, names);
                     }

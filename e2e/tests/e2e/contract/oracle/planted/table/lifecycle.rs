@@ -1,4 +1,4 @@
-//! Defects in what an object goes through from its creation to its end: its entries, its finalizer, its deletion.
+//! Defects in the life of an object from its creation to its end: its entries, its finalizer, its deletion.
 
 use super::{Planted, from_on};
 use serde_json::json;
