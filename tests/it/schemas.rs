@@ -96,7 +96,7 @@ fn a_schema_that_has_no_use_is_refused() {
     );
     assert_eq!(
         messages(&known, &files()),
-        ["krator has the types of `apps/v1.Deployment` already"]
+        ["krator already has the types of `apps/v1.Deployment`"]
     );
 }
 

@@ -78,9 +78,9 @@ pub(super) fn of_state(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mu
             ChangeKind::WaitChanged,
             old.may_stay() != new.may_stay(),
             if new.may_stay() {
-                "now has a `wait`, so objects may stay in it"
+                "now allows objects to stay in it"
             } else {
-                "has no `wait`, so objects cannot stay in it"
+                "no longer allows objects to stay in it"
             }
             .to_owned(),
             name.span,
