@@ -48,7 +48,7 @@ pub(super) fn compare(
             false => schema[key].clone(),
         };
         if !of(new).is_null() && of(old) != of(new) {
-            let message = format!("has another `{key}`");
+            let message = format!("has a different `{key}`");
             values.refused(ChangeKind::SchemaChanged, Part::Type, message, &[key]);
         }
     }

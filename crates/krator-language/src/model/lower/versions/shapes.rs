@@ -179,7 +179,8 @@ pub(super) fn put(
 
 /// A field of this name, which also has to be a valid name in Rust.
 fn field(name: &str, schema: Schema, span: Span) -> Result<Field, Unfit> {
-    let parsed = FieldName::parse(name).map_err(|error| format!("a field is {}", error.expected))?;
+    let parsed = FieldName::parse(name)
+        .map_err(|error| format!("the name of a field has to be {}", error.expected))?;
     if schema.rust_name.is_none() && parsed.rust_field().is_none() {
         return Err(format!(
             "`{name}` cannot be the name of a Rust field; add `rustName` beside its type"
