@@ -80,7 +80,7 @@ fn a_file_that_does_not_define_the_kind_is_refused() {
         "other objects in the file do not matter"
     );
     let alone = messages(SPEC, &Files::default()).join("");
-    assert!(alone.contains("without a folder"), "{alone}");
+    assert!(alone.contains("has no folder"), "{alone}");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn a_schema_that_has_no_use_is_refused() {
     );
     assert_eq!(
         messages(&known, &files()),
-        ["krator has the types of `apps/v1.Deployment` already"]
+        ["krator already has the types of `apps/v1.Deployment`"]
     );
 }
 

@@ -187,7 +187,7 @@ impl Change {
         finding.help = self.help.clone();
         finding.fix = self.proposal.as_ref().map(|proposal| proposal.fix(text));
         match self.is_gone {
-            true => finding.label("gone from here"),
+            true => finding.label("removed from here"),
             false => finding,
         }
     }

@@ -23,7 +23,7 @@ pub(crate) use schema::{DURATION_PATTERN, schema_of};
 /// Parses a part of a CRD as the API server does: a whole `spec`, or a schema.
 pub(crate) fn as_read<T: DeserializeOwned>(written: Json) -> T {
     // This module generates the keys and types of the API.
-    serde_json::from_value(written).expect("a CRD is one of the API")
+    serde_json::from_value(written).expect("the JSON is a valid CRD")
 }
 
 /// The annotation that the API server requires for definitions in groups of Kubernetes.

@@ -68,13 +68,15 @@ pub enum Refusal {
     #[error("this file defines several kinds; choose one with `--kind`: {}", .0.join(", "))]
     SeveralKinds(Vec<String>),
     /// An early form of CRDs.
-    #[error("this CRD is of `{0}`, which no API server serves any more; expected `apiextensions.k8s.io/v1`")]
+    #[error(
+        "this CRD has the version `{0}`, which API servers no longer serve; expected `apiextensions.k8s.io/v1`"
+    )]
     OldVersion(String),
     /// The API server would not accept the CRD either.
     #[error("an API server would not accept this CRD: {0}")]
     Invalid(String),
     /// `.spec` is not an object.
-    #[error("`.spec` is of the type `{0}`, and a description needs an object")]
+    #[error("`.spec` has the type `{0}`, but a description needs an object")]
     Spec(String),
     /// Objects have their data outside of `.spec`.
     #[error(
@@ -84,7 +86,7 @@ pub enum Refusal {
     )]
     NoSpec(Vec<String>),
     /// A name that the language does not allow.
-    #[error("`{path}` is `{name}`, and a description needs {expected}")]
+    #[error("`{path}` is `{name}`, but a description needs {expected}")]
     Name {
         /// The place of the name.
         path: &'static str,
@@ -120,7 +122,7 @@ impl Findings {
     /// Adds the keys that were not read.
     fn unread(&mut self, path: &Path, rest: Rest<'_>) {
         for key in rest.0.keys() {
-            self.add(&path.field(*key), "the language has no such key");
+            self.add(&path.field(*key), "the language does not have this key");
         }
     }
 }

@@ -141,7 +141,7 @@ fn status(kind: &Kind) -> [Json; 2] {
         quoted(OPERATE)
     );
     let message = format!(
-        "only the operator writes the status of a {}: whoever else has to needs the verb {OPERATE} on {plural}.{group}",
+        "only the operator may write the status of a {}; other clients need the verb {OPERATE} on {plural}.{group}",
         resource.kind.value
     );
     let more = json!({"validations": [{"expression": check, "message": message, "reason": "Forbidden"}]});
@@ -168,8 +168,8 @@ fn protect(kind: &Kind) -> [Json; 2] {
         reasons.insert(1, terminates.to_owned());
     }
     let message = format!(
-        "\"this {} is protected in the state \" + variables.state + \"; to delete it all the same: kubectl annotate{namespace} {}.{} \" \
-         + oldObject.metadata.name + \" {annotation}=true\"",
+        "\"this {} is protected in the state \" + variables.state + \"; to delete it anyway: kubectl \
+         annotate{namespace} {}.{} \" + oldObject.metadata.name + \" {annotation}=true\"",
         resource.kind.value, resource.plural.value, resource.group.value
     );
     let more = json!({
@@ -254,13 +254,13 @@ fn approvals(kind: &Kind) -> [Json; 2] {
             refused(
                 &format!("authorizer.requestResource.check({}).allowed()", quoted(APPROVE)),
                 format!(
-                    "to approve what {what} waits for needs the verb {APPROVE} on {}.{}",
+                    "approving the ask of {what} needs the verb {APPROVE} on {}.{}",
                     resource.plural.value, resource.group.value
                 ),
             ),
             refused(
                 "object.metadata.generation == oldObject.metadata.generation",
-                format!("{what} is not approved together with an edit of its spec"),
+                format!("{what} cannot be approved together with an edit of its spec"),
             ),
             refused(
                 "variables.approves != \"\" && (variables.given == variables.approves || \
@@ -294,8 +294,9 @@ fn transitions(kind: &Kind, former: &FormerMoves) -> [Json; 2] {
         moves.push_str(&format!(" || {}", Moves::allow(BEFORE)));
     }
     let message = format!(
-        "\"no edge of the machine of {} leads from the state '\" + variables.from + \"' to '\" + variables.to + \"'; where the \
-         operator has such an edge, the policy {name} is older than the operator: apply the one of its release\"",
+        "\"no edge of the machine of {} leads from the state '\" + variables.from + \"' to '\" + variables.to + \"'; \
+         if the operator has this edge, the policy {name} is older than the operator: apply the policy of its \
+         release\"",
         kind.resource.kind.value
     );
     let more = json!({

@@ -46,7 +46,7 @@ pub fn starter(kind: &KindName, group: &GroupName, states: &[StateName]) -> Stri
         "\
 # An operator: a resource of Kubernetes, and the states that its objects go through.
 #
-#   krator check              judges this file
+#   krator check              checks this file
 #   krator explain states     explains a key
 #   krator new krator.yaml    writes the crate of the operator
 krator: 1
@@ -56,13 +56,13 @@ resource:
   version: v1alpha1
   kind: {kind}
 
-# What users ask for: the fields of `.spec`. A field is required, unless it is optional or has a default.
+# The fields of `.spec`, which users set. A field is required, unless it is optional or has a default.
 spec:
-  size: {{type: integer, minimum: 1, maximum: 10, default: 1, description: How many there are to be}}
+  size: {{type: integer, minimum: 1, maximum: 10, default: 1, description: Desired number}}
   # title: optional string
   # labels: optional map of string
 
-# What your handlers report, beside `state`, `message` and `conditions`, which the machine keeps.
+# The fields of `.status` that your handlers set. The machine writes `state`, `message` and `conditions`.
 # status:
 #   address: optional string
 
@@ -104,7 +104,7 @@ impl Graph<'_> {
         let mut out = format!("machine:\n  initial: {}\n", self.name(self.initial));
         if let Some(at) = self.all(Role::Deletion).chain(self.all(Role::Final)).next() {
             out.push_str(
-                "  # Where every deleted object goes. A finalizer holds it until the handler of that state has ended.\n",
+                "  # The state that deleted objects enter. Their finalizer stays until the deletion path has ended.\n",
             );
             out.push_str(&format!("  deletion: {}\n", self.name(at)));
         }
@@ -123,7 +123,7 @@ impl Graph<'_> {
         }
         match self.roles[at] {
             Role::Working => {
-                line("# The handler runs every 10 s until it leads on.".to_owned());
+                line("# The handler runs every 10 s until it chooses another state.".to_owned());
                 line("wait: {poll: 10s}".to_owned());
                 line(format!("next: [{}]", self.list(&self.next_of_working(at))));
                 if let Some(failed) = self.all(Role::Failed).next() {
@@ -137,7 +137,7 @@ impl Graph<'_> {
                     line(format!("next: [{}]", self.list(&next)));
                 }
                 if at != self.initial {
-                    line("# A change of the spec begins anew.".to_owned());
+                    line("# After a change of the spec, objects go back to the initial state.".to_owned());
                     line(format!("onSpecChange: {}", self.name(self.initial)));
                 }
             }
@@ -149,7 +149,7 @@ impl Graph<'_> {
                 let next = self.all(Role::Deletion).find(|other| *other > at);
                 if let Some(next) = next.or(self.all(Role::Final).next()) {
                     line(
-                        "# The handler runs every 10 s until it leads on; a deletion does not wait for ever."
+                        "# The handler runs every 10 s until it chooses another state; the timeout bounds the deletion."
                             .to_owned(),
                     );
                     line("wait: {poll: 10s}".to_owned());

@@ -28,7 +28,7 @@ pub fn convert(
 ) -> Result<Json, String> {
     let kind = object.get("kind").and_then(Json::as_str).unwrap_or_default();
     let versions = kinds.iter().find(|versions| versions.are_of(object, to));
-    let versions = versions.ok_or_else(|| format!("no conversion of {kind:?} to {to} is known"))?;
+    let versions = versions.ok_or_else(|| format!("cannot convert {kind:?} to {to}"))?;
     versions.convert(object.clone(), to, functions)
 }
 

@@ -231,7 +231,7 @@ fn names_fields_states_and_deletions_are_refused_with_words_that_help() {
     );
     refused(
         doors.patch(r#"{"spec": {"permit": "Refused"}}"#),
-        ".spec.permit goes only from Asked to Gi'ven or Refused",
+        ".spec.permit can change only from Asked to Gi'ven or Refused",
     );
 
     doors.refuses(RANGER_USER, "Roam");

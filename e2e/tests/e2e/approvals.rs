@@ -180,7 +180,7 @@ fn approvals_are_of_those_who_may() {
         let dry = ["annotate", "--dry-run=server", "ledger", "main", &annotation];
         ledger.kubectl("bob", &dry).err()
     });
-    let needs = "to approve what a Ledger waits for needs the verb approve on ledgers.approvals.example.com";
+    let needs = "approving the ask of a Ledger needs the verb approve on ledgers.approvals.example.com";
     ledger.is_refused(ledger.annotate("bob", &by_bob), needs);
     ledger.is_refused(ledger.krator("bob", &["approve", "--id", &first]), needs);
     let form = "is `ID by USER` or `ID by USER: REASON`";
@@ -197,7 +197,7 @@ fn approvals_are_of_those_who_may() {
         "jane",
         &["patch", "ledger", "main", "--type=merge", "-p", &both.to_string()],
     );
-    ledger.is_refused(both, "not approved together with an edit of its spec");
+    ledger.is_refused(both, "cannot be approved together with an edit of its spec");
 
     let approve = ["approve", "--id", &first, "--message", "it was tried in staging"];
     let approved = ledger.krator("jane", &approve).expect("jane may approve");

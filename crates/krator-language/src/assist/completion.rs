@@ -280,7 +280,7 @@ impl List<'_, '_> {
             CompletionKind::Name,
             "Ready",
             "",
-            "`Ready: keep` leaves Ready as it was.",
+            "`Ready: keep` leaves Ready unchanged.",
         );
     }
 }

@@ -89,7 +89,7 @@ fn of_kind(reference: &str) -> Option<String> {
         Scope::Cluster => "cluster-scoped",
     };
     Some(format!(
-        "**`{reference}`**, a kind of Kubernetes: `{plural}`, {scope}"
+        "**`{reference}`**, a Kubernetes kind: `{plural}`, {scope}"
     ))
 }
 
@@ -106,12 +106,12 @@ fn of_state(tree: &TolerantTree, text: &str, part: usize, name: &str) -> String 
         .map(|to| format!("`{to}`"))
         .collect();
     if !to.is_empty() {
-        markdown += &format!("\n\nIts handler leads to {}.", to.join(", "));
+        markdown += &format!("\n\nIts handler can choose {}.", to.join(", "));
     }
     if let Some(timeout) = tree.entry(part, "timeout") {
         let scalar = |key| value_of(tree, text, timeout, key);
         if let (Some(after), Some(to)) = (scalar("after"), scalar("to")) {
-            markdown += &format!("\n\nAfter {after}, time leads to `{to}`.");
+            markdown += &format!("\n\nAfter {after}, the timeout leads to `{to}`.");
         }
     }
     markdown

@@ -6,7 +6,7 @@ use serde::Serialize;
 /// The kind of change that an edit makes. Its serialization is the name in the JSON of `krator diff`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[allow(missing_docs, reason = "the names say what has changed")]
+#[allow(missing_docs, reason = "the names describe the changes")]
 pub enum ChangeKind {
     AppliedAsWhole,
     BoundLoosened,

@@ -108,17 +108,18 @@ fn removed(pair: &Pair<'_>, id: StateId, changes: &mut FoundChanges<'_>) {
     if state.legacy.is_some() {
         change.what = ChangeKind::LegacyStateRemoved;
         change.message = format!("state `{name}`, which was `legacy`, was removed");
-        change.help = Some("objects that are still in it stay there, and nothing moves them".to_owned());
+        change.help =
+            Some("objects that are still in it stay there, because no handler runs for them".to_owned());
         return;
     }
     if let Some(taker) = pair.lineage.resumes(id) {
         let former = pair.lineage.states().find(|(_, now)| *now == taker);
         let former = former.map_or(name, |(then, _)| &pair.old.state(then).name.value);
-        change.message = format!("state `{name}` was removed: the former `{former}` is now called `{name}`");
+        change.message = format!("state `{name}` was removed, and state `{former}` was renamed to `{name}`");
         change.stored = Stored::Misread;
         change.help = Some(format!(
-            "if `{name}` is still the former `{name}`, keep `{former}` with `legacy: true` and `next: [{name}]`; otherwise \
-             remove `{name}` in one release and rename `{former}` in the next"
+            "if the new `{name}` means the same as the old `{name}`, keep `{former}` with `legacy: true` and `next: \
+             [{name}]`; otherwise remove `{name}` in one release and rename `{former}` in the next"
         ));
         change.new = pair.new.state(taker).name.span;
         change.is_gone = false;
@@ -159,7 +160,7 @@ fn machine(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
     match (&old.deletion, &new.deletion) {
         (Some(old), None) => {
             let message = format!(
-                "deleted objects are removed at once: they lose the finalizer `{finalizer}`, and nothing cleans up"
+                "deleted objects are removed at once: they lose the finalizer `{finalizer}`, and no handler cleans up"
             );
             changes.changed(ChangeKind::DeletionRemoved, message, old.span, new.span);
         }
@@ -220,10 +221,10 @@ fn edges(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
             let former = gone.iter().find(|old| old.edge.kind == kind && is_single(kind));
             if let Some(former) = former {
                 let message = format!(
-                    "edge `{}` → `{to}` ({}) instead of `{}`",
+                    "edge `{}` → `{}` ({}) now leads to `{to}`",
                     from.value,
-                    cause(kind),
-                    pair.old.state(former.to).name.value
+                    pair.old.state(former.to).name.value,
+                    cause(kind)
                 );
                 let (old, new) = (former.edge.span, step.edge.span);
                 changes.changed(ChangeKind::EdgeRetargeted, message, old, new);

@@ -14,7 +14,7 @@ pub(super) fn changes(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
         let name = &limit.name.value;
         let Some(former) = named(old, name).map(|at| &old[at]) else {
             let message = format!(
-                "the limit `{name}` allows {}; objects that are already there stay",
+                "the limit `{name}` allows {}; objects that are already in its states stay there",
                 counted(pair.new, limit)
             );
             changes.added(ChangeKind::LimitsChanged, message, limit.span);
@@ -29,7 +29,7 @@ pub(super) fn changes(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
         {
             let mut message = format!("the limit `{name}` allows {now}; it allowed {before}");
             if limit.at_most.value < former.at_most.value {
-                message += "; objects that are already there stay";
+                message += "; objects that are already in its states stay there";
             }
             changes.changed(ChangeKind::LimitsChanged, message, former.span, limit.span);
         }
@@ -66,7 +66,7 @@ fn counted(kind: &Kind, limit: &Places) -> String {
     let at_most = limit.at_most.value;
     let objects = if at_most == 1 { "object" } else { "objects" };
     format!(
-        "{at_most} {objects} into {}{}",
+        "{at_most} {objects} in {}{}",
         states.join(", "),
         per.unwrap_or_default()
     )

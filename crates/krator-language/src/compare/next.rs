@@ -83,7 +83,7 @@ impl Next {
     pub(super) fn to_text(&self, most: usize) -> String {
         let mut out = format!(
             "    {}\n",
-            counted(self.as_before, "goes on as before", "go on as before")
+            counted(self.as_before, "continues as before", "continue as before")
         );
         let mut add = |line: String, names: &[String]| {
             out.push_str(&format!("    {line}\n      {}\n", named(names, most)));
@@ -114,7 +114,8 @@ impl Next {
                 value => format!(" for `{}`", printable(value)),
             };
             out.push_str(&format!(
-                "    {objects} are in the states of the limit `{limit}`{of}, which allows {most}: none can enter until enough have left\n"
+                "    {objects} are in the states of the limit `{limit}`{of}, which allows {most}: no object can \
+                 enter them until enough objects have left\n"
             ));
         }
         out
@@ -165,16 +166,18 @@ fn sentence(first: &First) -> String {
         First::Enters(entries) => {
             let through: Vec<&str> = entries.iter().map(|(to, _)| to.as_str()).collect();
             let why = entries.first().map_or("", |(_, cause)| why(*cause));
-            format!("goes to {}, because {why}", through.join(" and on to "))
+            format!("goes to {}, because {why}", through.join(" and then to "))
         }
         First::TimesOut(to) => {
             format!("goes to {to} after one more run of its handler, because its timeout has expired")
         }
         First::Waits(of) => format!("waits for the gate of {of}"),
         First::Paused => "stays paused".to_owned(),
-        First::Parked => "gets no handler run, because no state has this name".to_owned(),
-        First::Unreadable => "gets no handler run, because its status cannot be read".to_owned(),
-        First::Released => "loses its finalizer, because it has no deletion path".to_owned(),
+        First::Parked => "is not handled, because no state has this name".to_owned(),
+        First::Unreadable => "is not handled, because its status cannot be read".to_owned(),
+        First::Released => {
+            "is released without a handler run, because it has no deletion path or no finalizer".to_owned()
+        }
     }
 }
 
@@ -185,7 +188,7 @@ fn why(cause: Cause) -> &'static str {
         Cause::LimitReached => "the limit of the next state is used up",
         Cause::SpecChanged => "its spec has changed",
         Cause::Deleted => "it is being deleted",
-        Cause::Restarted => "that is where it continues after a restart",
+        Cause::Restarted => "it continues there after a restart",
         // These causes need a handler that runs.
         Cause::Handler | Cause::RetriesExhausted | Cause::Interrupted | Cause::Failed | Cause::ByHand => {
             "its handler chose that"
@@ -225,7 +228,7 @@ pub struct MovedObjects<'a> {
 /// The first action of an operator for an object.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[allow(missing_docs, reason = "they are those of `First`")]
+#[allow(missing_docs, reason = "the variants are documented in `First`")]
 pub enum FirstStep {
     Stays,
     Enters,

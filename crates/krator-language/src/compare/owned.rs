@@ -38,7 +38,7 @@ fn removed(pair: &Pair<'_>, old: &Owned, changes: &mut FoundChanges<'_>) {
     };
     let place = pair.new.resource.kind.span;
     let change = changes.gone(ChangeKind::OwnedRemoved, message, old.kind.span, place);
-    change.help = Some(format!("{stay}; nothing repairs them"));
+    change.help = Some(format!("{stay}; the operator does not repair them"));
 }
 
 fn deletion_changed(old: &Owned, new: &Owned, changes: &mut FoundChanges<'_>) {
@@ -57,7 +57,7 @@ fn deletion_changed(old: &Owned, new: &Owned, changes: &mut FoundChanges<'_>) {
         (_, ChildDeletion::Owner) => {
             "when the operator starts, it replaces the label of existing objects by an owner reference"
         }
-        _ => "it also applies to existing objects, once the operator has started",
+        _ => "this also applies to existing objects once the operator has started",
     };
     let (old, new) = (old.deletion.span, new.deletion.span);
     let change = changes.changed(ChangeKind::OwnedDeletionChanged, message, old, new);

@@ -49,9 +49,9 @@ pub(super) fn of_state(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mu
             ChangeKind::StateKindChanged,
             old.kind.value != kind.value,
             format!(
-                "was `{}` and is `{}`",
-                old.kind.value.as_str(),
-                kind.value.as_str()
+                "has the kind `{}` instead of `{}`",
+                kind.value.as_str(),
+                old.kind.value.as_str()
             ),
             kind.span,
         ),
@@ -67,9 +67,9 @@ pub(super) fn of_state(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mu
             old.effects.value != effects.value,
             match effects.value {
                 Effects::Once => {
-                    "has its effects once: stored objects in it go to `resume` when the operator restarts"
+                    "has `effects: once`: stored objects in it go to `resume` when the operator restarts"
                 }
-                Effects::Idempotent => "may run again after a crash",
+                Effects::Idempotent => "has `effects: idempotent`: its handler may run again after a crash",
             }
             .to_owned(),
             effects.span,
@@ -78,9 +78,9 @@ pub(super) fn of_state(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mu
             ChangeKind::WaitChanged,
             old.may_stay() != new.may_stay(),
             if new.may_stay() {
-                "may stay"
+                "now allows objects to stay in it"
             } else {
-                "may no longer stay"
+                "no longer allows objects to stay in it"
             }
             .to_owned(),
             name.span,
@@ -89,7 +89,7 @@ pub(super) fn of_state(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mu
             ChangeKind::WaitChanged,
             polled(old) != polled(new) && new.may_stay(),
             poll.map_or("no longer polls".to_owned(), |poll| {
-                format!("runs again after {}", said(poll))
+                format!("runs its handler again after {}", said(poll))
             }),
             poll.map_or(name.span, |poll| poll.span),
         ),
@@ -97,7 +97,7 @@ pub(super) fn of_state(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mu
             ChangeKind::RetryChanged,
             old.retry.as_ref().map(tries) != retry.as_ref().map(tries),
             retry.as_ref().map_or("is not retried".to_owned(), |retry| {
-                format!("is tried {}", tries(retry))
+                format!("is retried {}", tries(retry))
             }),
             retry.as_ref().map_or(name.span, |retry| retry.limit.span),
         ),
@@ -105,7 +105,7 @@ pub(super) fn of_state(pair: &Pair<'_>, old: StateId, new: StateId, changes: &mu
             ChangeKind::OnDeleteChanged,
             old.on_delete.waits != on_delete.waits,
             match on_delete.waits {
-                true => "runs to its end when the object is deleted",
+                true => "finishes its handler run when the object is deleted",
                 false => "is interrupted when the object is deleted",
             }
             .to_owned(),
@@ -179,7 +179,7 @@ fn spec_changes(pair: &Pair<'_>, old: &State, new: &State) -> Vec<(String, Span)
     }
     let mut note = |what: &str, before: OnSpecChange, now: Spanned<OnSpecChange>| {
         let message = match now.value {
-            OnSpecChange::Wake => format!("runs again when {what} changes"),
+            OnSpecChange::Wake => format!("runs its handler again when {what} changes"),
             OnSpecChange::Ignore => format!("ignores changes of {what}"),
             OnSpecChange::Enter(to) => {
                 format!("leads to `{}` when {what} changes", pair.new.state(to).name.value)
@@ -235,7 +235,7 @@ fn tries(retry: &Retry) -> String {
         RetryLimit::Times(times) => format!("{times} times"),
     };
     format!(
-        "{limit}, after {}, each time {} times as long, at most {}",
+        "{limit}, with delays from {} that grow by a factor of {} up to {}",
         format_duration(retry.initial.value),
         retry.factor.value,
         format_duration(retry.max.value)

@@ -109,17 +109,17 @@ impl Proposal {
                 (end, format!("\nversions:\n  {}", self.block("  ")))
             }
         };
-        let mut message = format!("write `{}` down", self.name);
+        let mut message = format!("add `{}` to `versions`", self.name);
         let Guesses { unclear, invented } = &self.guesses;
         if !unclear.is_empty() {
             message += &format!(
-                "; if it was renamed, write `renamed` in place of `removed` and `added`: {}",
+                "; if fields were renamed, write `renamed` instead of `removed` and `added`: {}",
                 unclear.join(", ")
             );
         }
         if !invented.is_empty() {
             message += &format!(
-                "; replace the `default`, a mere sample, by what the objects that are there are to have: {}",
+                "; the `default` is only an example, so replace it by the value for existing objects: {}",
                 invented.join(", ")
             );
         }

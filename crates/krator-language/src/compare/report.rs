@@ -9,11 +9,12 @@ pub(super) fn meaning(change: &Change) -> Vec<String> {
         Stored::Keep => Vec::new(),
         Stored::May(verdict) => judged(change, verdict),
         Stored::Stranded => {
-            vec!["stored objects stay in it, and nothing moves them".to_owned()]
+            vec!["stored objects stay unchanged, and no handler runs for them".to_owned()]
         }
         Stored::Misread => {
             vec![
-                "objects store only the name of their state, and the operator mistakes it for the new one"
+                "objects store only the name of their state, so the operator continues them in the new state of this \
+                 name"
                     .to_owned(),
             ]
         }
@@ -43,19 +44,21 @@ fn judged(change: &Change, verdict: &Verdict) -> Vec<String> {
         )),
         ServerOutcome::Lost => Some("a stored object loses the value when it is next read".to_owned()),
         ServerOutcome::ApplyFails => Some(
-            "every server-side apply to a stored object fails, including the operator's to its status"
+            "every server-side apply to a stored object fails, including the operator's apply to its status"
                 .to_owned(),
         ),
         // The API server evaluates CEL rules on every write, whichever field is written.
         ServerOutcome::Refused if change.what.is_cel_rule() => Some(
-            "any write of a stored object may be refused, including the operator's of its status".to_owned(),
+            "any write of a stored object may be refused, including the operator's writes of its status"
+                .to_owned(),
         ),
         ServerOutcome::Refused => Some("any change of a stored object may be refused".to_owned()),
     });
     // An entry of `managedFields` stays in the version of its manager's last write.
     if verdict.updated == ServerOutcome::Lost && !change.versions.is_empty() {
         lines.push(
-            "every server-side apply to an object that was written in that version fails, in all versions and also to its status"
+            "every server-side apply to an object that was written in that version fails, in all versions, including \
+             applies to its status"
                 .to_owned(),
         );
     }

@@ -11,10 +11,13 @@ pub(super) fn of_operator(old: &Description, new: &Description, pairs: &[Pair<'_
     let mut changes = FoundChanges::of(None);
     let (before, now) = (&old.operator, &new.operator);
     if before.value != now.value {
-        let message = format!("the operator was `{}` and is `{}` now", before.value, now.value);
+        let message = format!(
+            "the operator was renamed from `{}` to `{}`",
+            before.value, now.value
+        );
         let change = changes.changed(ChangeKind::OperatorRenamed, message, before.span, now.span);
         change.help = Some(format!(
-            "delete the Deployment `{}` before the new one starts: both would handle the same objects",
+            "delete the Deployment `{}` before the new one starts, because both would handle the same objects",
             before.value
         ));
     }
@@ -28,10 +31,11 @@ pub(super) fn of_operator(old: &Description, new: &Description, pairs: &[Pair<'_
         let message = format!("the kind `{}` was removed", name.value);
         let change = changes.gone(ChangeKind::KindRemoved, message, name.span, place);
         change.stored = Stored::Stranded;
-        change.clients = Some("nothing acts on their objects");
+        change.clients = Some("no operator manages their objects");
         change.help = Some(match kind.machine.deletion {
-            Some(_) => "delete all its objects first: nothing else removes their finalizer".to_owned(),
-            None => "delete its CRD when nobody needs its objects any more".to_owned(),
+            Some(_) => "delete all its objects while the old operator runs: only it removes their finalizer"
+                .to_owned(),
+            None => "delete its CRD when its objects are no longer needed".to_owned(),
         });
         all.append(&mut changes.found);
     }
@@ -95,12 +99,12 @@ fn definition(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
         };
         let finalizer = match pair.old.machine.deletion {
             Some(_) => format!(
-                ", and deleted ones wait for their finalizer `{}/{}`",
+                ", and removes their finalizer `{}/{}`",
                 old.group.value, old.plural.value
             ),
             None => String::new(),
         };
-        let message = format!("the resource was `{before}` and is `{now}` now");
+        let message = format!("the resource changed from `{before}` to `{now}`");
         let change = changes.changed(ChangeKind::ResourceRenamed, message, old_span, new_span);
         change.stored = Stored::Stranded;
         change.clients = Some("their requests go to a resource that no operator manages");
@@ -116,7 +120,7 @@ fn definition(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
     };
     let (before, now) = (&old.kind, &new.kind);
     if before.value != now.value && is_same {
-        let message = format!("the kind was `{}` and is `{}` now", before.value, now.value);
+        let message = format!("the kind changed from `{}` to `{}`", before.value, now.value);
         let change = changes.changed(ChangeKind::KindRenamed, message, before.span, now.span);
         change.stored = stored.clone();
         change.clients = Some("requests with the old kind are refused");
@@ -125,23 +129,23 @@ fn definition(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
     let (before, now) = (&old.scope, &new.scope);
     if before.value != now.value {
         let word = |scope: Scope| match scope {
-            Scope::Namespaced => "in namespaces",
-            Scope::Cluster => "in no namespace",
+            Scope::Namespaced => "namespaced",
+            Scope::Cluster => "cluster-scoped",
         };
         let message = format!(
-            "objects were {} and are {} now",
+            "objects were {} and are now {}",
             word(before.value),
             word(now.value)
         );
         let change = changes.changed(ChangeKind::ScopeChanged, message, before.span, now.span);
         change.stored = stored;
-        change.clients = Some("objects have another path");
+        change.clients = Some("the paths of objects change");
         change.help = Some(format!("the scope {CANNOT_CHANGE}"));
     }
 }
 
 const CANNOT_CHANGE: &str =
-    "of a CRD cannot be changed: give the new one a `plural` of its own, and move the objects";
+    "of a CRD cannot be changed: give the new resource another `plural`, and move the objects";
 
 /// Names, each with its place.
 type Names = Vec<(String, Span)>;
@@ -250,7 +254,8 @@ fn webhooks(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
                 let message = format!("the webhook `{name}` was removed");
                 let change = changes.gone(ChangeKind::WebhookRemoved, message, old.span, place);
                 change.help = Some(
-                    "delete its configuration before the new operator starts, which does not serve the webhook".to_owned(),
+                    "delete its configuration before the new operator starts, because the new operator does not \
+                     serve the webhook".to_owned(),
                 );
             }
             (Some(old), Some(new)) if !old.asks_the_same(new) => {
@@ -279,7 +284,7 @@ fn name_rule(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
         (old, Some(new)) if old.as_deref() != Some(&new.value) => {
             let message = format!("names of new objects have to match `{}`", shown(&new));
             let change = changes.added(ChangeKind::NameRuleAdded, message, new.span);
-            change.clients = Some("requests for objects of other names are refused");
+            change.clients = Some("requests that create objects with other names are refused");
         }
         _ => {}
     }
@@ -308,20 +313,21 @@ fn admission(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
     note(
         old.status,
         new.status,
-        "writes of the status by others than the operator",
-        "those who write the status need the verb `operate`",
+        "writes of the status by clients other than the operator",
+        "writers of the status need the verb `operate`",
     );
     note(
         old.transitions,
         new.transitions,
-        "changes of the stored state along no edge",
-        "those who write the state are refused, and so is an operator that is newer than the policy",
+        "changes of the stored state without an edge",
+        "changes of the state without an edge are refused, including those by an operator that is newer than the \
+         policy",
     );
     for id in &new.protect {
         let name = &pair.new.state(id.value).name.value;
         let former = |id: &Spanned<StateId>| pair.lineage.successor(id.value);
         if !old.protect.iter().any(|old| former(old) == Some(id.value)) {
-            let refused = format!("deletions in the state `{name}`");
+            let refused = format!("deletions of objects in the state `{name}`");
             note(
                 None,
                 Some(id.span),
@@ -337,7 +343,7 @@ fn admission(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
             note(
                 Some(id.span),
                 None,
-                &format!("deletions in the state `{name}`"),
+                &format!("deletions of objects in the state `{name}`"),
                 "",
             );
         }
@@ -353,7 +359,10 @@ fn scale(pair: &Pair<'_>, changes: &mut FoundChanges<'_>) {
         }
         (None, Some(new)) => _ = changes.added(what, "the scale subresource is new", new.spec.span),
         (Some(old), Some(new)) if old.spec.value != new.spec.value => {
-            let message = format!("`{}` is scaled instead of `{}`", new.spec.value, old.spec.value);
+            let message = format!(
+                "the scale subresource scales `{}` instead of `{}`",
+                new.spec.value, old.spec.value
+            );
             changes.added(what, message, new.spec.span);
         }
         _ => {}

@@ -82,10 +82,10 @@ impl SchemaWalk {
         if !gone.is_empty() {
             self.other_type(old, new, path, &gone);
         } else if now.len() > before.len() {
-            let message = format!("was {} and is {} now", type_name(old), type_name(new));
+            let message = format!("changed from {} to {}", type_name(old), type_name(new));
             self.changes
                 .safe(ChangeKind::TypeWidened, path, Part::Type, message)
-                .readers("they may read a value of an unknown type");
+                .readers("responses may contain a value of an unknown type");
         }
         if before.is_disjoint(&now) {
             return;
@@ -101,7 +101,7 @@ impl SchemaWalk {
     }
 
     fn other_type(&mut self, old: &Json, new: &Json, path: &SchemaPath, gone: &BTreeSet<ValueType>) {
-        let message = format!("was {} and is {} now", type_name(old), type_name(new));
+        let message = format!("changed from {} to {}", type_name(old), type_name(new));
         let is_only = |sorts: &[ValueType]| gone.iter().all(|sort| sorts.contains(sort));
         let updated = if is_true(new, "x-kubernetes-int-or-string") {
             // A server-side apply accepts any value here, but drops the fields of objects, also in lists, as unknown.
@@ -124,9 +124,9 @@ impl SchemaWalk {
             .refused(ChangeKind::TypeChanged, path, Part::Type, message, affected)
             .outcomes(ServerOutcome::Refused, updated)
             .unreadable()
-            .clients("requests with such a value are refused, and they read a value of another type")
-            .readers("they read a value of another type")
-            .help("add a field of another name and keep this one until nobody uses it, or give the kind a new `version`, with `changes` that convert it");
+            .clients("requests with a value of the former type are refused, and responses contain a value of another type")
+            .readers("responses contain a value of another type")
+            .help("add a field with another name and keep this field until it is unused, or give the kind a new `version`, with `changes` that convert it");
     }
 
     /// Compares CEL rules by their expressions, although different expressions may be equivalent.
@@ -143,12 +143,12 @@ impl SchemaWalk {
             let part = Part::Rule((*rule).to_owned());
             if let Some(said) = self.said.get(*rule) {
                 // Every write that leaves the field unchanged satisfies the rule.
-                let message = format!("has a new rule over its changes: {}", shown(said));
+                let message = format!("has a new transition rule: {}", shown(said));
                 self.changes
                     .safe(ChangeKind::TransitionRuleAdded, path, part, message)
                     .clients("changes that the rule forbids are refused");
             } else if rule.contains("oldSelf") {
-                let message = format!("has a new rule over its changes: `{}`", shown(rule));
+                let message = format!("has a new transition rule: `{}`", shown(rule));
                 self.changes
                     .refused(
                         ChangeKind::TransitionRuleAdded,
@@ -187,6 +187,6 @@ impl SchemaWalk {
                 Part::Key(key),
                 "is now applied as a whole",
             )
-            .clients("clients that apply parts of it remove the parts of others");
+            .clients("an apply of a part of it removes the parts of other field managers");
     }
 }

@@ -78,7 +78,7 @@ impl SchemaChanges {
             unchanged: path.clone(),
             is_readable: true,
         });
-        change.clients = Some("requests with such a value are refused");
+        change.clients = Some("requests with a value that is now invalid are refused");
         change.affected = affected;
         change
     }

@@ -142,8 +142,8 @@ fn of_list(pair: &Pair<'_>) -> Vec<Change> {
                     name.value
                 ),
                 format!(
-                    "keep it, with `served: false` if no client may use it, until `krator migrate` has moved all objects, and \
-                     `status.storedVersions` of the CRD lacks it{}",
+                    "keep it, with `served: false` if clients must not use it, until `krator migrate` has rewritten \
+                     all objects and `status.storedVersions` of the CRD does not contain it{}",
                     // The operator owns the `caBundle`, which an apply does not remove.
                     if old.converts() && !new.converts() {
                         "; then apply the CRD, which has no conversion, with `kubectl replace`"
@@ -156,7 +156,7 @@ fn of_list(pair: &Pair<'_>) -> Vec<Change> {
         let change = changes.changed(what, message, name.span, newest.span);
         change.stored = Stored::DefinitionRefused;
         change.affected = Affected::StoredIn(name.value.clone());
-        change.clients = Some("requests of the version are not found");
+        change.clients = Some("requests for the version are not found");
         change.help = Some(help);
         if is_former_newest {
             change.proposal = Some(Proposal::between(pair));
@@ -179,7 +179,7 @@ fn of_list(pair: &Pair<'_>) -> Vec<Change> {
             (true, false) => {
                 let message = format!("the version `{}` is no longer served", name.value);
                 let change = changes.changed(ChangeKind::VersionUnserved, message, before.span, name.span);
-                change.clients = Some("requests of the version are not found");
+                change.clients = Some("requests for the version are not found");
             }
             (false, true) => {
                 let message = format!("the version `{}` is served again", name.value);

@@ -301,7 +301,7 @@ fn message(field: &str, change: &FieldChange) -> String {
             let moves: Vec<String> = moves.collect();
             match moves.is_empty() {
                 true => format!("{field} cannot change once it is set"),
-                false => format!("{field} goes only {}", moves.join(", ")),
+                false => format!("{field} can change only {}", moves.join(", ")),
             }
         }
     }

@@ -29,6 +29,6 @@ pub fn conflict_markers(text: &str) -> Option<Finding> {
             },
             "the conflict ends here",
         )
-        .help("make of both sides what you want, and delete the three markers");
+        .help("merge both sides, and delete the three markers");
     Some(finding)
 }

@@ -147,7 +147,7 @@ fn around(definition: &Json, findings: &mut Findings) {
             if key != API_APPROVED && key != "kubectl.kubernetes.io/last-applied-configuration" {
                 findings.add(
                     &path.field(kind).key(key),
-                    "the CRD of a description does not have it",
+                    "the CRD of a description does not contain this key",
                 );
             }
         }
@@ -250,7 +250,7 @@ impl<'j> Root<'j> {
             for key in keys.0.keys() {
                 findings.add(
                     &at(name).field(*key),
-                    format!("a description says nothing of `.{name}`"),
+                    format!("a description cannot declare `.{name}`"),
                 );
             }
         }
@@ -268,7 +268,7 @@ impl<'j> Root<'j> {
         }
         if keeps_all {
             let path = path.field("x-kubernetes-preserve-unknown-fields");
-            findings.add_loss(&path, format!("what is beside `.spec` is deleted {DELETED}"));
+            findings.add_loss(&path, format!("fields beside `.spec` are deleted {DELETED}"));
         }
         let required = rest.list("required");
         let requires_spec = required.iter().any(|name| name == "spec");
@@ -277,7 +277,7 @@ impl<'j> Root<'j> {
                 findings.add(
                     &path.field("required"),
                     format!(
-                        "`.{}` is not required, because objects begin without it",
+                        "`.{}` is not required, because new objects do not have it",
                         shown(name)
                     ),
                 );

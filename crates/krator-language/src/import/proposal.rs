@@ -25,12 +25,12 @@ pub(super) fn propose(kind: &str, status: &Json, path: &Path, findings: &mut Fin
         if status["properties"].get("phase").is_some() {
             findings.add(
                 &path.field("properties").key("phase"),
-                "the machine keeps this field only where states have a `phase`",
+                "the machine writes this field only if states have a `phase`",
             );
         }
         return Proposal {
             text: format!(
-                "# A proposal, because the CRD does not say which states its objects go through: replace it by your own.\n{}",
+                "# A proposal, because the CRD does not contain the states of its objects: replace it by your own.\n{}",
                 graph(&[])
             ),
             names_phases: false,
@@ -53,8 +53,9 @@ pub(super) fn propose(kind: &str, status: &Json, path: &Path, findings: &mut Fin
     }
     Proposal {
         text: format!(
-            "# A proposal from the `enum` of `.status.{field}`: the names are those of the CRD, the edges and the kinds of the\n\
-             # states are guesses. Replace them by what your operator does.\n{}",
+            "# A proposal from the `enum` of `.status.{field}`: the names are from the CRD, but the edges and the \
+             kinds of the\n\
+             # states are guesses. Replace them by those of your operator.\n{}",
             graph(&states)
         ),
         names_phases,

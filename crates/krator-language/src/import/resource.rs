@@ -166,7 +166,7 @@ impl Fields<'_> {
                 {
                     return Ok(None);
                 }
-                None => return Err("the schema has no such field".to_owned()),
+                None => return Err("the schema does not have this field".to_owned()),
             }
         }
         Ok(at["type"].as_str().map(str::to_owned))
@@ -176,7 +176,7 @@ impl Fields<'_> {
     fn to(&self, text: &str, types: &[&str]) -> Result<(), String> {
         match self.follow(text)? {
             Some(found) if types.contains(&found.as_str()) => Ok(()),
-            _ => Err(format!("this is no field of the type {}", types.join(" or "))),
+            _ => Err(format!("this is not a field of the type {}", types.join(" or "))),
         }
     }
 }
@@ -239,9 +239,12 @@ pub(super) fn columns(list: &[Json], path: &Path, fields: &Fields<'_>, findings:
         let is_first_rate = column["priority"].as_i64().unwrap_or(0) == 0;
         let is_ours = is_first_rate && OWN_COLUMNS.contains(&(name, json_path));
         let why = if ColumnName::parse(name).is_err() {
-            Some(format!("a column is named by {}", ColumnName::PATTERN.expected))
+            Some(format!(
+                "the name of a column has to be {}",
+                ColumnName::PATTERN.expected
+            ))
         } else if !["string", "integer", "number", "boolean", "date"].contains(&type_) {
-            Some(format!("a column has no type `{}`", shown(type_)))
+            Some(format!("a column cannot have the type `{}`", shown(type_)))
         } else {
             fields.of_column(json_path).err()
         };
@@ -261,7 +264,7 @@ pub(super) fn columns(list: &[Json], path: &Path, fields: &Fields<'_>, findings:
         match u32::try_from(priority) {
             Ok(0) => {}
             Ok(priority) => _ = keys.insert("priority".to_owned(), priority.into()),
-            Err(_) => findings.add(&path.field("priority"), "a priority is at least 0"),
+            Err(_) => findings.add(&path.field("priority"), "a priority has to be at least 0"),
         }
         if let Some(text) = description {
             keys.insert("description".to_owned(), clean(text).into());

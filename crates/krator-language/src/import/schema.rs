@@ -130,7 +130,7 @@ impl Reader<'_, '_> {
                 true => self.put("example", value.clone()),
                 false => self.findings.add(
                     &self.path.field("example"),
-                    "the API server, which reads no examples, would not take this one, so it is left out",
+                    "this example does not match its schema, so it is left out; the API server does not check examples",
                 ),
             }
         }
@@ -291,7 +291,7 @@ impl Reader<'_, '_> {
             if self.rest.take(key).is_some() {
                 self.findings.add(
                     &self.path.field(key),
-                    "a value of any type cannot say what is in it; nothing in it is checked",
+                    "a value of any type cannot declare its content, so its content is not checked",
                 );
             }
         }
@@ -319,7 +319,8 @@ impl Reader<'_, '_> {
                 self.findings.add(
                     &path,
                     format!(
-                        "a field is named by {}; it is left out, so unknown fields beside it are kept, and nothing in them is checked",
+                        "the name of a field has to be {}; this field is left out, so unknown fields beside it are \
+                         kept without checks",
                         FieldName::PATTERN.expected
                     ),
                 );

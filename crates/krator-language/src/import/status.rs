@@ -13,15 +13,15 @@ use crate::text::shown;
 pub(super) fn fields(schema: &Json, path: &Path, findings: &mut Findings) -> Map<String, Json> {
     let mut rest = Rest::of(schema);
     rest.take("type");
-    let own_words = "the machine describes `.status` in its own words";
+    let own_words = "`.status` has a fixed description";
     rest.leave_out("description", path, own_words, findings);
-    let own_default = "`.status` has a default of the machine's own";
+    let own_default = "a description cannot set the default of `.status`";
     rest.leave_out("default", path, own_default, findings);
     let required = rest.list("required");
     if !required.is_empty() {
         findings.add(
             &path.field("required"),
-            "no field of `.status` is required, because a status begins empty",
+            "no field of `.status` is required, because a new status is empty",
         );
     }
     let mut fields = mapping();
@@ -36,7 +36,10 @@ pub(super) fn fields(schema: &Json, path: &Path, findings: &mut Findings) -> Map
         }
         let Ok(rust_name) = rust_names.of_field(name) else {
             let expected = FieldName::PATTERN.expected;
-            findings.add(&path, format!("a field is named by {expected}; it is left out"));
+            findings.add(
+                &path,
+                format!("the name of a field has to be {expected}; this field is left out"),
+            );
             continue;
         };
         let field = type_of(field, &path, false, findings);
@@ -51,7 +54,7 @@ fn kept_by_machine(kept: &Json, field: &Json, path: &Path, findings: &mut Findin
     let (ours, theirs) = (&kept["type"], &field["type"]);
     if ours != theirs {
         let message = format!(
-            "the machine keeps this field, and in it {} instead of {}",
+            "the machine writes this field, with the type {} instead of {}",
             shown(ours.as_str().unwrap_or("a value")),
             shown(theirs.as_str().unwrap_or("any value")),
         );
@@ -64,7 +67,7 @@ fn kept_by_machine(kept: &Json, field: &Json, path: &Path, findings: &mut Findin
         if known.is_some_and(|known| !known.contains_key(name)) {
             findings.add(
                 &path.field("items").field("properties").key(name),
-                "the machine keeps this list, and its items have no such field",
+                "the machine writes this list, and its items do not have this field",
             );
         }
     }

@@ -34,8 +34,8 @@ pub(super) fn others(
                 true => findings.add_loss(
                     &path,
                     format!(
-                        "`{version}` is left out, so its clients are answered 404 as soon as the API server has this CRD: {why}; \
-                         write it under `versions`, with `changes` that make its objects of the newer ones"
+                        "`{version}` is left out, so its clients get 404 as soon as the API server has this CRD: \
+                         {why}; add it to `versions`, with the `changes` from it to the newer version"
                     ),
                 ),
                 false => findings.add(&path, format!("`{version}`, which is not served, is left out: {why}")),

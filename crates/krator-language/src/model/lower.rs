@@ -170,10 +170,10 @@ fn object_of_kubernetes(document: Input<'_>) -> Option<Finding> {
     let finding = Finding::new(
         &MISSING_KEY,
         version.key_span,
-        "this is an object of Kubernetes and not a description",
+        "this is a Kubernetes object, not a description",
     );
     Some(finding.help(match is_definition {
-        true => "`krator import` makes a description of a CustomResourceDefinition",
+        true => "`krator import` generates a description from a CustomResourceDefinition",
         false => "a description begins with `krator: 1`; `krator init` writes one",
     }))
 }
@@ -215,7 +215,7 @@ fn other_version(document: Input<'_>) -> Option<Finding> {
         return None;
     }
     let found = crate::text::shown(document.sink.source.at(entry.value.span));
-    let message = format!("this krator reads version 1 of the language, not `{found}`");
+    let message = format!("this version of krator supports version 1 of the language, not `{found}`");
     Some(Finding::new(&WRONG_TYPE, entry.value.span, message))
 }
 
@@ -264,7 +264,10 @@ fn kind<'a>(
     for field in &status {
         types.refuse_giants(&field.schema, sink);
         if is_machine_field(&field.name) {
-            let message = format!("the machine keeps `.status.{}` itself", field.name.value);
+            let message = format!(
+                "the field `.status.{}` is reserved for the machine",
+                field.name.value
+            );
             sink.error(&NAME_COLLISION, field.name.span, message);
         }
     }
@@ -389,7 +392,7 @@ fn spec_schema<'a>(node: Input<'a>, types: &mut Types<'a>) -> Schema {
             Shape::Object(_) | Shape::FreeForm | Shape::Kubernetes(_) | Shape::Map(_)
         );
         if !is_object && !matches!(schema.shape, Shape::Any) {
-            node.error(&WRONG_TYPE, "`spec` is an object");
+            node.error(&WRONG_TYPE, "`spec` has to be an object");
         }
         return schema;
     }

@@ -114,7 +114,7 @@ fn split(text: &str) -> Result<Vec<Segment>, &'static str> {
                 match c {
                     '\\' => match chars.next() {
                         Some((_, escaped)) => name.push(escaped),
-                        None => return Err("a path does not end in `\\`"),
+                        None => return Err("a path cannot end in `\\`"),
                     },
                     '.' | '[' => {
                         rest = &after[at..];
@@ -125,13 +125,14 @@ fn split(text: &str) -> Result<Vec<Segment>, &'static str> {
             }
             if !is_plain(&name) {
                 return Err(
-                    "a step of a path is the name of a field, of letters, digits, `-`, `_`, `.` and `/`",
+                    "a step of a path is the name of a field, with letters, digits, `-`, `_`, `.` and `/`",
                 );
             }
             segments.push(Segment::Field(name));
         } else if rest.starts_with('[') {
             return Err(
-                "`[*]` stands for every item of a list; `[?(@.field==\"text\")]` for those with a certain field",
+                "use `[*]` for all items of a list, and `[?(@.field==\"text\")]` for the items with this value of a \
+                 field",
             );
         } else {
             return Err("a path begins with `.spec.`, `.status.` or `.metadata.`");

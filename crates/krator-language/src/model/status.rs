@@ -68,7 +68,7 @@ pub fn machine_status() -> &'static Json {
             },
             "firedTimeouts": {
                 "type": "array",
-                "description": "Timeouts at a point in time that have led from their states. Each does so once.",
+                "description": "Timeouts at a point in time that have fired. Each fires once.",
                 "x-kubernetes-list-type": "map",
                 "x-kubernetes-list-map-keys": ["state"],
                 "items": {
@@ -106,7 +106,7 @@ pub fn machine_status() -> &'static Json {
                     "id": {
                         "type": "string",
                         "maxLength": 63,
-                        "description": "Identifies what an approval is for, where the gate needs one.",
+                        "description": "Identifier of this wait, which an approval has to name, if the gate needs one.",
                     },
                     "leader": {
                         "type": "string",
@@ -117,7 +117,7 @@ pub fn machine_status() -> &'static Json {
             },
             "objectives": {
                 "type": "array",
-                "description": "Measurements of how long the object takes from one state to another that are under way.",
+                "description": "Running measurements of the time that the object takes from one state to another.",
                 "x-kubernetes-list-type": "map",
                 "x-kubernetes-list-map-keys": ["name"],
                 "items": {
@@ -145,7 +145,8 @@ pub fn machine_status() -> &'static Json {
             "specDigests": {
                 "type": "object",
                 "x-kubernetes-map-type": "atomic",
-                "description": "Digests of fields of the spec by their paths, as the operator has judged them most recently.",
+                "description": "Digests of fields of the spec by their paths, as the operator has handled them most \
+                 recently.",
                 "additionalProperties": {"type": "string"},
             },
             "lastHandledRequest": {

@@ -26,7 +26,8 @@ const OCCUPIED: [&str; 9] = [
 
 /// The form of a path of `schemas`, as a phrase that can follow "expected".
 pub const PATH_EXPECTED: &str = "a path such as `crds/certificate.yaml`: in a folder beside the description that \
-     krator does not write to, of letters, digits, `-`, `_` and `.`, with the ending `.yaml`, `.yml` or `.json`";
+     krator does not write to, with names of letters, digits, `-`, `_` and `.`, and with the extension `.yaml`, `.yml` or \
+     `.json`";
 
 /// The files that a description names, by their paths in its folder: the text of each, or the reason why it cannot be
 /// read.
@@ -44,7 +45,7 @@ impl Files {
         match self.0.get(path) {
             Some(Ok(text)) => Ok(text),
             Some(Err(why)) => Err(why),
-            None => Err("the description comes without a folder, in which the file could be"),
+            None => Err("the description has no folder that could contain the file"),
         }
     }
 }

@@ -254,13 +254,13 @@ impl Builder<'_> {
 
     fn alias(&mut self, anchor: usize, span: Span) -> bool {
         let Some((node, size)) = self.anchors.get(&anchor) else {
-            let message = "this alias names no anchor that precedes it in this document";
+            let message = "this alias refers to an anchor that is not defined before it in this document";
             self.report(span, message);
             return false;
         };
         self.aliased += size;
         if self.aliased > ALIASED_NODES {
-            let message = format!("the aliases stand for more than {ALIASED_NODES} values");
+            let message = format!("the aliases expand to more than {ALIASED_NODES} values");
             self.report(span, message);
             return false;
         }

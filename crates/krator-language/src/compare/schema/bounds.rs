@@ -48,7 +48,7 @@ pub(super) fn compare(
             false => schema[key].clone(),
         };
         if !of(new).is_null() && of(old) != of(new) {
-            let message = format!("has another `{key}`");
+            let message = format!("has a different `{key}`");
             values.refused(ChangeKind::SchemaChanged, Part::Type, message, &[key]);
         }
     }
@@ -96,7 +96,7 @@ impl Values<'_> {
             }
         };
         let said = |bound| match bound {
-            None => "without a bound".to_owned(),
+            None => "unbounded".to_owned(),
             Some((number, true)) if sign > 0.0 => format!("more than {number}"),
             Some((number, true)) => format!("less than {number}"),
             Some((number, false)) if sign > 0.0 => format!("at least {number}"),
@@ -145,8 +145,10 @@ impl Values<'_> {
         match (self.old["pattern"].as_str(), self.new["pattern"].as_str()) {
             (before, Some(now)) if before != Some(now) => {
                 let message = match before {
-                    Some(before) => format!("matches `{}` instead of `{}`", shown(now), shown(before)),
-                    None => format!("matches `{}` now", shown(now)),
+                    Some(before) => {
+                        format!("now has to match `{}` instead of `{}`", shown(now), shown(before))
+                    }
+                    None => format!("now has to match `{}`", shown(now)),
                 };
                 self.refused(ChangeKind::PatternChanged, part, message, &["pattern"]);
             }
@@ -228,7 +230,7 @@ impl Values<'_> {
             change.help("keep the value until no object uses it");
         }
         if !added.is_empty() {
-            let message = format!("may be {} too", listed(&added));
+            let message = format!("can now also be {}", listed(&added));
             self.safe(ChangeKind::EnumWidened, Part::Enum, message);
         }
     }

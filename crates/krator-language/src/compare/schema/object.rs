@@ -63,11 +63,11 @@ impl SchemaWalk {
                         ChangeKind::UnknownFieldsDropped,
                         path,
                         Part::Type,
-                        "allowed fields of any name, and now allows only the described ones",
+                        "now allows only the declared fields; it allowed fields of any name",
                         Affected::OtherFields(known),
                     )
                     .outcomes(ServerOutcome::Lost, ServerOutcome::Lost)
-                    .clients("other fields are dropped from requests, and strict ones are refused")
+                    .clients("other fields are dropped from requests, and requests with strict validation are refused")
                     .readers("other fields are missing in responses");
             }
             (None, Some(_)) => {
@@ -83,7 +83,7 @@ impl SchemaWalk {
         }
         let key = "x-kubernetes-embedded-resource";
         if is_true(new, key) && !is_true(old, key) {
-            let message = "is now an object of the API, with `apiVersion`, `kind` and `metadata`";
+            let message = "is now an embedded resource, with `apiVersion`, `kind` and `metadata`";
             self.changes
                 .refused(
                     ChangeKind::ResourceEmbedded,
@@ -102,11 +102,11 @@ impl SchemaWalk {
                 ChangeKind::FieldRemoved,
                 path,
                 Part::Name,
-                "is gone",
+                "was removed",
                 Affected::Present,
             )
             .outcomes(ServerOutcome::Lost, ServerOutcome::Lost)
-            .clients("it is dropped from requests, and strict ones are refused")
+            .clients("it is dropped from requests, and requests with strict validation are refused")
             .readers("it is missing in responses")
             .help("keep the field as `optional` until no object uses it, or give the kind a new `version`, with `changes` that keep its values")
             .gone();

@@ -31,7 +31,7 @@ impl Reader<'_, '_> {
         if self.rest.is_true("nullable") {
             self.findings.add(
                 &self.path.field("nullable"),
-                "null, which the API server refuses of a value with an `enum`, is taken as no value at all",
+                "null is left out, because the API server refuses it for a value with an `enum`",
             );
         }
         let values: Vec<Json> = listed.iter().filter(|value| !value.is_null()).cloned().collect();

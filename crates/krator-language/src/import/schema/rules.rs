@@ -14,7 +14,7 @@ pub(super) fn rules(rules: &[Json], path: &Path, findings: &mut Findings) -> Vec
         let mut keys = mapping();
         let text = rest.text("rule").unwrap_or_default();
         if out.iter().any(|other| other["rule"] == text) {
-            findings.add(&path, "the same rule is there twice; the first one stays");
+            findings.add(&path, "the rule is repeated, so only the first one is kept");
             continue;
         }
         keys.insert("rule".to_owned(), text.into());

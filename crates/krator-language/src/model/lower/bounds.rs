@@ -92,7 +92,7 @@ pub(super) fn check(meant: &Schema, written: &Schema, sink: &Sink<'_>) {
         if let (Some((least_value, span)), Some((most_value, most_span))) = (number(least), number(most))
             && least_value > most_value
         {
-            let message = format!("`{least}` is more than its maximum");
+            let message = format!("`{least}` is greater than its maximum");
             let finding = Finding::new(&INVALID_SCHEMA, span, message);
             sink.report(finding.related(most_span, "the maximum"));
         }
@@ -111,7 +111,7 @@ pub(super) fn check(meant: &Schema, written: &Schema, sink: &Sink<'_>) {
         } else if name == "multipleOf" && !is_exact(written) {
             let message = "the API server cannot represent this number exactly, so API servers may disagree about multiples";
             Finding::new(&INEXACT_BOUND, span, message)
-                .help("use `integer` with a smaller unit, or leave `multipleOf` to the handlers")
+                .help("use `integer` with a smaller unit, or check multiples in the handlers")
         } else {
             continue;
         };

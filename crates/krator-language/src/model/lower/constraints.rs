@@ -54,7 +54,7 @@ pub(super) fn extensions(keys: &mut Keys<'_, TypeKey>, sink: &Sink<'_>) -> Vec<(
         if fits {
             extensions.push((Spanned::new(entry.key.to_owned(), entry.key_span), value));
         } else {
-            let message = format!("`{}` does not take this value", entry.key);
+            let message = format!("`{}` cannot have this value", entry.key);
             sink.error(&INVALID_SCHEMA, entry.value.span, message);
         }
     }
@@ -74,7 +74,7 @@ pub(super) fn validation_list(node: Input<'_>) -> Vec<Validation> {
         let known = ValidationKey::Reason.key().value.words();
         if let Some(reason) = reason.as_ref().filter(|reason| !known.contains(&reason.as_str())) {
             let suggestion = node.sink.suggest(reason, known.iter().copied());
-            let message = format!("`{}` is not a reason of the API", shown(reason));
+            let message = format!("the Kubernetes API has no reason `{}`", shown(reason));
             let finding = Finding::new(&WRONG_TYPE, reason.span, message).did_you_mean(suggestion);
             node.report(finding.help(format!("known: {}", known.join(", "))));
         }
@@ -94,7 +94,11 @@ pub(super) fn validation_list(node: Input<'_>) -> Vec<Validation> {
 pub(super) fn refuse_lines(message: Option<&Spanned<String>>, sink: &Sink<'_>) {
     let is_no_line = |text: &&Spanned<String>| text.contains('\n') || text.trim().is_empty();
     if let Some(message) = message.filter(is_no_line) {
-        sink.error(&INVALID_SCHEMA, message.span, "the message of a rule is one line");
+        sink.error(
+            &INVALID_SCHEMA,
+            message.span,
+            "the message of a rule has to be one line and not empty",
+        );
     }
 }
 

@@ -56,7 +56,7 @@ pub(super) fn deploy(node: Input<'_>) -> Deploy {
         if is_empty_list(node) {
             node.report(
                 Finding::new(&WRONG_TYPE, node.span, "an operator needs at least one namespace")
-                    .help("remove `namespaces` for an operator that works in all of them"),
+                    .help("remove `namespaces` if the operator manages all namespaces"),
             );
         }
         let mut seen = BTreeSet::new();
@@ -132,7 +132,10 @@ fn of_pod<T: DeserializeOwned + Serialize>(node: Input<'_>) -> Option<Json> {
     let known = match known {
         Ok(known) => known,
         Err(error) => {
-            let message = format!("Kubernetes does not read this: {}", printable(&error.to_string()));
+            let message = format!(
+                "Kubernetes cannot read this value: {}",
+                printable(&error.to_string())
+            );
             return node.refuse(Finding::new(&WRONG_TYPE, node.span, message));
         }
     };

@@ -47,7 +47,7 @@ impl Foreign {
                     let is_same =
                         |other: &ForeignKind| (&other.group, &other.kind) == (&kind.group, &kind.kind);
                     if let Some(at) = self.kinds.iter().position(is_same) {
-                        let message = format!("`{}` has a schema twice", shown(entry.key));
+                        let message = format!("`{}` has two schemas", shown(entry.key));
                         let finding = Finding::new(&SCHEMA_FILE, entry.key_span, message);
                         node.report(finding.related(self.spans[at], "first here"));
                         continue;
@@ -90,7 +90,7 @@ fn reference(
     let example = "`certs.example.com/v1.Certificate`";
     let (reference, kind) = reference_of(entry.key, span, example, sink)?;
     if kubernetes::has_group(&reference.group) {
-        let message = format!("krator has the types of `{}` already", shown(entry.key));
+        let message = format!("krator already has the types of `{}`", shown(entry.key));
         return sink
             .refuse(Finding::new(&SCHEMA_FILE, span, message).help("`schemas` is for custom resources"));
     }
@@ -169,7 +169,7 @@ fn definition(
         ResourceName::parse(&definition.names.plural),
         root.and_then(|schema| schema.open_api_v3_schema.as_ref()),
     ) else {
-        let message = format!("`{}` has no plural or no schema of `{reference}`", path.value);
+        let message = format!("`{}` lacks the plural or the schema of `{reference}`", path.value);
         return Err((message, None));
     };
     let mut fields = fields_of(root, path.span);

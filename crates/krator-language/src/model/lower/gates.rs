@@ -41,7 +41,11 @@ pub(super) fn slots(node: Input<'_>, context: &BuildContext<'_, '_>) -> Option<W
         let schedule = keys.read(SlotsKey::Schedule, |node| schedule(node, context));
         let time_zone = keys.read(SlotsKey::TimeZone, |node| time_zone(node, context));
         let deadline = keys.read(SlotsKey::StartingDeadline, |node| {
-            length(node, context, "this deadline is too short for any start")
+            length(
+                node,
+                context,
+                "this deadline is zero, so every start would miss it",
+            )
         });
         let schedule = schedule?;
         Some(When::At(Recurrence { schedule, time_zone }, deadline))
@@ -60,7 +64,10 @@ pub(super) fn limits(node: Input<'_>, table: &mut Table<'_>, fields: &Fields<'_,
     }
     let mut items = list(node, "a list of limits");
     if items.len() > MOST_LIMITS {
-        node.error(&WRONG_TYPE, format!("`limits` has at most {MOST_LIMITS} items"));
+        node.error(
+            &WRONG_TYPE,
+            format!("`limits` can have at most {MOST_LIMITS} items"),
+        );
         items.truncate(MOST_LIMITS);
     }
     let mut limits: Vec<Places> = Vec::new();
@@ -70,10 +77,9 @@ pub(super) fn limits(node: Input<'_>, table: &mut Table<'_>, fields: &Fields<'_,
         };
         match limits.iter().find(|known| known.name.value == limit.name.value) {
             Some(first) => {
-                let message = format!("there are two limits `{}`", limit.name.value);
+                let message = format!("the limit `{}` is declared twice", limit.name.value);
                 let finding = Finding::new(&NAME_COLLISION, limit.name.span, message);
-                item.sink
-                    .report(finding.related(first.name.span, "the first one"));
+                item.sink.report(finding.related(first.name.span, "first here"));
             }
             None => limits.push(limit),
         }
@@ -91,7 +97,7 @@ fn limit(
     let name = keys.read(PlacesKey::Name, name_of("limit", ResourceName::parse));
     let states = keys.read_all(PlacesKey::States, |node| {
         if is_empty_list(node) {
-            node.error(&WRONG_TYPE, "a limit counts the objects in at least one state");
+            node.error(&WRONG_TYPE, "a limit needs at least one state");
         }
         let items = list(node, "a list of states");
         items.into_iter().filter_map(|item| table.state(item)).collect()
@@ -122,7 +128,9 @@ fn counted_apart(node: Input<'_>, fields: &Fields<'_, '_>) -> Option<Spanned<Fie
     }
     let message = format!("`{}` cannot be the `per` of a limit", path.value);
     let finding = Finding::new(&UNKNOWN_FIELD, path.span, message);
-    node.refuse(finding.help("it is one string field of `.spec`, or `.metadata.namespace`"))
+    node.refuse(
+        finding.help("name a string field of `.spec` that is not in a list, or `.metadata.namespace`"),
+    )
 }
 
 fn window(node: Input<'_>, context: &BuildContext<'_, '_>) -> Option<Window> {

@@ -197,7 +197,7 @@ impl<'a, K: SectionKey> Keys<'a, K> {
 /// A finding for a former name of the language, with a fix to the present name.
 pub(super) fn former_name(span: Span, former: &str, now: &str) -> Finding {
     let message = format!("`{former}` is a former name of `{now}`");
-    Finding::new(&FORMER_NAME, span, message).fix(span, now, "use the present name")
+    Finding::new(&FORMER_NAME, span, message).fix(span, now, "use the current name")
 }
 
 /// The shortest key that begins with the written text, such as `minimum` for `min`.

@@ -162,12 +162,13 @@ impl Kinds<'_> {
             match ways[..] {
                 [_] => {}
                 [] => node.report(
-                    Finding::new(&MISSING_KEY, keys.head(), "a watched kind has no `by`")
-                        .help("`by: PATH` for objects that a field names, `label: KEY`, or `all: true`"),
+                    Finding::new(&MISSING_KEY, keys.head(), "a watched kind has no `by`").help(
+                        "add `by: PATH` for the objects that a field names, `label: KEY`, or `all: true`",
+                    ),
                 ),
                 _ => {
                     let names: Vec<&str> = ways.iter().map(|key| key.key().name).collect();
-                    let message = format!("a watched kind has only one of {}", names.join(", "));
+                    let message = format!("a watched kind can have only one of {}", names.join(", "));
                     node.sink.error(&WRONG_TYPE, keys.head(), message);
                 }
             }
@@ -177,7 +178,7 @@ impl Kinds<'_> {
                 let all = boolean(node)?;
                 if !all.value {
                     node.sink
-                        .error(&WRONG_TYPE, all.span, "`all` is `true` or absent");
+                        .error(&WRONG_TYPE, all.span, "`all` has to be `true` or absent");
                 }
                 Some(WatchBy::All)
             });
@@ -209,7 +210,7 @@ impl Kinds<'_> {
             let verbs = keys.read_all(AccessKey::Verbs, |node| {
                 let nodes = list(node, "a list of verbs");
                 if is_empty_list(node) {
-                    let help = "name what the operator does, as in `[get, list]`, or remove the whole right";
+                    let help = "name the verbs, for example `[get, list]`, or remove the whole right";
                     let message = "a right needs at least one verb";
                     node.report(Finding::new(&WRONG_TYPE, node.span, message).help(help));
                 }
@@ -237,7 +238,9 @@ pub(super) fn share_scopes(kinds: &mut [Kind], sink: &Sink<'_>) {
             .or_insert(Spanned::new(scope, other.span));
         if first.value != scope {
             let message = format!("the kind `{}` has two scopes", other.kind);
-            sink.report(Finding::new(&WRONG_TYPE, other.span, message).related(first.span, "the other one"));
+            sink.report(
+                Finding::new(&WRONG_TYPE, other.span, message).related(first.span, "the other scope"),
+            );
         }
     }
     for kind in kinds {
@@ -284,7 +287,7 @@ fn refuse_wildcard(written: &Spanned<String>, help: &str, sink: &Sink<'_>) -> bo
 fn watched_path(node: Input<'_>, fields: &Fields<'_, '_>) -> Option<Spanned<FieldPath>> {
     let path = fields.path(node, &[Leaf::String, Leaf::Open])?;
     if path.root == PathRoot::Metadata {
-        let message = "only `.spec`, `.status` and `.metadata.labels` name other objects";
+        let message = "only paths in `.spec`, `.status` and `.metadata.labels` can name other objects";
         return node.sink.refuse(Finding::new(&WRONG_TYPE, path.span, message));
     }
     Some(path)

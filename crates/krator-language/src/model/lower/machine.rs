@@ -154,9 +154,9 @@ fn resolve_state(
         );
         sink.report(
             Finding::new(&KEY_WITHOUT_EFFECT, state.effects.span, message)
-                .label("a restarted operator has to finish what the final state began")
+                .label("a restarted operator has to finish the work of the final state")
                 .related(kind.span, "final here")
-                .help("do what may happen only once in a state before it"),
+                .help("move work that may run only once to a state before it"),
         );
         // Otherwise the rules of `once` would require a `resume`, which a final state cannot have either.
         state.effects.value = Effects::Idempotent;
@@ -208,7 +208,7 @@ fn resolve_state(
         let message = "`onDelete` names a state, and `machine` has no `deletion`";
         sink.report(
             Finding::new(&MISSING_KEY, named.span, message)
-                .help("only with `deletion` does a finalizer hold the object"),
+                .help("add `deletion` to `machine`: without it, objects have no finalizer"),
         );
     }
     let by_default = Spanned::new(WrittenOnDelete::Interrupt, span);
@@ -333,7 +333,7 @@ fn property(node: Input<'_>, keys: &mut Keys<'_, PropertyKey>, table: &mut Table
             } else {
                 &WRONG_TYPE
             };
-            let message = "a property has one of `canReach`, `never`, `only` and `leadsTo`";
+            let message = "a property needs exactly one of `canReach`, `never`, `only` and `leadsTo`";
             node.sink.error(rule, keys.head(), message);
             keys.skip_known();
             return None;

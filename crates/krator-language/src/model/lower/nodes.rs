@@ -128,7 +128,7 @@ pub(super) fn limited_list<'a>(node: Input<'a>, key: impl SectionKey, expected: 
     if let Type::List { max: Some(max), .. } = key.key().value
         && items.len() > max
     {
-        let message = format!("`{}` has at most {max} items", key.key().name);
+        let message = format!("`{}` can have at most {max} items", key.key().name);
         node.error(&WRONG_TYPE, message);
         items.truncate(max);
     }
@@ -200,7 +200,7 @@ pub(super) fn word<T: Copy>(
 ) -> Option<Spanned<T>> {
     debug_assert!(
         words.iter().map(|(word, _)| word).eq(key.key().value.words()),
-        "`{}` has other words in the table",
+        "the words of `{}` differ from those in the table",
         key.key().name
     );
     let written = node.scalar().map(|scalar| scalar.text.as_str());

@@ -24,7 +24,7 @@ pub(super) fn objectives(node: Input<'_>, states: &[State], table: &mut Table<'_
         node.error(&WRONG_TYPE, "`slo` needs at least one objective");
     }
     if items.len() > MOST {
-        node.error(&WRONG_TYPE, format!("`slo` has at most {MOST} items"));
+        node.error(&WRONG_TYPE, format!("`slo` can have at most {MOST} items"));
         items.truncate(MOST);
     }
     let read = items

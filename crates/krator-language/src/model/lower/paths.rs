@@ -128,7 +128,7 @@ impl Fields<'_, '_> {
                 let mut finding = Finding::new(&UNKNOWN_FIELD, written.span, message);
                 if !texts.is_empty() {
                     let texts: Vec<String> = texts.iter().map(|text| format!("`{}`", shown(text))).collect();
-                    finding = finding.help(format!("it is one of {}", texts.join(", ")));
+                    finding = finding.help(format!("its values are {}", texts.join(", ")));
                 }
                 node.refuse(finding)
             }
@@ -149,7 +149,9 @@ impl Fields<'_, '_> {
                         };
                         finding.did_you_mean(Some(&mended))
                     }
-                    None if lost.known.is_empty() => finding.help("the path is longer than the schema"),
+                    None if lost.known.is_empty() => {
+                        finding.help("remove this step: the value before it has no fields")
+                    }
                     None => {
                         let mut known = lost.known;
                         known.sort_unstable();
@@ -228,7 +230,7 @@ impl Fields<'_, '_> {
                 Leaf::Integer | Leaf::Number | Leaf::Boolean | Leaf::List | Leaf::Object
             ) {
                 return Err(PathError::NoItem {
-                    message: format!("a filter compares texts, and `{field}` is {}", leaf.describe()),
+                    message: format!("a filter compares strings, but `{field}` is {}", leaf.describe()),
                     texts: Vec::new(),
                 });
             }

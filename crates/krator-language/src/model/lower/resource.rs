@@ -32,8 +32,7 @@ pub(super) fn resource(node: Input<'_>) -> Option<Resource> {
         && !has_approval
     {
         let message = format!("the group `{}` belongs to Kubernetes", group.value);
-        let help = "groups under k8s.io and kubernetes.io need approval: use a domain of your own, or say in `apiApproved` \
-                    where the API was approved";
+        let help = "groups under k8s.io and kubernetes.io need approval: use a domain of your own, or set `apiApproved` to the URL of the approval";
         node.report(Finding::new(&INVALID_NAME, group.span, message).help(help));
     }
     let plural_node = keys.read(ResourceKey::Plural, name_of("plural", ResourceName::parse));
@@ -57,7 +56,7 @@ pub(super) fn resource(node: Input<'_>) -> Option<Resource> {
         let own = RustKindName::parse(kind.as_str()).unwrap_or_else(|_| {
             let proposed = kind.in_rust();
             let message = format!("`{}` cannot be the name of a Rust type", kind.value);
-            let help = format!("give it a name of its own in Rust: `rustName: {proposed}` beside `kind`");
+            let help = format!("add `rustName: {proposed}` beside `kind`");
             node.report(Finding::new(&INVALID_NAME, kind.span, message).help(help));
             proposed
         });
@@ -75,7 +74,7 @@ pub(super) fn resource(node: Input<'_>) -> Option<Resource> {
         node.sink.error(
             &MISSING_KEY,
             kind.span,
-            "the kind is too long for a plural by default; give it one",
+            "the kind is too long for a default plural; add `plural`",
         );
     }
     if let (Some(group), Some(plural)) = (&group, &plural)
@@ -234,7 +233,7 @@ pub(super) fn conditions(node: Input<'_>) -> Vec<DeclaredCondition> {
             let doc = text(entry.value);
             let name = name?;
             if is_standard_condition(name.as_str()) {
-                let message = format!("the machine sets the condition `{}` itself", name.value);
+                let message = format!("the condition `{}` is reserved for the machine", name.value);
                 return node.sink.refuse(Finding::new(&WRONG_TYPE, name.span, message));
             }
             Some(DeclaredCondition { name, doc: doc? })

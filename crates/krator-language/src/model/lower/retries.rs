@@ -84,7 +84,7 @@ pub(super) fn judge_retry(
             Finding::new(
                 &MISSING_KEY,
                 then.span,
-                "a retry policy with `then` has no `limit`: it would never go there",
+                "a retry policy with `then` has no `limit`, so `then` would never be entered",
             )
             .help("set how often the handler is retried: `limit: 5`"),
         );

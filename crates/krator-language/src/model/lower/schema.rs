@@ -170,7 +170,7 @@ impl<'a> Types<'a> {
                 let message = format!("the type `{}` contains itself", slot.name.value);
                 sink.report(
                     Finding::new(&INVALID_SCHEMA, used_at, message)
-                        .help("use `any` or `object` where the type would be inside itself"),
+                        .help("use `any` or `object` where the type would contain itself"),
                 );
                 return false;
             }
@@ -178,7 +178,7 @@ impl<'a> Types<'a> {
                 sink.error(
                     &INVALID_SCHEMA,
                     used_at,
-                    format!("types build upon each other more than {DEEPEST_TYPES} levels deep"),
+                    format!("types refer to each other more than {DEEPEST_TYPES} levels deep"),
                 );
                 return false;
             }
@@ -245,7 +245,7 @@ impl<'a> Types<'a> {
             let message = format!("the schema has more than {DEEPEST_SCHEMA} levels with all types expanded");
             sink.report(
                 Finding::new(&INVALID_SCHEMA, schema.span, message)
-                    .help("use `any` or `object` for what is further inside"),
+                    .help("use `any` or `object` for deeper values"),
             );
         }
     }
@@ -275,11 +275,10 @@ impl<'a> Types<'a> {
         if schema.rust_name.is_none() && name.rust_field().is_none() {
             let proposed = unique_rust_field(name.as_str(), |_| false);
             let message = format!("`{}` cannot be the name of a Rust field", shown(name.as_str()));
-            entry
-                .value
-                .report(Finding::new(&INVALID_NAME, name.span, message).help(format!(
-                    "give it a name of its own: `rustName: {proposed}` beside its type"
-                )));
+            entry.value.report(
+                Finding::new(&INVALID_NAME, name.span, message)
+                    .help(format!("add `rustName: {proposed}` beside its type")),
+            );
             schema.rust_name = Some(Spanned::new(proposed, name.span));
         }
         Some(Field { name, schema })

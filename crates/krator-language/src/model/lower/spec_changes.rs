@@ -48,10 +48,10 @@ pub(super) fn on_spec_change(
         }
         written.rest = reaction(item, table);
         if let Some(next) = items.get(at + 1) {
-            let message = "this entry is for all changes, so those behind it are never reached";
+            let message = "this entry matches all changes, so later entries are never reached";
             let finding =
                 Finding::new(&UNREACHED_CHANGE, item.span, message).related(next.span, "never reached");
-            node.report(finding.help("an entry without `of` stands last"));
+            node.report(finding.help("move the entry without `of` to the end"));
             break;
         }
     }
@@ -91,12 +91,12 @@ fn path(node: Input<'_>, fields: &Fields<'_, '_>) -> Option<Spanned<FieldPath>> 
     let path = fields.path(node, &[])?;
     let (message, help) = if path.value.root != PathRoot::Spec {
         (
-            "only changes of `.spec` run this: the path begins with `.spec.`",
-            "a state reacts to its other fields by `wait: {watch: self}`",
+            "`onSpecChange` reacts only to changes of `.spec`, so the path has to begin with `.spec.`",
+            "use `wait: {watch: self}` to react to changes of other fields",
         )
     } else if path.value.is_plural() {
         (
-            "the changes of single items of a list cannot be told apart",
+            "changes of single items of a list cannot be distinguished",
             "name the list itself: the path of a list or of an object covers everything in it",
         )
     } else {

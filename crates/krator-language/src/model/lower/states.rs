@@ -56,7 +56,7 @@ fn stand_in(written: &str, at: usize, table: &Table<'_>) -> StateName {
     nearest
         .filter(|name| !table.has(name.as_str()))
         .unwrap_or_else(|| {
-            #[allow(clippy::unwrap_used, reason = "a letter and a number are a name")]
+            #[allow(clippy::unwrap_used, reason = "a word with a number is a valid name")]
             StateName::parse(&format!("Invalid{at}")).unwrap()
         })
 }
@@ -178,7 +178,7 @@ fn refuse_in_final(keys: &Keys<'_, StateKey>, state: &State, sink: &Sink<'_>) {
     const REASONS: [(StateKey, &str, &str); 3] = [
         (
             StateKey::Wait,
-            "once the handler has returned, the machine is over",
+            "the machine ends when the handler returns",
             "wait in a state before it, or return an error to run the handler again",
         ),
         (
@@ -188,7 +188,7 @@ fn refuse_in_final(keys: &Keys<'_, StateKey>, state: &State, sink: &Sink<'_>) {
         ),
         (
             StateKey::Resume,
-            "a restarted operator has to finish what the final state began",
+            "a restarted operator has to finish the work of the final state",
             "remove it: the handler of a final state runs again after a restart",
         ),
     ];
@@ -233,7 +233,7 @@ fn timeout(node: Input<'_>, table: &mut Table<'_>, context: &BuildContext<'_, '_
                 let message = "`after` has no effect beside `at`";
                 let finding = Finding::new(&KEY_WITHOUT_EFFECT, after, message);
                 keys.skip_known();
-                return node.refuse(finding.related(at, "the schedule that leads on"));
+                return node.refuse(finding.related(at, "`at` is here"));
             }
             (None, Some(_)) => None,
             (_, None) => keys.need(TimeoutKey::After),
@@ -241,8 +241,8 @@ fn timeout(node: Input<'_>, table: &mut Table<'_>, context: &BuildContext<'_, '_
         let after = after.and_then(|node| {
             let after = context.fields.period(node)?;
             if matches!(&after.value, Period::Fixed(period) if period.is_zero()) {
-                let message = "this timeout is over before the handler can run";
-                let help = "name a longer time; a state that always leads on at once does so by `next`";
+                let message = "this timeout expires before the handler can run";
+                let help = "set a longer duration, or use `next` to leave the state at once";
                 let finding = Finding::new(&INVALID_DURATION, node.span, message);
                 return node.refuse(finding.help(help));
             }
@@ -309,10 +309,10 @@ fn conditions(node: Input<'_>, state: &mut State) {
             } else {
                 (
                     "the state's `kind`",
-                    "`kind` gives Ready, Reconciling and Stalled; only `Ready: keep` can be written here",
+                    "`kind` sets Ready, Reconciling and Stalled; only `Ready: keep` can be written here",
                 )
             };
-            let message = format!("the condition `{}` follows from {cause}", name.value);
+            let message = format!("the condition `{}` is derived from {cause}", name.value);
             node.report(Finding::new(&WRONG_TYPE, entry.key_span, message).help(help));
         } else if let Some(status) = word(entry.value, StateKey::Conditions, &STATUSES) {
             state.conditions.push(ConditionSetting { name, status });

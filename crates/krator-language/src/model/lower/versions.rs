@@ -56,7 +56,7 @@ pub(super) fn versions<'a>(node: Input<'a>, newest: &Newest<'_>, types: &mut Typ
             continue;
         };
         if let Some(other) = names.iter().find(|other| other.value == name.value) {
-            let message = format!("there is a version `{}` already", name.value);
+            let message = format!("the version `{}` already exists", name.value);
             node.report(Finding::new(&NAME_COLLISION, name.span, message).related(other.span, "here"));
             continue;
         }
@@ -68,7 +68,7 @@ pub(super) fn versions<'a>(node: Input<'a>, newest: &Newest<'_>, types: &mut Typ
                 Finding::new(
                     &CONVERSION_INVALID,
                     second,
-                    "objects are stored in another version already",
+                    "another version is already the storage version",
                 )
                 .related(first, "here")
                 .help("leave `storage` out of one of them"),

@@ -14,7 +14,7 @@ pub(super) fn wait(node: Input<'_>, context: &BuildContext<'_, '_>) -> Option<Wa
     Keys::mapping(node, |keys| {
         let poll = keys.read(WaitKey::Poll, |node| context.fields.period(node));
         let watch = keys.get(WaitKey::Watch).map(|node| {
-            let items = one_or_list(node, "a list of what to watch").into_iter();
+            let items = one_or_list(node, "a list of watched kinds").into_iter();
             items.filter_map(|node| watch_source(node, context)).collect()
         });
         Some(Wait {
@@ -38,7 +38,7 @@ fn watch_source(node: Input<'_>, context: &BuildContext<'_, '_>) -> Option<Spann
     let written = text(node)?;
     let lacking = |key: &str| {
         let message = format!(
-            "this watches what is {}, but the description has no `{key}`",
+            "this watches {} objects, but the description has no `{key}`",
             written.value
         );
         Finding::new(&UNKNOWN_KIND, written.span, message)

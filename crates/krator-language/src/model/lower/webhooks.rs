@@ -28,7 +28,7 @@ fn webhook(node: Input<'_>, validates: bool) -> Option<Webhook> {
         let key = if validates { "validate" } else { "mutate" };
         let help = match switch {
             "true" => {
-                format!("write `{key}: {{}}`; what is in the braces are settings, and each has a default")
+                format!("write `{key}: {{}}`, or put settings between the braces")
             }
             _ => format!("leave `{key}` out"),
         };
@@ -52,7 +52,7 @@ fn webhook(node: Input<'_>, validates: bool) -> Option<Webhook> {
         if let Some(delete) = deletes.next().filter(|_| !validates) {
             let message = "a deletion has no object that `mutate` could change";
             let finding = Finding::new(&WRONG_TYPE, delete.span, message);
-            node.report(finding.help("`validate` is asked about deletions, too"));
+            node.report(finding.help("use `validate`, which is called for deletions, too"));
         }
         let timeout = keys.read(WebhookKey::Timeout, timeout);
         let match_conditions = keys.read_all(WebhookKey::MatchConditions, |node| {
@@ -93,8 +93,8 @@ fn without_repeated(mut conditions: Vec<MatchCondition>, node: Input<'_>) -> Vec
         if !is_ours && seen.insert(name.value.clone()) {
             return true;
         }
-        let message = format!("there is a match condition `{}` already", name.value);
-        node.report(Finding::new(&NAME_COLLISION, name.span, message).help("give this one another name"));
+        let message = format!("the match condition `{}` already exists", name.value);
+        node.report(Finding::new(&NAME_COLLISION, name.span, message).help("choose another name"));
         false
     });
     conditions
@@ -132,10 +132,7 @@ fn timeout(node: Input<'_>) -> Option<Spanned<Duration>> {
     if is_whole && (1..=30).contains(&timeout.value.as_secs()) {
         return Some(timeout);
     }
-    node.error(
-        &WRONG_TYPE,
-        "the API server waits for whole seconds, from 1 to 30",
-    );
+    node.error(&WRONG_TYPE, "the timeout has to be whole seconds, from 1 to 30");
     None
 }
 

@@ -14,7 +14,7 @@ use crate::text::shown;
 /// Reports keys for fields at a type that is not that of a field.
 pub(super) fn refuse_change(schema: &Schema, what: &str, sink: &Sink<'_>) {
     if let Some(change) = &schema.change {
-        let message = format!("{what} has no changes of its own");
+        let message = format!("{what} cannot restrict its changes");
         let help = "only a field can be `immutable`, `onceSet` or have a `transition`: write it at the field";
         sink.report(Finding::new(&INVALID_SCHEMA, change.span, message).help(help));
     }
@@ -52,7 +52,7 @@ impl<'a> Types<'a> {
                         format!("`{}` contradicts an earlier key", key.key().name),
                     )
                     .related(first.span, "here")
-                    .help("a field has one of `immutable`, `onceSet` and `transition`"),
+                    .help("a field can have only one of `immutable`, `onceSet` and `transition`"),
                 ),
                 None => found = Some(Spanned::new(change, span)),
             }
@@ -62,7 +62,7 @@ impl<'a> Types<'a> {
 
     fn transition(&self, node: Input<'a>, schema: &Schema) -> Option<FieldChange> {
         let Shape::Enum(values) = &self.resolve(schema).shape else {
-            let message = "only a string with an `enum` has a `transition`";
+            let message = "only a string with an `enum` can have a `transition`";
             return node.refuse(Finding::new(&INVALID_SCHEMA, node.span, message));
         };
         let known = |written: &str, span| {

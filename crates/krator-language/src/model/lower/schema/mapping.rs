@@ -30,15 +30,15 @@ fn refuse_beside_phrase(key: &str, type_node: Input<'_>, sink: &Sink<'_>) {
         .scalar()
         .map(|scalar| scalar.text.trim())
         .unwrap_or_default();
-    let message = format!("a type that is `{}` cannot have `{key}` beside it", shown(phrase));
+    let message = format!("the type `{}` cannot have `{key}` beside it", shown(phrase));
     let words = phrase.trim_start_matches("optional").trim_start();
     let help = match (words.split(' ').next(), key) {
         (Some("list"), "items") => {
-            "write `items` without `type`, or say in `type` what the items are: `list of TYPE`"
+            "write `items` without `type`, or name the type of the items: `type: list of TYPE`"
         }
         (Some("list"), "properties") => "for a list of objects write `items: {properties: …}` without `type`",
         (Some("map"), "additionalProperties") => {
-            "write `additionalProperties` without `type`, or say in `type` what the values are: `map of TYPE`"
+            "write `additionalProperties` without `type`, or name the type of the values: `type: map of TYPE`"
         }
         (Some("map"), "properties") => {
             "for a map of objects write `additionalProperties: {properties: …}` without `type`"
@@ -108,7 +108,7 @@ impl<'a> Types<'a> {
             }
             (Some(node), Some("array")) => node.report(
                 Finding::new(&INVALID_SCHEMA, node.span, "an array needs `items`")
-                    .help("or write `list of TYPE`"),
+                    .help("add `items`, or write `type: list of TYPE`"),
             ),
             (Some(node), Some(_)) => {
                 schema = self.phrase(phrase.as_deref().unwrap_or_default(), node.span, node.sink)
@@ -120,7 +120,7 @@ impl<'a> Types<'a> {
         let is_open = matches!(plain, Some("object" | "array"));
         match (&inner[..], type_node) {
             ([_, _, ..], _) => {
-                let message = "a type has one of `properties`, `items` and `additionalProperties`";
+                let message = "a type can have only one of `properties`, `items` and `additionalProperties`";
                 node.sink.error(&INVALID_SCHEMA, keys.head(), message);
             }
             ([(key, _)], Some(node)) if !is_open => refuse_beside_phrase(key, node, node.sink),
@@ -132,7 +132,8 @@ impl<'a> Types<'a> {
         if let Some((_, shape)) = inner.into_iter().next() {
             schema.shape = shape;
         } else if type_node.is_none() && one_of.is_none() && !is_extended {
-            let help = "`type` may be left out where `properties`, `items`, `additionalProperties` or `enum` gives it";
+            let help =
+                "add `type`; it may be absent beside `properties`, `items`, `additionalProperties` or `enum`";
             node.report(Finding::new(&INVALID_SCHEMA, keys.head(), "this type has no `type`").help(help));
         }
         if let Some(span) = int_or_string {
@@ -179,11 +180,10 @@ impl<'a> Types<'a> {
     fn refuse_two_types(&self, schema: &Schema, extension: Span, sink: &Sink<'_>) {
         let meant = self.resolve(schema);
         if !matches!(meant.shape, Shape::IntOrString | Shape::Quantity | Shape::Any) {
-            let message =
-                format!("`{INT_OR_STRING}` is a type of its own, and there is another one beside it");
+            let message = format!("`{INT_OR_STRING}` defines the type, but another type is beside it");
             sink.report(
                 Finding::new(&INVALID_SCHEMA, extension, message)
-                    .help("leave it out, or write `type: int-or-string` if integers and strings are meant"),
+                    .help("leave it out, or write `type: int-or-string` to allow integers and strings"),
             );
         }
     }
@@ -198,7 +198,7 @@ impl<'a> Types<'a> {
             let message = "a type with an `enum` cannot be `nullable`: the API server would refuse null";
             sink.report(
                 Finding::new(&INVALID_SCHEMA, span, message)
-                    .help("a value that may be left out is `optional: true`"),
+                    .help("write `optional: true` for a value that may be absent"),
             );
         }
     }
@@ -211,7 +211,7 @@ impl<'a> Types<'a> {
         };
         let format = value.as_str().unwrap_or_default();
         if matches!(self.resolve(schema).shape, Shape::Int32) && format != "int32" {
-            let message = format!("the format of an `int32` is not `{format}`");
+            let message = format!("an `int32` cannot have the format `{format}`");
             sink.report(
                 Finding::new(&INVALID_SCHEMA, *span, message)
                     .help("leave `format` out, or use the type `integer`, which has 64 bits"),
@@ -232,7 +232,7 @@ impl<'a> Types<'a> {
     fn one_of(&self, schema: &mut Schema, values: Vec<Input<'_>>, node: Input<'_>) {
         let sink = node.sink;
         if values.is_empty() {
-            sink.error(&INVALID_SCHEMA, node.span, "an `enum` has at least one value");
+            sink.error(&INVALID_SCHEMA, node.span, "an `enum` needs at least one value");
             return;
         }
         let is_number = match self.resolve(schema).shape {
@@ -296,9 +296,9 @@ fn text_of_enum(value: Input<'_>) -> Option<Json> {
     if scalar.is_some() {
         let written = value.sink.source.at(value.span);
         let quoted = (!written.is_empty()).then(|| format!("\"{written}\""));
-        finding = finding
-            .did_you_mean(quoted.as_deref())
-            .help("a field that may be null is `nullable`, and a field that may be absent `optional`");
+        finding = finding.did_you_mean(quoted.as_deref()).help(
+            "write `nullable` for a field that may be null, and `optional` for a field that may be absent",
+        );
     }
     value.refuse(finding)
 }

@@ -45,7 +45,7 @@ impl Types<'_> {
             words.truncate(words.len() - 2);
         }
         if around.len() > DEEPEST_PHRASE {
-            let message = format!("a type has at most {DEEPEST_PHRASE} lists and maps inside each other");
+            let message = format!("a type can have at most {DEEPEST_PHRASE} nested lists and maps");
             sink.error(&INVALID_SCHEMA, span, message);
             return Schema::plain(Shape::Any, span);
         }

@@ -36,11 +36,11 @@ pub(in crate::model::lower) fn typed_json(
     match (&meant.shape, &node.node.kind) {
         // `default:` without a value is not a default of any type.
         (_, NodeKind::Scalar(scalar)) if scalar.is_null() && scalar.text.is_empty() => {
-            mismatch(role, node, "there")
+            mismatch(role, node, "set")
         }
         _ if is_text && node.is_null() => node.refuse(
             Finding::new(&INVALID_SCHEMA, node.span, "null is not a value of this type")
-                .help("leave it out, write `nullable: true` beside it, or put quotes around a text"),
+                .help("leave it out, write `nullable: true` beside it, or quote it if it is a string"),
         ),
         (Shape::Enum(values), NodeKind::Scalar(scalar)) => {
             let values = values.iter().map(|value| value.as_str());

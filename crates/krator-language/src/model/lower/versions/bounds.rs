@@ -49,7 +49,7 @@ pub(super) fn may_ride(types: &Types<'_>, before: &Schema, change: &Change) -> R
     let is_elsewhere = |from: &Path| from[..from.len() - 1] != place[..place.len() - 1];
     let is_moved = matches!(change, Change::Moved { from, .. } if is_elsewhere(from));
     if place.first() == Some(&Step::Field("status".to_owned())) && (is_moved || rides(change)) {
-        let why = "a field of the status is `renamed`, or its `values` have other names, one for each: all of it is in both versions";
+        let why = "a field of the status can only be `renamed`, or its `values` mapped one to one, because both versions have to contain all its data";
         return Err(why.to_owned());
     }
     if !rides(change) {
@@ -61,7 +61,7 @@ pub(super) fn may_ride(types: &Types<'_>, before: &Schema, change: &Change) -> R
             break;
         };
         if is_told_apart(around, &place[at..]) && !matches!(change, Change::Moved { .. }) {
-            let why = "the items of the list are told apart by this, so each has to keep a value of its own";
+            let why = "this value identifies the items of the list, so each item has to keep a unique one";
             return Err(why.to_owned());
         }
         let Ok(schema) = shapes::at(types, &mut root, &place[..=at]) else {
@@ -71,7 +71,8 @@ pub(super) fn may_ride(types: &Types<'_>, before: &Schema, change: &Change) -> R
         if schema.change.is_some() || is_below && has_bound_field(types, schema) {
             let field = path_text(&place[..=at]);
             return Err(format!(
-                "`{field}` is bound to its value, and a part of it would ride in an annotation, which clients can write"
+                "changes of `{field}` are restricted, but a part of its value would be kept in an annotation, which \
+                 clients can write"
             ));
         }
         if place
@@ -91,7 +92,7 @@ fn list_takes_any(list: &Schema) -> Result<(), Unfit> {
         .and_then(|kind| kind.as_str());
     if let Some(kind @ ("set" | "map")) = kind {
         return Err(format!(
-            "the first item of a list of the type `{kind}` could be the same as another one"
+            "the first item of a list of the type `{kind}` could duplicate another item"
         ));
     }
     let least = list
@@ -101,7 +102,7 @@ fn list_takes_any(list: &Schema) -> Result<(), Unfit> {
         .and_then(|least| least.value.as_u64());
     match least {
         Some(2..) => {
-            Err("the list has to have more items than the one of the older version: `minItems`".to_owned())
+            Err("`minItems` requires more items than the single item of the older version".to_owned())
         }
         _ => Ok(()),
     }

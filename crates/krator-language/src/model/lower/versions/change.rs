@@ -51,7 +51,7 @@ impl<'a> Written<'a> {
                 .chain([ChangeKey::Custom])
                 .filter(|key| keys.has(*key));
             let (Some(kind), None) = (kinds.next(), kinds.next()) else {
-                let message = "a change has one of `renamed`, `moved`, `values`, `added`, `removed`, `retyped` and `custom`";
+                let message = "a change needs exactly one of `renamed`, `moved`, `values`, `added`, `removed`, `retyped` and `custom`";
                 return node.refuse(Finding::new(&WRONG_TYPE, node.span, message));
             };
             let at = keys.read(kind, path)?;
@@ -98,12 +98,14 @@ impl<'a> Written<'a> {
     ) -> Result<Vec<Change>, Box<Finding>> {
         let before = root.clone();
         let unfit = |why: Unfit| {
-            let message = format!("this change cannot be made: {why}");
+            let message = format!("this change is impossible: {why}");
             let finding = Finding::new(&CONVERSION_INVALID, span, message);
-            Box::new(finding.help("changes lead from this version to the next newer one, in their order"))
+            Box::new(
+                finding.help("list the changes from this version to the next newer version, in their order"),
+            )
         };
         let lossy = |why: Unfit| {
-            let message = format!("this change can lose something: {why}");
+            let message = format!("this change can lose data: {why}");
             Box::new(Finding::new(&LOSSY_CONVERSION, span, message))
         };
         let made = self.made(root, types, version, span).map_err(unfit);
@@ -133,13 +135,13 @@ impl<'a> Written<'a> {
         match self {
             Written::Moved { from, to, is_renamed } => {
                 if is_renamed && from[..from.len() - 1] != to[..to.len() - 1] {
-                    return Err("a field that is elsewhere is `moved`, not `renamed`".to_owned());
+                    return Err("a field that gets another parent is `moved`, not `renamed`".to_owned());
                 }
                 moved(root, types, (from, to), span)
             }
             Written::Values { at, map } => values(root, types, at, map),
             Written::Added { at, default } => {
-                let (last, above) = at.split_last().ok_or("the path leads nowhere")?;
+                let (last, above) = at.split_last().ok_or("the path names no field")?;
                 let parent = shapes::at(types, root, above)?;
                 let (Step::Field(name), Shape::Object(fields)) = (last, &mut parent.shape) else {
                     return Err("only a field can be `added`".to_owned());
@@ -159,7 +161,7 @@ impl<'a> Written<'a> {
                 Ok(vec![Change::Added { at, default: written }])
             }
             Written::Removed { at, schema } => {
-                let (_, above) = at.split_last().ok_or("the path leads nowhere")?;
+                let (_, above) = at.split_last().ok_or("the path names no field")?;
                 let default = types.inlined(&schema).default.map(|default| default.value);
                 if default.is_none() && !schema.optional {
                     return Err(
@@ -178,12 +180,15 @@ impl<'a> Written<'a> {
                     matches!(from.shape, Shape::Integer),
                 );
                 if !is_duration || !is_number {
-                    return Err("an `integer` becomes a `duration`; anything else is `custom`".to_owned());
+                    return Err(
+                        "`retyped` only converts an `integer` to a `duration`; use `custom` for other types"
+                            .to_owned(),
+                    );
                 }
                 let limits = &mut schema.constraints.limits;
                 let older = &from.constraints;
                 if !limits.is_empty() || !older.limits.is_empty() || !older.one_of.is_empty() {
-                    return Err("a duration and a number with bounds would not have the same ones".to_owned());
+                    return Err("a number or duration with bounds cannot be `retyped`, because bounds are not converted".to_owned());
                 }
                 let change = Change::Duration {
                     at,
@@ -237,7 +242,7 @@ fn moved(
     };
     let shared = above(&to);
     if from.get(..shared) != to.get(..shared) || above(&from) != shared {
-        let why = "both paths have to be in the spec or in the status, and the same up to the last `[*]`";
+        let why = "both paths have to be in the spec or both in the status, and equal up to the last `[*]`";
         return Err(why.to_owned());
     }
     // The objects and lists around both places exist for both fields or for neither.
@@ -304,7 +309,7 @@ fn values(
 ) -> Result<Vec<Change>, Unfit> {
     let schema = shapes::at(types, root, &at)?;
     let Shape::Enum(newer) = &schema.shape else {
-        return Err("`values` are those of an `enum`".to_owned());
+        return Err("`values` requires a field with an `enum`".to_owned());
     };
     let pairs: Vec<(Json, Json)> = map
         .iter()
@@ -331,20 +336,20 @@ fn values(
         .find(|value| map.iter().any(|(older, _)| *older == value.value))
     {
         return Err(format!(
-            "`{}` is a value of both versions, and means two things",
+            "`{}` is a value of both versions, but with different meanings",
             both.value
         ));
     }
     if map.iter().all(|(older, _)| older.is_boolean()) {
         if let Some(value) = unmapped.first() {
-            return Err(format!("nothing becomes `{}`", value.value));
+            return Err(format!("no older value is converted to `{}`", value.value));
         }
         schema.shape = Shape::Boolean;
     } else {
         let span = schema.span;
         let older = map.iter().map(|(older, _)| older.as_str().map(str::to_owned));
         let older: Option<Vec<String>> = older.collect();
-        let older = older.ok_or("all of the older values are booleans, or all are strings")?;
+        let older = older.ok_or("the older values have to be all booleans or all strings")?;
         let older = older.into_iter().map(|value| Spanned::new(value, span));
         schema.shape = Shape::Enum(older.chain(unmapped).collect());
     }
@@ -390,7 +395,7 @@ fn path(node: Input<'_>) -> Option<Path> {
     let root = match parsed.root {
         PathRoot::Spec => "spec",
         PathRoot::Status => "status",
-        _ => return refuse("changes are those of `.spec` and `.status`"),
+        _ => return refuse("name a field of `.spec` or `.status`"),
     };
     let mut items = written
         .value
@@ -402,7 +407,7 @@ fn path(node: Input<'_>) -> Option<Path> {
             Segment::Field(name) => Step::Field(name),
             Segment::Each if items.next() == Some(true) => Step::Index(0),
             Segment::Each => Step::Each,
-            Segment::Where { .. } => return refuse("a change is one of all items: `[*]`"),
+            Segment::Where { .. } => return refuse("name all items with `[*]`"),
         });
     }
     Some(path)

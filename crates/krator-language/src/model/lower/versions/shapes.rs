@@ -18,7 +18,7 @@ pub(super) fn at<'s>(
 ) -> Result<&'s mut Schema, Unfit> {
     for step in steps {
         types.inline(schema);
-        schema = below(schema, step).ok_or_else(|| format!("there is no {} there", shown(step)))?;
+        schema = below(schema, step).ok_or_else(|| format!("the path has no {}", shown(step)))?;
     }
     types.inline(schema);
     Ok(schema)
@@ -65,9 +65,9 @@ pub(super) struct Taken {
 pub(super) fn take(types: &Types<'_>, schema: &mut Schema, path: &[Step]) -> Result<Taken, Unfit> {
     types.inline(schema);
     let Some((step, rest)) = path.split_first() else {
-        return Err("the path leads nowhere".to_owned());
+        return Err("the path names no field".to_owned());
     };
-    let inner = below(schema, step).ok_or_else(|| format!("there is no {} there", shown(step)))?;
+    let inner = below(schema, step).ok_or_else(|| format!("the path has no {}", shown(step)))?;
     types.inline(inner);
     let is_required = !inner.optional;
     let is_list = matches!(inner.shape, Shape::List(_));
@@ -79,7 +79,7 @@ pub(super) fn take(types: &Types<'_>, schema: &mut Schema, path: &[Step]) -> Res
         },
         [Step::Index(_)] => {
             let Shape::List(items) = &inner.shape else {
-                return Err("there is no list there".to_owned());
+                return Err("the path has no list".to_owned());
             };
             let mut item = (**items).clone();
             // The API server keeps null in a list, but removes it from a field that is not `nullable`.
@@ -129,7 +129,7 @@ fn may_be_made(types: &Types<'_>, schema: &Schema, step: &Step) -> Result<(), Un
     match required.filter(|_| !is_required(types, schema)) {
         None => Ok(()),
         Some(field) => Err(format!(
-            "{} may be absent, and has a required field `{}`",
+            "{} may be absent, but has a required field `{}`",
             shown(step),
             field.name.value
         )),
@@ -154,13 +154,13 @@ pub(super) fn put(
 ) -> Result<usize, Unfit> {
     types.inline(schema);
     let Some((step, rest)) = path.split_first() else {
-        return Err("there is a value already".to_owned());
+        return Err("the path already has a value".to_owned());
     };
     if below(schema, step).is_some() && !rest.is_empty() {
         let inner = below(schema, step).ok_or_else(String::new)?;
         if inner.optional && is_required(types, &new) {
             return Err(format!(
-                "{} may be absent, and the field in it may not",
+                "{} may be absent, but the field in it is required",
                 shown(step)
             ));
         }
@@ -168,10 +168,10 @@ pub(super) fn put(
         return Ok(put(types, inner, rest, new, span)? + 1);
     }
     let (Step::Field(name), Shape::Object(fields)) = (step, &mut schema.shape) else {
-        return Err(format!("there can be no {} there", shown(step)));
+        return Err(format!("the path cannot have a {}", shown(step)));
     };
     if fields.iter().any(|field| field.name.as_str() == name) {
-        return Err(format!("there is a field `{name}` already"));
+        return Err(format!("the field `{name}` already exists"));
     }
     fields.push(field(name, around(rest, new, span)?, span)?);
     Ok(0)
@@ -179,10 +179,11 @@ pub(super) fn put(
 
 /// A field of this name, which also has to be a valid name in Rust.
 fn field(name: &str, schema: Schema, span: Span) -> Result<Field, Unfit> {
-    let parsed = FieldName::parse(name).map_err(|error| format!("a field is {}", error.expected))?;
+    let parsed = FieldName::parse(name)
+        .map_err(|error| format!("the name of a field has to be {}", error.expected))?;
     if schema.rust_name.is_none() && parsed.rust_field().is_none() {
         return Err(format!(
-            "Rust has no field that could be called `{name}`; give it a `rustName` beside its type"
+            "`{name}` cannot be the name of a Rust field; add `rustName` beside its type"
         ));
     }
     Ok(Field {
@@ -204,7 +205,7 @@ fn around(path: &[Step], schema: Schema, span: Span) -> Result<Schema, Unfit> {
             inner.optional = false;
             Shape::List(Box::new(inner))
         }
-        Step::Each => return Err("a list of which every item is meant has to be there".to_owned()),
+        Step::Each => return Err("a list or map before `[*]` has to exist".to_owned()),
     };
     let mut outer = Schema::plain(shape, span);
     outer.optional = optional;
