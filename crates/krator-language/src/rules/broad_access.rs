@@ -77,7 +77,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             report(
                 verb.span,
                 format!(
-                    "`{}` lets the operator obtain permissions that it was not granted",
+                    "`{}` allows the operator to obtain permissions that it was not granted",
                     verb.value
                 ),
             );
