@@ -124,8 +124,8 @@ Good:
     schemas: {certs.example.com/v1.Certificate: crds/certificate.yaml}";
     Error UNKNOWN_KIND "unknown-kind": "a `watch` for a kind that is neither owned nor watched, or a kind that does not exist",
 "`wait: {watch: …}` runs the handler again when an object of the given kinds changes. The operator only receives changes
-of the kinds in `owns` and `watches`. krator knows the kinds of the API groups that are part of Kubernetes, so it also
-reports kinds of these groups that do not exist.
+of the kinds in `owns` and `watches`. krator has a list of the kinds in the API groups of Kubernetes, so it also reports
+kinds of these groups that do not exist.
 
 Bad:
 
@@ -172,7 +172,7 @@ case. The following names are reserved:
 - keywords that Rust does not accept as raw identifiers (`self`, `Self`, `super`, `crate`, `_`), and `mod`;
 - device names of Windows, such as `Con`;
 - the name of the kind itself;
-- what a handler imports: `State`, `Transition`, `Context`, `Result`, `Ok` and others;
+- the imports of a handler: `State`, `Transition`, `Context`, `Result`, `Ok` and others;
 - for `operator`: keywords, crates of the standard library, dependencies of the generated crate, and folders of cargo;
 - for fields of the status: the field in which the runtime keeps its own state.
 

@@ -58,7 +58,7 @@ fn hit(subject: &Subject<'_>, cost: &CostEstimate, is_total: bool) -> RuleHit {
         true => "all rules of this kind together may cost",
         false => "this rule may cost",
     };
-    let message = format!("{what} {times} what the API server accepts");
+    let message = format!("{what} {times} the limit of the API server");
     let mut finding = Finding::new(&RULE, subject.place(&cost.path), message)
         .label("the API server may reject this as too costly");
     // A list and its items may be written at the same place.

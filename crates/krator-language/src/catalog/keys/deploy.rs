@@ -23,8 +23,8 @@ section! {
         "deploy: {namespaces: [forest, marsh]}")
         .default("all namespaces");
     Events = optional("events", Word(&["all", "warnings"]),
-        "The Kubernetes events that the operator publishes: one for each transition and those of handlers, or only those \
-         of the type `Warning`.",
+        "The Kubernetes events that the operator publishes. With `all`, it publishes one for each transition, and \
+         those of handlers; with `warnings`, only events of the type `Warning`.",
         "deploy: {events: warnings}")
         .default("`all`");
     Certificates = optional("certificates", Word(&["own", "mounted"]),

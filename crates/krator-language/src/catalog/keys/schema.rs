@@ -36,7 +36,7 @@ section! {
         "A value for the sample objects and the generated tests, which also goes into the CRD. An optional field with an example is part of the samples.",
         "spec: {weight: {type: number, example: 412.5}}");
     Enum = optional("enum", List { of: &Either(&[String, Number(None)]), min: 1, max: None },
-        "The values that are allowed: strings, or numbers beside a numeric `type`.",
+        "The allowed values: strings, or numbers with a numeric `type`.",
         "spec: {sex: {enum: [female, male]}}");
     Properties = optional("properties", Map { by: NameOf::Field, of: &Schema },
         "The fields of an object.",
