@@ -4,9 +4,9 @@ use super::rules;
 
 rules! {
     Warning EDGE_NEVER_TAKEN "edge-never-taken": "the handler of a state never takes one of the edges in `next`",
-"The graph has an edge that no object will ever take. A handler that is as krator
-generated it, or that has the line `const WRITTEN: bool = false`, is left alone. The rule reports an edge only if krator can see every transition
-that the handler may return; a transition that comes from a macro or a variable hides its target.
+"The graph has an edge that no object will ever take. A handler that is unchanged since krator generated it, or that has
+the line `const WRITTEN: bool = false`, is not checked. The rule reports an edge only if krator can see every transition
+that the handler may return; it cannot see the target of a transition that comes from a macro or a variable.
 
 Bad:
 
@@ -17,11 +17,11 @@ Bad:
 Good:
 
     if startled { Ok(Transition::to(Roam)) } else { Ok(Transition::to(Sleep)) }";
-    Info NEEDLESS_CHECKPOINT "needless-checkpoint": "a state is saved although its handler only decides",
-"A state is written to `.status` before its handler runs, so that a restarted operator continues there. A handler that waits for
-nothing has nothing to continue: it can decide again. With `checkpoint: false` the object passes the state without a write, which is
-most of what an operator costs the API server. The state then never appears in `.status`, unless its handler fails. It is reported
-only if no other key of the state needs the write.
+    Info NEEDLESS_CHECKPOINT "needless-checkpoint": "a state is stored although its handler only chooses the next state",
+"A state is written to `.status` before its handler runs, so that a restarted operator continues there. A handler that
+waits for nothing does not need this, because it can choose the next state again. With `checkpoint: false` the object
+passes the state without a write; writes are most of the load of an operator on the API server. The state then never
+appears in `.status`, unless its handler fails. The state is reported only if no other key of it needs the write.
 
 Bad:
 
@@ -57,9 +57,9 @@ Good:
     // and in the handler
     let pods = cx.api::<Pod>();";
     Warning RULE_INSTEAD_OF_WEBHOOK "rule-instead-of-webhook": "a webhook that a rule of the schema could replace",
-"A webhook is a process that the API server has to reach, trust and wait for: while no replica responds, requests fail or nothing
-is judged. A rule is part of the CRD and always there. This is reported of a handler only if all that it does is certain to
-be possible in CEL: it refuses, and sees nothing but `review.object` and `review.old` while it does.
+"A webhook is a process that the API server has to reach, trust and wait for: while no replica responds, requests fail or
+are not validated. A rule is part of the CRD and always available. A handler is reported only if CEL can certainly
+express it: it only refuses requests, and uses only `review.object` and `review.old`.
 
 Bad:
 
@@ -102,8 +102,8 @@ Good:
         .operator(MooseOperator::default())
         .operator(ElkOperator::default())";
     Warning NAME_LEFT "name-left": "a former name that renaming did not change in a comment, a string or a macro",
-"`krator gen` renames in code what the description renames. It does not touch comments, strings and macros, because the
-same word may mean something else there.
+"When the description renames a state, `krator gen` renames it in code. It does not touch comments, strings and macros,
+because the same word may mean something else there.
 
 Bad:
 

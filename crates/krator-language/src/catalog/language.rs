@@ -65,9 +65,9 @@ Good:
 
     machine: {initial: Roam, retry: {limit: 5, then: Lost}}";
     Error KEY_WITHOUT_EFFECT "key-without-effect": "a key that the runtime never acts on in this state",
-"After a `final` state the machine is over, and its handler is run until it has returned, by a restarted operator too. A
-final state therefore has no `wait`, `limit`, `resume` and `effects: once`. Neither in a final state nor on the deletion
-path does a change of the spec have an effect, so `onSpecChange` can only be `ignore` there.
+"The machine ends with a `final` state, whose handler is run until it has returned, also by a restarted operator. A final
+state therefore has no `wait`, `limit`, `resume` and `effects: once`. A change of the spec has no effect in a final
+state or on the deletion path, so `onSpecChange` can only be `ignore` there.
 
 Bad:
 
@@ -79,9 +79,10 @@ Good:
     Release: {next: [Released], wait: {poll: 1m}}
     Released: {kind: final}";
     Error INVALID_NAME "invalid-name": "a name contains characters or has a length that is not allowed for it",
-"The names of states, types and conditions are PascalCase and consist of letters and digits. A kind or a field whose name is
-none in Rust, such as `postgresql` or `-Xmx`, has another one there: `rustName` beside it. `operator` is a DNS label of at most 40 characters that starts with a letter, and groups
-are DNS names. Names become file names, Rust code and Kubernetes objects, so they are checked first.
+"The names of states, types and conditions are PascalCase and consist of letters and digits. If the name of a kind or a
+field is not a valid name in Rust, such as `postgresql` or `-Xmx`, `rustName` next to it gives the name in Rust.
+`operator` is a DNS label of at most 40 characters that starts with a letter, and groups are DNS names. Names become
+file names, Rust code and Kubernetes objects, so they are checked first.
 
 Bad:
 
@@ -108,9 +109,9 @@ Good:
     timeout: {after: 24h, to: Lost}";
     Error SCHEMA_FILE "schema-file": "a file in `schemas` that cannot be read, or does not define the kind",
 "`schemas` names a file for a kind of another API: its CustomResourceDefinition, as `kubectl get crd NAME -o yaml` prints
-it. The file is in the folder of the description, in a folder that krator does not write to, and at most 4 MiB large. Symbolic
-links are not followed, and a description that is read from stdin has no folder. The definition has to have the version that
-is named.
+it. The file is in the folder of the description, in a folder that krator does not write to, and at most 4 MiB large.
+Symbolic links are not followed, and a description that is read from stdin has no folder. The definition has to contain
+the version in the key.
 
 Bad:
 
@@ -123,8 +124,8 @@ Good:
     schemas: {certs.example.com/v1.Certificate: crds/certificate.yaml}";
     Error UNKNOWN_KIND "unknown-kind": "a `watch` for a kind that is neither owned nor watched, or a kind that does not exist",
 "`wait: {watch: …}` runs the handler again when an object of the given kinds changes. The operator only receives changes
-of the kinds in `owns` and `watches`. krator knows the kinds of the API groups that are part of Kubernetes, so it also
-reports kinds of these groups that do not exist.
+of the kinds in `owns` and `watches`. krator has a list of the kinds in the API groups of Kubernetes, so it also reports
+kinds of these groups that do not exist.
 
 Bad:
 
@@ -171,7 +172,7 @@ case. The following names are reserved:
 - keywords that Rust does not accept as raw identifiers (`self`, `Self`, `super`, `crate`, `_`), and `mod`;
 - device names of Windows, such as `Con`;
 - the name of the kind itself;
-- what a handler imports: `State`, `Transition`, `Context`, `Result`, `Ok` and others;
+- the imports of a handler: `State`, `Transition`, `Context`, `Result`, `Ok` and others;
 - for `operator`: keywords, crates of the standard library, dependencies of the generated crate, and folders of cargo;
 - for fields of the status: the field in which the runtime keeps its own state.
 
@@ -197,11 +198,11 @@ Bad:
 Good:
 
     access: [{kind: core/v1.Pod, verbs: [get, list]}]";
-    Warning INEXACT_BOUND "inexact-bound": "a bound that the API server cannot hold exactly",
-"The API server reads `minimum`, `maximum` and `multipleOf` as numbers in double precision, which have 15 to 17 digits. A bound
-with more of them is rounded, and values next to it are accepted or refused contrary to the description. A fraction such
-as 0.01 has no exact double: as `multipleOf` it is divided by with an error that one API server forgives and another does not,
-so that 0.29 is a multiple of it to some of them only.
+    Warning INEXACT_BOUND "inexact-bound": "a bound that the API server cannot represent exactly",
+"The API server reads `minimum`, `maximum` and `multipleOf` as numbers in double precision, which have 15 to 17 digits. A
+bound with more of them is rounded, and values next to it are accepted or refused contrary to the description. A
+fraction such as 0.01 has no exact double. As a `multipleOf`, it causes a rounding error that some API servers tolerate
+and others do not, so 0.29 is a multiple of 0.01 for some of them only.
 
 Bad:
 
@@ -215,9 +216,9 @@ Good:
       serial: {type: integer, maximum: 9007199254740992}
       cents: {type: integer, minimum: 0}";
     Error INVALID_SCHEDULE "invalid-schedule": "an invalid schedule or time zone",
-"A schedule has the five fields of cron: minute, hour, day of the month, month and day of the week. The time zone has a name of
-IANA. What users write into a field of the object is not known here: if that is invalid, the gate of the object stays closed, and its
-condition `Stalled` says why.
+"A schedule has the five fields of cron: minute, hour, day of the month, month and day of the week. The time zone is an
+IANA time zone. The value of a field of the object cannot be checked here: if it is invalid, the gate of the object
+stays closed, and the condition `Stalled` gives the reason.
 
 Bad:
 
@@ -228,8 +229,8 @@ Good:
     Upgrade: {next: [Roam], gate: {during: {schedule: 0 22 * * *, duration: 6h, timeZone: Europe/Berlin}}}";
     Error INVALID_SCHEMA "invalid-schema": "an API server would not accept the schema",
 "The schema becomes the schema of the CRD. It therefore has to be structural: its defaults have to be valid, its bounds
-have to fit their types, its patterns have to be regular expressions of Go (RE2), and what `x-kubernetes-*` says of a list
-or a map has to fit it. The same holds for the paths of `scale` and `selectableFields`.
+have to fit their types, its patterns have to be regular expressions of Go (RE2), and the keys `x-kubernetes-*` of a
+list or a map have to fit it. The paths of `scale` and `selectableFields` have to be valid, too.
 
 Bad:
 
@@ -259,10 +260,10 @@ Good:
     spec:
       size: integer
       validations: [{rule: \"self.size > 3\"}]";
-    Error UNREACHED_CHANGE "unreached-change": "an entry of `onSpecChange` names a field whose changes an earlier path decides, or that never changes",
+    Error UNREACHED_CHANGE "unreached-change": "an entry of `onSpecChange` names a field that an earlier entry covers, or that never changes",
 "The first entry of the list with a changed field decides, and the path of an object covers the fields in it. So a path
-behind one that is the same, or that covers it, decides nothing, and neither does an entry behind one without `of`. A field
-that is `immutable` never changes, so that its path decides nothing, either.
+has no effect after the same path or a path that covers it, and an entry has no effect after an entry without `of`. A
+field that is `immutable` never changes, so its path has no effect, either.
 
 Bad:
 
@@ -278,8 +279,8 @@ Good:
 - needs a `resume`: another state, not `once` itself, whose handler finds out after a crash what was done;
 - cannot be on the deletion path, which has to continue after a crash.
 
-`checkpoint: false` skips the write of `.status` when the state is entered. Only a `working` state that the object leaves
-immediately can do without that write: one that has no `wait`, `timeout`, `limit` or `effects: once`, and that is not
+`checkpoint: false` skips the write of `.status` when the state is entered. Only a `working` state that the object
+leaves immediately can do without that write: a state without `wait`, `timeout`, `limit` and `effects: once` that is not
 entered from a `once` state.
 
 Bad:

@@ -15,7 +15,7 @@ Bad:
 Good:
 
     src/moose/states/roam.rs          edited: yours";
-    Error OCCUPIED_PATH "occupied-path": "one of your files is in the place of a generated file",
+    Error OCCUPIED_PATH "occupied-path": "one of your files has the path of a generated file",
 "The description now needs a file whose path is already taken; a kind `Elk` needs `src/elk/mod.rs`, for example. krator
 writes nothing until the path is free. Move your file, or let `krator gen --force` move it to `.krator/pruned/`.
 
@@ -40,9 +40,9 @@ Good:
 
     krator_runtime::main(&ABOUT, |runtime| runtime.operator(configured()).operator(ElkOperator::default()))";
     Error CONFLICT_MARKERS "conflict-markers": "a merge has left conflict markers in a file",
-"Both sides of a merge, such as two branches of git, changed the same lines. Edit the lines
-between `<<<<<<<` and `>>>>>>>` until they are what you want, and delete the markers. Files that krator generates are no work: `krator gen` writes
-them anew from krator.yaml, conflict markers and all.
+"Both sides of a merge, such as two branches of git, changed the same lines. Edit the lines between `<<<<<<<` and
+`>>>>>>>` until they are what you want, and delete the markers. Files that krator generates need no editing:
+`krator gen` writes them anew from krator.yaml, even if they contain conflict markers.
 
 Bad:
 
@@ -66,9 +66,9 @@ Good:
 
     [dependencies]";
     Warning UNLISTED_MANIFEST "unlisted-manifest": "deploy/kustomization.yaml lacks a manifest that krator generates",
-"`deploy/kustomization.yaml` is yours, so krator adds nothing to it, and `kubectl apply -k deploy` leaves out what it does not
-list: rights that the operator needs, or a policy that you count on. Add the file to `resources`, let `krator gen --merge`
-add it, or delete the file if you do not want it.
+"`deploy/kustomization.yaml` is yours, so krator does not change it, and `kubectl apply -k deploy` leaves out files that
+it does not list: rights that the operator needs, or a policy that you rely on. Add the file to `resources`, let
+`krator gen --merge` add it, or delete the file if you do not want it.
 
 Bad:
 

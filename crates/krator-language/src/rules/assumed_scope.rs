@@ -9,9 +9,10 @@ pub(super) static RULE: Rule = Rule {
     name: "assumed-scope",
     severity: Severity::Warning,
     summary: "the scope of another kind is not known",
-    explanation: "The rights of the operator, the paths of its requests and the Rust type of the objects depend on whether a kind has namespaces.
-Kubernetes' own kinds and those with a file in `schemas` are known; any other kind is assumed to be like the resource that names
-it, and where that is wrong, its objects are not found. `scope` says it, at one of the places that name the kind.
+    explanation: "The rights of the operator, the paths of its requests and the Rust type of the objects depend on whether the objects of
+a kind have a namespace. The scope of Kubernetes' own kinds and of kinds with a file in `schemas` is known. Any other
+kind is assumed to have the scope of the resource that names it; if that is wrong, its objects are not found. Set
+`scope` at one of the places that name the kind.
 
 Bad:
 

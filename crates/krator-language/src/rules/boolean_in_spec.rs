@@ -9,8 +9,8 @@ pub(super) static RULE: Rule = Rule {
     name: "boolean-in-spec",
     severity: Severity::Info,
     summary: "a field of `.spec` is a boolean",
-    explanation: "Many ideas that begin as a boolean grow a third case, and a boolean cannot grow: clients would not understand another field
-beside it. An `enum` can get more values, and its values say what they mean.
+    explanation: "Many fields that begin as a boolean need a third value later, and a boolean cannot get one: existing clients would
+ignore an additional field. An `enum` can get more values, and the names of its values explain them.
 
 Bad:
 
@@ -30,7 +30,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         .map(|field| {
             let message = format!("`{}` can only ever be true or false", field.name.value);
             let finding = Finding::new(&RULE, field.name.span, message)
-                .help("consider an `enum` that names both, such as `enum: [Enabled, Disabled]`");
+                .help("consider an `enum` with a name for each value, such as `enum: [Enabled, Disabled]`");
             RuleHit::of_document(finding)
         })
         .collect()

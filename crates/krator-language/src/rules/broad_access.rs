@@ -8,7 +8,7 @@ use crate::model::{LookIn, ObjectKind};
 pub(super) static RULE: Rule = Rule {
     name: "broad-access",
     severity: Severity::Warning,
-    summary: "access to all Secrets of the cluster, or a verb that lets the operator raise its own permissions",
+    summary: "access to all Secrets of the cluster, or a verb that allows the operator to raise its own permissions",
     explanation: "An operator that may read every Secret of the cluster is an attractive target, and so is one that may `escalate`, `bind`
 or `impersonate`. If the operator only works in some namespaces, list them in `deploy: {namespaces: [..]}`: krator then
 generates Roles instead of ClusterRoles. If it does need the access, `allow` the rule and give the reason.
@@ -77,7 +77,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             report(
                 verb.span,
                 format!(
-                    "`{}` lets the operator obtain permissions that it was not granted",
+                    "`{}` allows the operator to obtain permissions that it was not granted",
                     verb.value
                 ),
             );

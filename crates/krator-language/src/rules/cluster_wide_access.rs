@@ -10,10 +10,10 @@ use crate::names::KindName;
 pub(super) static RULE: Rule = Rule {
     name: "cluster-wide-access",
     severity: Severity::Warning,
-    summary: "`deploy.namespaces` beside a kind whose objects have no namespace",
-    explanation: "`deploy.namespaces` limits an operator to the objects in some namespaces, and its rights to Roles there. Objects without a
-namespace are not limited by it: the operator gets a ClusterRole for all objects of such a kind, and two operators that were
-installed for different namespaces share them. If that is meant, `allow` the rule and give the reason.
+    summary: "`deploy.namespaces` together with a kind whose objects have no namespace",
+    explanation: "`deploy.namespaces` limits an operator to the objects in certain namespaces, and generates Roles there. It does not
+apply to objects without a namespace: the operator gets a ClusterRole for all objects of such a kind, and operators that
+are installed for different namespaces share these objects. If that is intended, `allow` the rule and give the reason.
 
 Bad:
 
@@ -37,8 +37,8 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         let message = format!("`deploy.namespaces` does not limit `{kind}`, whose objects have no namespace");
         let finding = Finding::new(&RULE, span, message)
             .label("the operator has these rights in the whole cluster")
-            .related(namespace.span, "for an operator that works in some namespaces")
-            .help("`allow` the rule and give the reason, or leave the kind or `namespaces` out");
+            .related(namespace.span, "the operator is limited to namespaces here")
+            .help("`allow` the rule and give the reason, or remove the kind or `namespaces`");
         RuleHit::of_document(finding)
     };
     let resource = &subject.kind.resource;

@@ -11,10 +11,10 @@ pub(super) static RULE: Rule = Rule {
     name: "conflicting-rename",
     severity: Severity::Error,
     summary: "`renamedFrom` names the state itself, an existing state, or a name that another state claims too",
-    explanation: "A former name says which state of the former description this state was: its stored objects continue here, and its handler
-becomes the handler of this state. A former name must therefore belong to a state that no longer exists, and only one
-state may claim it. In a chain or a swap of names, the name does exist again, but belongs to a state that was itself
-renamed: see `reused-name`.
+    explanation: "A former name identifies the state of the former description that this state replaces: the stored objects of that state
+continue here, and its handler becomes the handler of this state. A former name must therefore belong to a state that no
+longer exists, and only one state may claim it. In a chain or a swap of names, the name does exist again, but belongs to
+a state that was itself renamed: see `reused-name`.
 
 In this example, the former description had the states `Roam` and `Graze`.
 

@@ -11,10 +11,10 @@ use crate::finding::{Finding, Span};
 pub(super) static RULE: Rule = Rule {
     name: "costly-rule",
     severity: Severity::Warning,
-    summary: "a CEL rule that costs more than the API server accepts, by an estimate",
+    summary: "a CEL rule whose estimated cost exceeds the limit of the API server",
     explanation: "The API server estimates the worst-case cost of each rule and of all rules together, and rejects a CRD that exceeds its
 budget. A list without `maxItems`, a map without `maxProperties` and a string without `maxLength` count as very long, so
-a rule that goes through a list for each item of another one is likely to exceed the budget. krator makes the same
+a rule that iterates over a list for each item of another list is likely to exceed the budget. krator makes the same
 estimate.
 
 Bad:
@@ -58,7 +58,7 @@ fn hit(subject: &Subject<'_>, cost: &CostEstimate, is_total: bool) -> RuleHit {
         true => "all rules of this kind together may cost",
         false => "this rule may cost",
     };
-    let message = format!("{what} {times} what the API server accepts");
+    let message = format!("{what} {times} the limit of the API server");
     let mut finding = Finding::new(&RULE, subject.place(&cost.path), message)
         .label("the API server may reject this as too costly");
     // A list and its items may be written at the same place.
@@ -67,7 +67,7 @@ fn hit(subject: &Subject<'_>, cost: &CostEstimate, is_total: bool) -> RuleHit {
         finding = finding.related(place, "has no maximum size");
     }
     RuleHit::of_document(match cost.unbounded.is_empty() {
-        true => finding.help("simplify the rule, or lower the limits of the values that it goes through"),
+        true => finding.help("simplify the rule, or lower the limits of the values that it iterates over"),
         false => {
             finding.help("limit the size with `maxItems`, `maxProperties` or `maxLength`, for example 64")
         }

@@ -42,7 +42,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             );
             found.push(RuleHit::of(
                 id,
-                finding.help("let deletion wait for the handler: `onDelete: wait`"),
+                finding.help("make deletion wait for the handler: `onDelete: wait`"),
             ));
         } else if state.timeout.is_none() && !state.lacks_edges {
             let finding = Finding::new(

@@ -12,8 +12,8 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     summary: "a state is both on the deletion path and reachable without a deletion",
     explanation: "The deletion path consists of the states that can be reached from `deletion` and from the targets of `onDelete`. No such
-state, except a `final` one, may also be reachable from `initial` without a deletion: the state has to tell a restarted
-operator whether the object is being deleted.
+state, except a `final` one, may also be reachable from `initial` without a deletion: a restarted operator determines
+from the state whether the object is being deleted.
 
 Bad:
 
@@ -101,7 +101,8 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                 ))
                 .related(subject.span(step.to), "can also be reached without a deletion")
                 .help(
-                    "a restarted operator could not tell from the state whether the object is being deleted; use two states",
+                    "use two states: a restarted operator determines from the state whether the object is being \
+                     deleted",
                 );
             found.push(RuleHit::of(step.from, with_path(finding, step.to, found.len())));
         }

@@ -13,11 +13,11 @@ use crate::model::{
 pub(super) static RULE: Rule = Rule {
     name: "deletion-no-bailout",
     severity: Severity::Warning,
-    summary: "a state of the deletion path retries or waits without an end",
-    explanation: "While a handler of the deletion path keeps failing or staying, the object cannot be removed, and neither can its namespace.
-A `timeout` says when to give up. For a state without `wait`, whose handler cannot stay, a retry `limit` with a `then` does so
-too. A timeout whose time is in a field that may be absent, or is 0 by default, is none for objects that do not set the field.
-If giving up would be worse, `allow` the rule and give the reason.
+    summary: "a state of the deletion path retries or waits without a limit",
+    explanation: "While a handler of the deletion path keeps failing or staying, the object cannot be removed, and neither can its
+namespace. A `timeout` limits that time. For a state without `wait`, whose handler cannot stay, a retry `limit` with a
+`then` is enough. A timeout from a field that may be absent, or is 0 by default, has no effect for objects that do not
+set the field. If giving up would be worse, `allow` the rule and give the reason.
 
 Bad:
 
@@ -76,10 +76,10 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         let mut finding = Finding::new(&RULE, state.name.span, message);
         finding = match (timeout, may_be_never) {
             (Some(after), Some(field)) => {
-                let never = format!("never, as long as `{}` is not set", field.path);
+                let never = format!("no timeout as long as `{}` is not set", field.path);
                 finding.related(after.span, never).help(match field.path.root {
                     PathRoot::Spec => "give the field a default other than 0",
-                    _ => "let the time be fixed, or in a field of the spec with a default",
+                    _ => "use a fixed time, or a field of the spec with a default",
                 })
             }
             _ => finding.label(label).help(help),

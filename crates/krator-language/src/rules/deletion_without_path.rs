@@ -10,8 +10,8 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     summary: "`deletion: last` or `keep` without a deletion path",
     explanation: "Children with `deletion: last` are deleted when the deletion path of their owner has ended, and those with `keep` are
-released then. Without `machine.deletion` there is no such path, and no finalizer: the owner is gone before the operator
-knows that it was deleted. Add a deletion path (a single `final` state is enough), or leave `deletion` out.
+released then. Without `machine.deletion` there is no deletion path and no finalizer, so the owner is gone before the
+operator observes the deletion. Add a deletion path (a single `final` state is enough), or leave `deletion` out.
 
 Bad:
 
@@ -41,11 +41,11 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         .filter(|owned| owned.deletion.value != ChildDeletion::Owner);
     let hit = |owned: &Owned| {
         let message = format!(
-            "`{}` has no deletion path that a `{}` could outlive",
+            "`{}` has no deletion path, so a `{}` cannot outlive it",
             kind.resource.kind.value, owned.kind.kind
         );
         let finding = Finding::new(&RULE, owned.deletion.span, message)
-            .label("nothing ends it")
+            .label("needs a deletion path")
             .help("name the state that a deleted object enters, as in `machine: {deletion: Released}`");
         RuleHit::of_document(finding)
     };

@@ -9,9 +9,9 @@ use crate::names::snake;
 pub(super) static RULE: Rule = Rule {
     name: "duration-as-string",
     severity: Severity::Info,
-    summary: "a string of `.spec` that sounds like a duration may be any text",
-    explanation: "Without a format the API server accepts any text, so that a mistake is only found by a handler, long after the user has
-gone. The type `duration` has the format of Go, and is a duration in Rust.
+    summary: "a string of `.spec` is named like a duration, but accepts any text",
+    explanation: "Without a format the API server accepts any text, so a mistake is found only by a handler, long after the request of the
+user. The type `duration` is written as in Go, and is a duration in Rust.
 
 Bad:
 
@@ -38,7 +38,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         .filter(|field| sounds_like_a_duration(field.name.as_str()) && is_any_text(&field.schema))
         .map(|field| {
             let message = format!(
-                "`{}` sounds like a duration, and may be any text",
+                "`{}` is named like a duration, but accepts any text",
                 field.name.value
             );
             let finding = Finding::new(&RULE, field.name.span, message).help(

@@ -38,7 +38,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         let message = format!("an object cannot leave the failed state `{}`", state.name.value);
         let finding = Finding::new(&RULE, state.name.span, message)
             .label("neither `next`, `timeout` nor `onSpecChange: STATE`")
-            .help("let a change of the spec lead to another state: `onSpecChange: STATE`");
+            .help("make a change of the spec lead to another state: `onSpecChange: STATE`");
         found.push(RuleHit::of(id, finding));
     }
     found

@@ -11,10 +11,10 @@ use crate::model::{Period, StateId};
 pub(super) static RULE: Rule = Rule {
     name: "fast-loop",
     severity: Severity::Warning,
-    summary: "a cycle with an edge of `retry`, or of a `timeout` below a second, in which nothing takes time",
-    explanation: "A permanent error leads to `retry.then` at once, and so does a `timeout` of less than a second to its state. Where the way back
-takes no time either, an object can go round the cycle as fast as the API server answers. After a hundred states the runtime
-slows it to one a second, and each of them is a write of the status.
+    summary: "a cycle with an edge of `retry`, or of a `timeout` below a second, in which no state takes time",
+    explanation: "A permanent error leads to `retry.then` at once, and so does a `timeout` of less than a second to its state. If the way
+back takes no time either, an object can follow the cycle as fast as the API server answers. After a hundred states the
+runtime slows the object to one state per second, and each state is a write of the status.
 
 Bad:
 
@@ -79,12 +79,14 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         .map(|cycle| {
             let first = cycle[0];
             let message = format!(
-                "from `{}` on, an object can go round a cycle without a pause",
+                "from `{}`, an object can follow a cycle without a pause",
                 subject.name(first)
             );
             let finding = Finding::new(&RULE, subject.span(first), message)
-                .label("an error that is not retried, or a timeout of less than a second, leads on at once")
-                .help("let one of these states wait: `wait: {poll: 10s}`; the runtime slows such objects down, but cannot stop them");
+                .label("an error that is not retried, or a timeout of less than a second, leads to the next state at \
+                        once")
+                .help("make one of these states wait: `wait: {poll: 10s}`; the runtime slows such objects down, but \
+                       does not stop them");
             RuleHit {
                 finding: subject.with_path(finding, &cycle, wanted),
                 states: cycle,

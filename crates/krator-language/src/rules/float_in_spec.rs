@@ -9,9 +9,9 @@ pub(super) static RULE: Rule = Rule {
     name: "float-in-spec",
     severity: Severity::Info,
     summary: "a field of `.spec` is a floating-point number",
-    explanation: "Floating-point numbers do not survive a round trip: languages and encodings differ in their precision, so a value can come
-back changed, and a controller that compares it with what it wrote never comes to rest. The API conventions therefore forbid
-them in `.spec`.
+    explanation: "Floating-point numbers do not survive a round trip: languages and encodings differ in their precision, so a value can
+come back changed, and a controller that compares it with the value that it wrote may update the object forever. The API
+conventions therefore forbid them in `.spec`.
 
 Bad:
 

@@ -8,10 +8,10 @@ use crate::model::StateId;
 pub(super) static RULE: Rule = Rule {
     name: "hot-loop",
     severity: Severity::Error,
-    summary: "a cycle of `next`, `limit` and `resume` edges in which nothing takes time",
+    summary: "a cycle of `next`, `limit` and `resume` edges in which no state takes time",
     explanation: "An object in such a cycle changes its state as fast as the API server answers. At least one state of each cycle has to
-wait, time out, or limit how often it is entered. Past a limit, an object goes to `then` without entering the state. So if
-`then` leads back to the state, the cycle has no end, and another state of it has to wait or time out.
+wait, time out, or limit how often it is entered. When the limit is exceeded, an object goes to `then` without entering
+the state. So if `then` leads back to the state, the cycle is endless, and another state in it has to wait or time out.
 
 Bad:
 
@@ -49,12 +49,12 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             let finding = match limited.and_then(|id| subject.kind.state(*id).limit.as_ref()) {
                 None => finding
                     .label("no state of this cycle has a `wait`, a `timeout` or a `limit`")
-                    .help("let one of the states wait: `wait: {poll: 10s}`"),
+                    .help("make one of the states wait: `wait: {poll: 10s}`"),
                 Some(limit) => finding
-                    .label("nothing in this cycle takes time once the limits are reached")
+                    .label("no state in this cycle takes time once the limits are exceeded")
                     .related(
                         limit.then.span,
-                        "past the limit, an object continues from here at once",
+                        "when the limit is exceeded, an object continues here at once",
                     )
                     .help(
                         "name a state in `then` in which objects rest, for example one of the kind `failed`",

@@ -14,10 +14,11 @@ use crate::model::{MatchCondition, Webhook};
 pub(super) static RULE: Rule = Rule {
     name: "invalid-match-condition",
     severity: Severity::Error,
-    summary: "a condition of a webhook that does not choose requests",
-    explanation: "A condition is in CEL, over `object`, `oldObject`, `request` and `authorizer`. One that does not compile is refused with the whole
-configuration. `namespaceObject` compiles and then has the API server refuse each request. The status is never asked about, so
-a condition on it chooses nothing, and neither does one that holds for none of the `operations`.
+    summary: "a condition of a webhook is invalid, or selects no requests",
+    explanation: "A condition is a CEL expression over `object`, `oldObject`, `request` and `authorizer`. If it does not compile, the API
+server refuses the whole configuration of the webhook. A condition with `namespaceObject` compiles, but makes the API
+server refuse each request. Webhooks are not called for the status, so a condition on the status selects nothing, and
+neither does a condition that is false for all of the `operations`.
 
 Bad:
 
@@ -47,10 +48,7 @@ fn problem(webhook: &Webhook, condition: &MatchCondition) -> Option<Finding> {
     let compiled = match Environment::default().compile(text, Wanted::Bool) {
         Err(Rejection::Refused(why)) => {
             let message = format!("the API server would not compile this: {why}");
-            return finding(
-                message,
-                "a condition is an expression in CEL that is true or false",
-            );
+            return finding(message, "write a CEL expression that is true or false");
         }
         Err(Rejection::Unknown(_)) => None,
         Ok(compiled) => Some(compiled),
@@ -58,13 +56,14 @@ fn problem(webhook: &Webhook, condition: &MatchCondition) -> Option<Finding> {
     if mentions(text, "namespaceObject") {
         let message =
             "conditions of webhooks have no `namespaceObject`: with it, the API server refuses each request";
-        return finding(message.to_owned(), "let the handler look at the namespace");
+        return finding(message.to_owned(), "check the namespace in the handler");
     }
     if mentions(text, "object.status") || mentions(text, "oldObject.status") {
-        let message = "the operator is not asked about the status, so a condition on it chooses nothing";
+        let message =
+            "the webhook is not called for the status, so a condition on the status selects nothing";
         return finding(
             message.to_owned(),
-            "`admission: {status: operator}` says who may write it",
+            "use `admission: {status: operator}` to restrict the clients that may write it",
         );
     }
     let is_fixed = [
@@ -83,8 +82,11 @@ fn problem(webhook: &Webhook, condition: &MatchCondition) -> Option<Finding> {
         operations.all(|operation| holds(expression, operation.value.as_str()) == Some(false))
     };
     if is_fixed && !webhook.operations.is_empty() && compiled.as_ref().is_some_and(never) {
-        let message = "this never holds, so the operator is asked about nothing".to_owned();
-        return finding(message, "`request.operation` is one of `operations`, in capitals");
+        let message = "this is false for each of the `operations`, so the webhook is not called".to_owned();
+        return finding(
+            message,
+            "compare `request.operation` with one of the `operations`, in upper case",
+        );
     }
     None
 }

@@ -10,10 +10,10 @@ use crate::model::Objective;
 pub(super) static RULE: Rule = Rule {
     name: "invalid-objective",
     severity: Severity::Error,
-    summary: "an objective of `slo` cannot be met, or is there twice",
-    explanation: "An objective says how soon an object that enters the state `from` should enter the state `to`. So these are different states,
-and edges lead from one to the other; those of a deletion do not count, because it ends the measurement. Metrics know an
-objective by its states, so that two with the same ones cannot be told apart.
+    summary: "an objective of `slo` cannot be met, or is a duplicate",
+    explanation: "An objective limits the time until an object that enters the state `from` should enter the state `to`. The states have
+to be different, and a path of edges has to lead from one to the other; edges of a deletion do not count, because it
+ends the measurement. Metrics identify an objective by its states, so two objectives must not have the same states.
 
 Bad:
 
@@ -43,7 +43,8 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         if let Some(former) = former {
             let message = format!("there are two objectives for `{}`", objective.name);
             let finding = Finding::new(&RULE, objective.span, message);
-            let help = "metrics know an objective by its states: choose one time, or other states";
+            let help =
+                "metrics identify an objective by its states: keep one of the two, or choose other states";
             return Some(finding.related(former, "the first one").help(help));
         }
         unmet(subject, objective)
@@ -57,12 +58,12 @@ fn unmet(subject: &Subject<'_>, objective: &Objective) -> Option<Finding> {
     if from == to {
         let message = format!("the objective begins and ends in `{}`", subject.name(from));
         let finding = Finding::new(&RULE, objective.to.span, message);
-        return Some(finding.help("`to` is the state that objects are to reach"));
+        return Some(finding.help("name another state in `to`, which objects should reach from `from`"));
     }
     if objective.within.value.is_zero() {
-        let message = "no object can meet an objective in no time";
+        let message = "no object can meet an objective within 0 seconds";
         let finding = Finding::new(&RULE, objective.within.span, message);
-        return Some(finding.help("times are counted in seconds, so that `1s` is the shortest one"));
+        return Some(finding.help("write `1s` or more: times are measured in seconds"));
     }
     // A deletion ends the measurement.
     let reached = subject
@@ -72,6 +73,6 @@ fn unmet(subject: &Subject<'_>, objective: &Objective) -> Option<Finding> {
         let message = format!("`{}` cannot reach `{}`", subject.name(from), subject.name(to));
         Finding::new(&RULE, objective.to.span, message)
             .related(objective.from.span, "from here")
-            .help("no object can meet the objective: name a state that edges lead to; those of a deletion do not count")
+            .help("no object can meet the objective: name a state that edges lead to; edges of a deletion do not count")
     })
 }

@@ -8,10 +8,10 @@ use crate::model::{Scope, WatchBy};
 pub(super) static RULE: Rule = Rule {
     name: "invalid-owner",
     severity: Severity::Error,
-    summary: "an owner or a watched object whose scope does not fit the scope of the resource",
+    summary: "an owned or watched kind whose scope does not fit the scope of the resource",
     explanation: "A namespaced object cannot own a cluster-scoped one: the garbage collector would delete the owned object. A
-cluster-scoped object has no namespace, so `by` alone does not say in which namespace a namespaced object is to be
-found; `namespace` has to say it.
+cluster-scoped object has no namespace, so `by` alone does not determine the namespace of a namespaced object, and
+`namespace` is required.
 
 Bad:
 
@@ -41,7 +41,8 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                     let finding = Finding::new(&RULE, owned.kind.span, message)
                         .label("cluster-scoped")
                         .related(resource.scope.span, "namespaced")
-                        .help("give the resource `scope: Cluster`; or grant `access` to the kind, and let a handler delete the object");
+                        .help("give the resource `scope: Cluster`; or grant `access` to the kind, and delete the \
+                               object in a handler");
                     found.push(RuleHit::of_document(finding));
                 }
             }
@@ -52,7 +53,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                     && matches!(watch.by, WatchBy::Path(_))
                     && watch.namespace.is_none();
                 if needs_namespace {
-                    let message = format!("it is not clear in which namespace the `{}` is", watch.kind.kind);
+                    let message = format!("the namespace of the `{}` is not known", watch.kind.kind);
                     let finding = Finding::new(&RULE, watch.kind.span, message)
                         .label("namespaced")
                         .related(resource.scope.span, "cluster-scoped")

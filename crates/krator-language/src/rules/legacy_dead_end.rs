@@ -8,8 +8,8 @@ use crate::model::StateKind;
 pub(super) static RULE: Rule = Rule {
     name: "legacy-dead-end",
     severity: Severity::Error,
-    summary: "a `legacy` state has no way out",
-    explanation: "Objects that are still in a legacy state are supposed to leave it. Without a way out they stay there forever.
+    summary: "objects cannot leave a `legacy` state",
+    explanation: "Objects that are still in a legacy state should leave it. Without an edge to another state they stay in it forever.
 
 Bad:
 

@@ -9,8 +9,7 @@ pub(super) static RULE: Rule = Rule {
     name: "legacy-entered",
     severity: Severity::Error,
     summary: "an edge leads to a `legacy` state",
-    explanation:
-        "`legacy: true` says that no object enters the state any more, which an edge to it contradicts.
+    explanation: "`legacy: true` means that no object may enter the state, so no edge may lead to it.
 
 Bad:
 

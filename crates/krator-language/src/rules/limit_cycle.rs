@@ -12,10 +12,10 @@ use crate::model::{Places, StateId};
 pub(super) static RULE: Rule = Rule {
     name: "limit-cycle",
     severity: Severity::Error,
-    summary: "objects with a place of one limit wait for another one, and the reverse",
-    explanation: "An object keeps its place of a limit while it waits for a place of another one. If others wait the other way round, none of
-them ever continues. Let one of the limits count the states of both, or give the state before the other one a timeout that leads out
-without waiting.
+    summary: "objects with a place of one limit wait for another limit, and the reverse",
+    explanation: "An object keeps its place of a limit while it waits for a place of another limit. If other objects wait the other way
+round, this is a deadlock. Make one of the limits count the states of both, or give the state in which objects wait a
+timeout whose target needs no place.
 
 Bad:
 
@@ -70,16 +70,15 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         let (held, wanted, step) = edges.next()?;
         let name = |limit: NodeIndex| &limits[limit.index()].name.value;
         let message = format!(
-            "objects that wait here for the limit `{}` have places of `{}`, for which others wait with places of `{}`",
-            name(wanted),
+            "objects with places of the limit `{}` wait here for `{}`, and others wait the other way round",
             name(held),
             name(wanted)
         );
         let mut finding = Finding::new(&RULE, step.edge.span, message);
         if let Some((_, _, back)) = edges.find(|(from, _, _)| *from == wanted) {
-            finding = finding.related(back.edge.span, "and here they wait the other way round");
+            finding = finding.related(back.edge.span, "here objects wait the other way round");
         }
-        let help = "let one limit count the states of both, or lead out of the state after a time";
+        let help = "make one limit count the states of both, or give the state a `timeout` whose target needs no place";
         Some(RuleHit::of(step.from, finding.help(help)))
     });
     found.collect()

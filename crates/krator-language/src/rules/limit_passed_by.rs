@@ -9,10 +9,11 @@ use crate::finding::{EdgeKind, Finding};
 pub(super) static RULE: Rule = Rule {
     name: "limit-passed-by",
     severity: Severity::Warning,
-    summary: "objects come into the states of a limit without waiting",
-    explanation: "Only what a handler or a timeout decides can wait for a place. Objects that are created, restarted, deleted, whose spec
-changes, or whose handler fails too often enter their state at once: they are counted, and more of them than the limit says may be
-there. Let such an edge lead to a state outside of the limit, whose handler then enters it.
+    summary: "objects enter a state of a limit without waiting for a place",
+    explanation: "An object waits for a place only if a handler or a timeout chooses the state. If the object is created, resumed after a
+restart or deleted, if its spec changes, or if its handler fails too often, it enters its state at once: it is counted,
+but the number of objects may exceed the limit. Make such an edge lead to a state outside of the limit, whose handler
+then chooses the limited state.
 
 Bad:
 
@@ -44,7 +45,9 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             let message = format!("new objects do not wait for a place of the limit `{name}`");
             let finding = Finding::new(&RULE, initial.span, message)
                 .related(limit.span, "the limit")
-                .help("let objects begin in a state outside of the limit, whose handler leads on");
+                .help(
+                    "choose an initial state outside of the limit, whose handler chooses the limited state",
+                );
             found.push(RuleHit::of(initial.value, finding));
         }
         // The state for deleted objects is named once for all states.
@@ -55,12 +58,13 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         });
         for step in passing {
             let message = format!(
-                "objects that come from `{}` here do not wait for a place of the limit `{name}`",
+                "on this edge from `{}`, objects do not wait for a place of the limit `{name}`",
                 subject.name(step.from)
             );
             let finding = Finding::new(&RULE, step.edge.span, message)
                 .related(limit.span, "the limit")
-                .help("lead to a state outside of the limit, whose handler leads on, or add the state to the limit");
+                .help("name a state outside of the limit, whose handler chooses the limited state, or add the source \
+                       state to the limit");
             found.push(RuleHit::of(step.from, finding));
         }
     }

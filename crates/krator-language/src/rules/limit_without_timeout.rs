@@ -9,8 +9,9 @@ pub(super) static RULE: Rule = Rule {
     name: "limit-without-timeout",
     severity: Severity::Warning,
     summary: "an object may keep the place of a limit forever",
-    explanation: "While an object is in a state of a limit, others wait. A `working` state whose handler may stay needs a timeout, so that one
-object that hangs does not hold up all others. To stop after failures, name a `failed` state in the limit.
+    explanation: "While an object is in a state of a limit, other objects may have to wait. A `working` state whose handler may stay needs
+a timeout, so that an object that hangs does not block all others. To stop after failures, add a `failed` state to the
+limit.
 
 Bad:
 

@@ -9,8 +9,8 @@ pub(super) static RULE: Rule = Rule {
     name: "map-of-objects",
     severity: Severity::Info,
     summary: "a field of `.spec` is a map of objects",
-    explanation: "The API conventions want lists of objects that have their name as a field. The keys of a map cannot be described or limited,
-and tools such as kustomize and server-side apply know lists with keys well. Maps of labels and other strings are fine.
+    explanation: "The API conventions prefer lists of objects with a name field. The keys of a map cannot be described or limited, and
+tools such as kustomize and server-side apply support lists with keys well. Maps of labels and other strings are fine.
 
 Bad:
 

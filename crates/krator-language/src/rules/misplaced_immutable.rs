@@ -8,10 +8,10 @@ use crate::finding::Finding;
 pub(super) static RULE: Rule = Rule {
     name: "misplaced-immutable",
     severity: Severity::Error,
-    summary: "`immutable`, `onceSet` or `transition` where the API server cannot compare, or must not",
-    explanation: "These keys become rules of the CRD over the former and the new value of a field. In a list whose items have no identity
-there is no former value, and fields of any name, as of the types `any` and `object`, are not compared. The status is written by the operator, which
-would stop at the first write that is refused.
+    summary: "`immutable`, `onceSet` or `transition` where the API server cannot enforce it, or must not",
+    explanation: "These keys become rules of the CRD that compare the former and the new value of a field. In a list whose items have no
+keys, the API server cannot find the former value. It does not compare fields of any name, such as those of the types
+`any` and `object`. The status is written by the operator, and a refused write would stop it.
 
 Bad:
 
@@ -39,16 +39,16 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                     "move it to a field of `.spec`",
                 ),
                 Obstacle::Uncorrelated => (
-                    "is in a list whose items have no identity, so that the API server knows no former value",
-                    "make the list a map by `x-kubernetes-list-type: map` and `x-kubernetes-list-map-keys`, or move it to \
+                    "is in a list whose items have no keys, so the API server cannot find the former value",
+                    "give the list `x-kubernetes-list-type: map` and `x-kubernetes-list-map-keys`, or move the key to \
                      the list as a whole",
                 ),
                 Obstacle::Unwritable => (
-                    "has a name on the way that rules in CEL cannot write",
-                    "move it to the enclosing object, if that may not change either",
+                    "has a name in its path that CEL rules cannot express",
+                    "move the key to the enclosing object, if all of that may not change either",
                 ),
                 Obstacle::Untyped => (
-                    "may have fields of any name, which the rules of the API server do not compare",
+                    "may have fields of any name, which the API server does not compare",
                     "give it a type without `any`, `object` and unknown fields",
                 ),
             };

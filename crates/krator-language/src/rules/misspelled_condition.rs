@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     name: "misspelled-condition",
     severity: Severity::Warning,
     summary: "a state sets a condition whose name is almost that of a declared one",
-    explanation: "States may set conditions that `conditions` does not declare. If the name of one is very similar to a declared one, it is
+    explanation: "States may set conditions that `conditions` does not declare. If such a name is very similar to a declared one, it is
 probably misspelled: users would wait for the declared condition, which this state does not set.
 
 Bad:
@@ -45,7 +45,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             let message = format!("the condition `{}` is not declared", setting.name.value);
             let mut finding = Finding::new(&RULE, setting.name.span, message).did_you_mean(Some(meant));
             if let Some(condition) = declared.iter().find(|condition| condition.name.as_str() == meant) {
-                finding = finding.related(condition.name.span, "this one is");
+                finding = finding.related(condition.name.span, "a similar condition is declared here");
             }
             Some(RuleHit::of(id, finding))
         })

@@ -144,8 +144,8 @@ fn of_kind(description: &Description, kind: &Kind, findings: &mut Vec<Finding>) 
     for field in &kind.status {
         if field.rust_name() == MACHINE_FIELD {
             let message = format!("a status field cannot be called `{}`", shown(field.name.as_str()));
-            let reason = "the runtime keeps its own state in a field of this name";
-            let help = "give it another one in Rust: `rustName: status_of_machine` beside its type";
+            let reason = "the runtime stores its own state in a field of this name";
+            let help = "give it another name in Rust: `rustName: status_of_machine` beside its type";
             findings.push(taken(field.name.span, message, reason).help(help));
         }
         below(&field.schema, findings);

@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Info,
     summary: "a `working` state in which an object may wait forever",
     explanation:
-        "The handler may stay, and if the event that it waits for never happens, the object stays with it.
+        "The handler may stay, and if the event that it waits for never happens, the object stays in the state forever.
 
     Creating: {next: [Ready], wait: {watch: owned}}
 

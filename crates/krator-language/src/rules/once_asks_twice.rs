@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     summary: "a `once` handler leads to a state with a gate",
     explanation: "An object before a closed gate waits in its state, and its handler runs again when the gate opens. With `effects: once`
-the handler cannot do that. Put a state between the two: its handler only leads on.
+the handler cannot run again. Put a state between the two, whose handler only chooses the second one.
 
 Bad:
 

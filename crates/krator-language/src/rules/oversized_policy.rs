@@ -9,9 +9,9 @@ pub(super) static RULE: Rule = Rule {
     name: "oversized-policy",
     severity: Severity::Error,
     summary: "a policy is larger than the API server accepts",
-    explanation: "The name of a policy begins with what it is for and ends with the name of the CRD: at most 253 characters in all. The
-expressions of a policy have at most 100000 characters; `transitions` lists every state and what may follow it, which is
-enough for thousands of states with a few edges each.
+    explanation: "The name of a policy consists of its purpose and the name of the CRD, and has at most 253 characters. The expressions of
+a policy have at most 100000 characters; `transitions` lists every state with its successors, so the limit suffices for
+thousands of states with a few edges each.
 
 Bad:
 
@@ -48,12 +48,12 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         let length = policies::name(subject.kind, what).len();
         if let Some(span) = span.filter(|_| length > LONGEST_NAME) {
             let message = format!(
-                "the name of the policy has {length} characters, and the API server accepts {LONGEST_NAME}"
+                "the name of the policy has {length} characters, and the API server accepts at most {LONGEST_NAME}"
             );
             found.push(hit(
                 span,
                 message,
-                "its name is `<this>.<plural>.<group>`",
+                "the name has the form `<purpose>.<plural>.<group>`",
                 "use a shorter group or plural",
             ));
         }
@@ -62,13 +62,14 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         let length = policies::moves(subject.kind).list().chars().count();
         if length > LONGEST_EXPRESSION {
             let message = format!(
-                "the transitions of the graph need {length} characters, and the API server accepts {LONGEST_EXPRESSION}"
+                "the transitions of the graph need {length} characters, and the API server accepts at most \
+                 {LONGEST_EXPRESSION}"
             );
             found.push(hit(
                 span,
                 message,
                 "too many for one policy",
-                "remove it, or split the kind",
+                "remove `transitions`, or split the kind",
             ));
         }
     }

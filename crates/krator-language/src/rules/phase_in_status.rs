@@ -8,9 +8,9 @@ pub(super) static RULE: Rule = Rule {
     name: "phase-in-status",
     severity: Severity::Info,
     summary: "the states of a kind have a `phase`",
-    explanation: "The API conventions deprecate phases: clients take them for a closed list, so that a new phase breaks them. `.status.state`
-always says where the machine is, and conditions say what it means for others. A phase is right where an existing API has
-one.
+    explanation: "The API conventions deprecate phases: clients treat them as a closed list, so a new phase breaks clients.
+`.status.state` always contains the state of the machine, and conditions express its meaning for other programs. Use a
+phase only if an existing API has one.
 
 Bad:
 
@@ -30,12 +30,9 @@ pub(super) const CHECK: Check = Check::of_kind(&RULE, find);
 fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let first = subject.kind.states.iter().find_map(|state| state.phase.as_ref());
     let hit = |span| {
-        let message = format!(
-            "`{}` keeps a phase in its status",
-            subject.kind.resource.kind.value
-        );
+        let message = format!("`{}` has a phase in its status", subject.kind.resource.kind.value);
         let finding = Finding::new(&RULE, span, message)
-            .help("leave `phase` out of all states: `.status.state` and conditions say more");
+            .help("remove `phase` from all states: use `.status.state` and conditions instead");
         RuleHit::of_document(finding)
     };
     first.map(|phase| hit(phase.span)).into_iter().collect()

@@ -13,11 +13,11 @@ pub(super) static RULE: Rule = Rule {
     name: "property-violated",
     severity: Severity::Error,
     summary: "a property of `properties` does not hold for the graph",
-    explanation: "`properties` state what must remain true when the graph is edited. All edges count that an object may take although no user
-touches it: those of handlers and those of the runtime, `resume` after a restart included. Edges of `onSpecChange` count only
-for `canReach`, unless `specChanges` says otherwise. Those of a deletion, and with `\"*\"` the states that only deleted objects
-come to, count if the property names such a state. The finding shows a path that violates the property, with the key and
-the line of each edge.
+    explanation: "`properties` must remain true when the graph is edited. All edges count that an object may take without an action of a
+user: edges of handlers and of the runtime, including `resume` after a restart. Edges of `onSpecChange` count only for
+`canReach`, unless `specChanges` is set. Edges of a deletion count only if the property names a state that only deleted
+objects enter, and otherwise `\"*\"` does not include such states. The finding shows a path that violates the property,
+with the key and the line of each edge.
 
     {from: [A], canReach: B}     there is a path from A to B
     {never: A -> B}              there is no path from A to B

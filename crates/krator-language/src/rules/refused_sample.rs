@@ -15,9 +15,8 @@ pub(super) static RULE: Rule = Rule {
     name: "refused-sample",
     severity: Severity::Warning,
     summary: "the sample object would be refused by the API server",
-    explanation: "`deploy/sample.yaml` and the generated tests begin with the simplest object of the schema. Where a rule in CEL or a
-pattern asks for more, only the author of the schema knows a value that satisfies it: `example` next to the type of the
-field gives that value.
+    explanation: "`deploy/sample.yaml` and the generated tests start from the simplest object of the schema, which may violate a CEL rule
+or a pattern. krator cannot derive a value that satisfies them: give one as `example` next to the type of the field.
 
 Bad:
 
@@ -44,7 +43,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     if let Some(rule) = &subject.kind.resource.name
         && !sample::is_allowed_name(&subject.kind.resource, name)
     {
-        let message = "the sample object would be refused: no name was found that the pattern allows";
+        let message = "the sample object would be refused: krator found no name that the pattern allows";
         let help = "a name has lower-case letters, digits, `-` and `.`, begins and ends with a letter or a digit, and the \
                     pattern has to match some part of it";
         let finding = Finding::new(&RULE, rule.pattern.span, message).help(help);

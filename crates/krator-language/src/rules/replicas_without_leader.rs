@@ -8,9 +8,9 @@ use crate::model::Description;
 pub(super) static RULE: Rule = Rule {
     name: "replicas-without-leader",
     severity: Severity::Error,
-    summary: "`replicas` is over 1 with `leaderElection: false`",
+    summary: "`replicas` is greater than 1 with `leaderElection: false`",
     explanation: "Without leader election, every replica works on every object, so each handler runs several times at the same time.
-Let the replicas elect a leader, which is the default.
+Remove `leaderElection: false`: by default the replicas elect a leader.
 
 Bad:
 

@@ -48,7 +48,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                         format!("`{name}` has `effects: once`, but no `resume`"),
                     )
                     .label("its handler cannot run again after a crash")
-                    .help("name a state that finds out what was done: `resume: STATE`");
+                    .help("name a state whose handler finds out what was done: `resume: STATE`");
                     found.push(RuleHit::of(id, finding));
                 }
                 Some(resume) if resume.value == id => {
@@ -56,7 +56,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                         resume.span,
                         format!("`{name}` has `effects: once`, so it cannot resume in itself"),
                     )
-                    .help("name another state, which finds out what was done");
+                    .help("name another state, whose handler finds out what was done");
                     found.push(RuleHit::of(id, finding));
                 }
                 Some(resume) if is_once(subject, resume.value) => {
@@ -67,7 +67,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                     );
                     let finding = Finding::new(&RESUME_HAZARD, resume.span, message)
                         .related(other.effects.span, "once here")
-                        .help("name a state that finds out what was done before it acts");
+                        .help("name a state whose handler finds out what was done before it acts");
                     found.push(RuleHit::of(id, finding));
                 }
                 Some(_) => {}

@@ -8,9 +8,10 @@ pub(crate) static RULE: Rule = Rule {
     name: "reused-name",
     severity: Severity::Warning,
     summary: "a former name of one state is now the name of another state that was renamed too",
-    explanation: "One edit may rename `A` to `B` while it renames `B` to `D`, or swap the names of two states. `krator gen` then moves each
-handler to the state that it belongs to. But a stored object contains only the name of its state: once the new operator has
-started, an object that was in the former `B` is taken for one in the new `B`, and nothing can tell the two apart.
+    explanation: "One edit may rename `A` to `B` while it renames `B` to `D`, or swap the names of two states. `krator gen` then moves
+each handler to the state that it belongs to. But a stored object contains only the name of its state: once the new
+operator has started, an object that was in the former `B` is treated as one in the new `B`, because the two cannot be
+distinguished.
 
 Such an edit is therefore safe only while no object is stored in a state whose name is reused, as in a test cluster.
 Otherwise rename in two releases: first `B` to `D`, and then `A` to `B` when no object is stored in `B`. When all
@@ -47,11 +48,11 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
                 continue;
             };
             let message = format!(
-                "`{0}` is now another state: stored objects in `{0}` continue in that one, not in `{1}`",
+                "`{0}` is now another state: stored objects in `{0}` continue in that state, not in `{1}`",
                 former.value, state.name.value
             );
             let finding = Finding::new(&RULE, former.span, message)
-                .related(holder.name.span, "they continue here")
+                .related(holder.name.span, "stored objects continue here")
                 .help(
                     "rename in two releases; once no object is stored in the former state, remove this name",
                 );

@@ -11,11 +11,11 @@ use crate::model::{ConditionSetting, ConditionStatus, StateId, StateKind};
 pub(super) static RULE: Rule = Rule {
     name: "stale-condition",
     severity: Severity::Warning,
-    summary: "a condition that a state sets is still there when the object is ready again",
-    explanation: "A condition keeps its status until another state or a handler sets it. Here an object goes from a ready state to one that sets
-a condition, and comes back, and nothing that follows takes the condition back. So the same ready state shows one status
-before and another one ever after. Let the ready state set the condition, too. If a handler sets it there, or if the condition
-records that something has happened, `allow` the rule and give the reason.
+    summary: "a condition that a state sets remains set when the object is ready again",
+    explanation: "A condition keeps its status until another state or a handler sets it. Here an object goes from a ready state to a state
+that sets a condition, and back, and none of the following states resets it. So the condition has one status in the
+ready state before, and another status afterwards. Set the condition in the ready state, too. If a handler sets it
+there, or if the condition records that something has happened, `allow` the rule and give the reason.
 
 Bad:
 
@@ -116,9 +116,9 @@ fn stale(
         );
         let finding = Finding::new(&RULE, setting.name.span, message)
             .label("no following state resets it")
-            .related(subject.span(end), "before, an object can be here with another status")
+            .related(subject.span(end), "before, the condition can have another status here")
             .help(format!(
-                "let `{}` set it: `conditions: {{{name}: \"{opposite}\"}}`; if a handler does that, `allow` the rule",
+                "set it in `{}`: `conditions: {{{name}: \"{opposite}\"}}`; if a handler does that, `allow` the rule",
                 subject.name(end)
             ));
         Some(RuleHit::of(*id, subject.with_path(finding, &path, on_the_way)))

@@ -9,8 +9,8 @@ pub(super) static RULE: Rule = Rule {
     name: "timeout-interrupts-once",
     severity: Severity::Warning,
     summary: "a timeout may interrupt a `once` handler",
-    explanation: "A timeout interrupts a running handler. An interrupted `once` handler does not run again, and the target of the timeout
-cannot know how far it got. The state that `resume` names finds that out, so it is a good target.
+    explanation: "A timeout interrupts a running handler. An interrupted `once` handler does not run again, and it is unknown how far it
+got. The handler of the state that `resume` names finds that out, so the state is a good target.
 
 Bad:
 
@@ -46,7 +46,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         );
         let finding = Finding::new(&RULE, timeout.span, message)
             .related(state.effects.span, "once here")
-            .help("let it lead to the state that `resume` names, which finds out what was done");
+            .help("name the state of `resume` in `to`: its handler finds out what was done");
         found.push(RuleHit::of(id, finding));
     }
     found

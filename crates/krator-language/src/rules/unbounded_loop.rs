@@ -9,8 +9,7 @@ pub(super) static RULE: Rule = Rule {
     name: "unbounded-loop",
     severity: Severity::Warning,
     summary: "a cycle of `timeout`, `retry` and `limit` edges",
-    explanation: "The runtime takes these edges without asking a handler, so an object can follow the cycle forever although no code
-decided that it should.
+    explanation: "The runtime takes these edges without a decision of a handler, so an object can follow the cycle forever.
 
 Bad:
 
@@ -42,12 +41,12 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         .map(|cycle| {
             let first = cycle[0];
             let message = format!(
-                "from `{}` on, an object can follow a cycle forever although no handler decides that",
+                "from `{}`, an object can follow a cycle forever without a decision of a handler",
                 subject.name(first)
             );
             let finding = Finding::new(&RULE, subject.span(first), message)
                 .label("the cycle consists of timeouts, retries and limits")
-                .help("let one of these edges lead to a state outside the cycle, where a handler or a person decides");
+                .help("make one of these edges lead to a state outside the cycle, where a handler or a user decides");
             RuleHit {
                 finding: subject.with_path(finding, &cycle, wanted),
                 states: cycle,

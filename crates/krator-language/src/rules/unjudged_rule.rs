@@ -10,9 +10,9 @@ pub(super) static RULE: Rule = Rule {
     name: "unjudged-rule",
     severity: Severity::Warning,
     summary: "a CEL rule that krator cannot evaluate",
-    explanation: "krator evaluates every function that rules can call. A few forms of expressions it does not read: messages of protobuf, names
-that begin with a dot, and texts of more than 3,000 words and signs. Whether the sample keeps to such a rule is then not known,
-and `krator dev` and tests in memory do not take the CRD.
+    explanation: "krator evaluates every function that rules can call, but cannot parse a few forms of expressions: protobuf messages,
+names that begin with a dot, and expressions of more than 3,000 tokens. It then cannot check whether the sample
+satisfies the rule, and `krator dev` and tests in memory refuse the CRD.
 
 Bad:
 
@@ -37,7 +37,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     let (root, path) = subject.schema();
     let hit = |rule| {
         let message =
-            "krator cannot read this rule, so only an API server can tell whether objects satisfy it";
+            "krator cannot parse this rule, so only an API server can check whether objects satisfy it";
         let finding = Finding::new(&RULE, subject.place(&rule), message);
         RuleHit::of_document(
             finding.help("`krator dev` and tests in memory refuse such a rule: write it in another form"),

@@ -9,10 +9,10 @@ pub(super) static RULE: Rule = Rule {
     name: "unsafe-webhook",
     severity: Severity::Error,
     summary: "a webhook whose failure blocks all deletions",
-    explanation: "With `failurePolicy: Fail`, which is the default, the API server refuses a request that no replica of the operator judges. For
-deletions that means that no object of the kind goes while the operator is down, and neither does its namespace. A webhook
-for deletions therefore has `failurePolicy: Ignore`: it refuses what it can, and never holds up a cluster. What must not be
-deleted in some states is better protected by the API server itself, with `admission: {protect: ..}`.
+    explanation: "With `failurePolicy: Fail`, which is the default, the API server refuses a request if no replica of the operator
+responds. While the operator is down, no object of the kind could be deleted, and neither could its namespace. A webhook
+for deletions therefore needs `failurePolicy: Ignore`, so that it does not block the cluster. To protect objects in
+certain states, use `admission: {protect: ..}`, which the API server enforces itself.
 
 Bad:
 
@@ -32,10 +32,10 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
     deletes
         .filter(|operation| operation.value == Operation::Delete)
         .map(|delete| {
-            let message = "while no replica of the operator responds, nothing can be deleted";
+            let message = "while no replica of the operator responds, no object can be deleted";
             let finding = Finding::new(&RULE, delete.span, message)
                 .label("requests fail without a response")
-                .help("add `failurePolicy: Ignore`, or leave `delete` out");
+                .help("add `failurePolicy: Ignore`, or remove `delete`");
             RuleHit::of_document(finding)
         })
         .collect()

@@ -10,8 +10,8 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     summary: "a state without a checkpoint leads to a state with a gate",
     explanation:
-        "An object before a closed gate waits in its state, which has to be stored for that. A state with
-`checkpoint: false` never is. For the same reason no limit of `limits` can count the objects in such a state.
+        "An object before a closed gate waits in its state, so that state has to be stored. A state with `checkpoint: false` is
+never stored, so a limit of `limits` cannot count the objects in it, either.
 
 Bad:
 
@@ -49,7 +49,7 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             .map(|(counted, state)| {
                 let name = &state.name.value;
                 let message = format!(
-                    "the limit `{}` counts stored states, and `{name}` is not stored",
+                    "the limit `{}` counts stored states, but `{name}` is not stored",
                     limit.name.value
                 );
                 let finding = Finding::new(&RULE, counted.span, message);
@@ -63,9 +63,9 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
             let target = &subject.kind.state(next.to.value).name.value;
             let name = &state.name.value;
             let message = format!(
-                "objects would wait in `{name}` for the gate of `{target}`, and `{name}` is not stored"
+                "objects would wait in `{name}` for the gate of `{target}`, but `{name}` is not stored"
             );
-            let finding = Finding::new(&RULE, next.to.span, message).label("it has a gate");
+            let finding = Finding::new(&RULE, next.to.span, message).label("this state has a gate");
             RuleHit::of(
                 id,
                 finding

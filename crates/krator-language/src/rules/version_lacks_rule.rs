@@ -9,10 +9,10 @@ pub(super) static RULE: Rule = Rule {
     name: "version-lacks-rule",
     severity: Severity::Warning,
     summary: "a rule that does not apply to objects of an older version",
-    explanation: "A rule in CEL, and others that are about several fields, cannot be followed back through a change of one of these fields. The
-schema of the older version has no such rule, so a client that uses that version can store an object that breaks it. The API
-server then refuses the next change of that object in the newer version. If that is meant, say so with `allow`; a rule of the
-field itself, such as `maximum`, follows the field.
+    explanation: "A CEL rule, or another rule about several fields, cannot be converted to the older version if one of these fields has
+changed. The schema of the older version then lacks the rule, so a client that uses that version can store an object
+that violates it. The API server refuses the next change of that object in the newer version. If that is intended,
+`allow` the rule; a limit of the field itself, such as `maximum`, is kept in the older version.
 
 Bad:
 
@@ -39,7 +39,8 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         let name = &version.name.value;
         let message = format!("objects of `{name}` need not satisfy {}", shown(&rule.value));
         let finding = Finding::new(&RULE, rule.span, message);
-        let help = "it uses a field that has changed since, and is checked when the object is written in the newer version";
+        let help = "the rule uses a field that has changed, and is checked only when an object is written in the newer \
+                    version";
         RuleHit::of_document(finding.related(version.name.span, "this version").help(help))
     })
     .collect()

@@ -8,9 +8,9 @@ pub(super) static RULE: Rule = Rule {
     name: "voided-approval",
     severity: Severity::Warning,
     summary: "an autoscaler changes the spec that was approved",
-    explanation: "An approval is for the spec that was reviewed. An autoscaler edits the spec of the objects, also between the
-approval and the entry of the state, and then the object waits for another approval. Let what is scaled be a kind of its own, or
-use a field of the spec for what is approved.
+    explanation: "An approval applies to the spec that was reviewed. An autoscaler may edit the spec of an object between the approval and
+the entry into the state, and then the object waits for another approval. Make the scaled part a kind of its own, or
+replace the approval by a field of the spec.
 
 Bad:
 
@@ -35,14 +35,15 @@ fn find(subject: &Subject<'_>) -> Vec<RuleHit> {
         .filter_map(|(id, state)| {
             let approval = state.gate.as_ref()?.approval?;
             let message = format!(
-                "an autoscaler of the objects voids the approvals for `{}`",
+                "an autoscaler of the objects invalidates the approvals for `{}`",
                 state.name.value
             );
-            let finding = Finding::new(&RULE, approval, message).label("of the spec as it is");
-            let finding = finding.related(scale.spec.span, "this part of it is changed by others");
+            let finding =
+                Finding::new(&RULE, approval, message).label("an approval applies to the present spec");
+            let finding = finding.related(scale.spec.span, "an autoscaler changes this part of the spec");
             Some(RuleHit::of(
                 id,
-                finding.help("use a field of the spec for what is approved"),
+                finding.help("replace the approval by a field of the spec"),
             ))
         })
         .collect()

@@ -26,7 +26,7 @@ section! {
         "operator: moose-tracker")
         .default("the kind in kebab case, with `-operator`");
     Doc = optional("doc", String,
-        "One paragraph on the operator, which goes into the README, the crate's documentation and the CRD.",
+        "One paragraph about the operator, for the README, the crate's documentation and the CRD.",
         "doc: Follows every moose that a ranger has tagged.");
     Resource = required("resource", Mapping(&RESOURCE),
         "The custom resource.",
@@ -38,22 +38,25 @@ section! {
         "The fields of `.spec`, or the name of a type. Fields are required unless they are optional or have a default.",
         "spec: {height: {type: number, minimum: 0}, antlers: optional boolean}");
     Status = optional("status", Map { by: NameOf::Field, of: &Schema },
-        "Fields of `.status` beside those that the machine keeps. They are never required.",
+        "Fields of `.status` in addition to those of the machine. They are never required.",
         "status: {herd: string}");
     Columns = optional("columns", List { of: &Mapping(&COLUMN), min: 0, max: None },
         "Printer columns, which come before State, Ready, Message and Age.",
         "columns: [{name: Height, path: .spec.height}]");
     Conditions = optional("conditions", Map { by: NameOf::Condition, of: &String },
-        "Conditions that handlers set, in any state, with what each means. In Rust each is a variant of `<Kind>Condition`. Conditions that the description does not name are left to others.",
+        "Conditions that handlers set, in any state, with the meaning of each. In Rust each is a variant of \
+         `<Kind>Condition`. The operator does not change conditions that the description does not name.",
         "conditions: {Healthy: The last check found no parasites.}");
     Machine = required("machine", Mapping(&MACHINE),
-        "Where objects start, where deleted ones go, and defaults for every state.",
+        "The initial state, the state of deleted objects, and defaults for every state.",
         "machine: {initial: Tagged}");
     Slo = optional("slo", Either(&[Mapping(&OBJECTIVE), List { of: &Mapping(&OBJECTIVE), min: 1, max: Some(8) }]),
-        "How soon objects are to get from one state to another, and what share of them. The operator counts how many do.",
+        "Service level objectives: the time in which objects should get from one state to another, and the percentage \
+         of objects that should meet it. The operator counts the results.",
         "slo: {from: Tagged, to: Roam, within: 5m, objective: 99.9}");
     Limits = optional("limits", List { of: &Mapping(&PLACES), min: 1, max: Some(16) },
-        "How many objects may be in some states at once. Those that a handler or a timeout leads there wait in the state before it.",
+        "The maximum number of objects that may be in certain states at once. If a handler or a timeout chooses such a \
+         state, the object waits for a place in its present state.",
         "limits: [{name: hungry, states: [Roam], atMost: 3}]");
     States = required("states", Map { by: NameOf::State, of: &Mapping(&STATE) },
         "The state graph: each state with its outgoing edges.",
@@ -68,26 +71,28 @@ section! {
         "Further rights of the operator.",
         "access: [{kind: core/v1.Node, verbs: [get, list]}]");
     Schemas = optional("schemas", Map { by: NameOf::Kind, of: &String },
-        "Files with the CustomResourceDefinitions of other kinds, whose objects then have Rust types: a path in the folder of the description for each `group/version.Kind`. They are common to all documents.",
+        "Files with the CustomResourceDefinitions of other kinds, which then get Rust types: a path in the folder of \
+         the description for each `group/version.Kind`. They are common to all documents.",
         "{owns: [core/v1.ConfigMap, certs.example.com/v1.Certificate], schemas: {certs.example.com/v1.Certificate: crds/certificate.yaml}}");
     Webhooks = optional("webhooks", Mapping(&WEBHOOKS),
         "The webhooks that the API server calls before it stores an object of the kind.",
         "webhooks: {validate: {failurePolicy: Fail}}");
     Versions = optional("versions", Map { by: NameOf::Version, of: &Mapping(&VERSION) },
-        "Older versions of the API, the newest of them first: each is what its changes make of the next newer one.",
+        "Older versions of the API, the newest of them first. Each is derived from the next newer one by its changes.",
         "spec: {replicas: integer}\nversions: {v1beta1: {changes: [{renamed: .spec.size, to: .spec.replicas}]}}");
     Admission = optional("admission", Mapping(&ADMISSION),
-        "What the API server refuses by policies: `deploy/policies.yaml`.",
+        "Requests that the API server refuses by the policies in `deploy/policies.yaml`.",
         "admission: {status: operator}");
     Deploy = optional("deploy", Mapping(&DEPLOY),
         "How the operator runs in the cluster. Only the first document has it.",
         "deploy: {namespaces: [forest]}");
     // Each property costs a search through the whole graph.
     Properties = optional("properties", List { of: &Mapping(&PROPERTY), min: 0, max: Some(1_000) },
-        "What must hold of the graph; `krator check` proves it or shows a path that contradicts it. All edges count, those of the runtime too, but for `resume`.",
+        "Properties of the graph, each of which `krator check` proves or reports as violated. All edges of handlers \
+         and of the runtime count, including `resume`.",
         "properties: [{from: \"*\", canReach: Lost}]");
     Allow = optional("allow", Map { by: NameOf::Rule, of: &String },
-        "Silences warnings and infos that belong to no state. The value is the reason.",
+        "Silences warnings and infos that do not belong to a state. The value is the reason.",
         "allow: {no-timeout: Moose take their time.}");
 }
 
@@ -95,10 +100,11 @@ section! {
     /// The mapping under `resource`.
     ResourceKey in RESOURCE, "`resource`":
     Group = required("group", Name(GroupName::PATTERN),
-        "The API group. One under `k8s.io` or `kubernetes.io` needs `apiApproved`.",
+        "The API group. A group under `k8s.io` or `kubernetes.io` needs `apiApproved`.",
         "resource: {group: animals.com}");
     ApiApproved = optional("apiApproved", Name(APPROVAL),
-        "Where the API was approved: the annotation `api-approved.kubernetes.io` of the CRD. Required of groups that belong to Kubernetes.",
+        "The approval of the API, for the annotation `api-approved.kubernetes.io` of the CRD. Required for groups that \
+         belong to Kubernetes.",
         "resource: {group: animals.k8s.io, apiApproved: \"https://example.com/pull/1\"}");
     Version = required("version", Name(VersionName::PATTERN),
         "The API version, the newest one if there are others in `versions`.",
@@ -107,7 +113,8 @@ section! {
         "The kind.",
         "resource: {kind: Reindeer}");
     RustName = optional("rustName", Name(RustKindName::PATTERN),
-        "The name of the kind in Rust, where the kind is none there, as `postgresql`, or one that is taken, as `State`.",
+        "The name of the kind in Rust, if the kind is not a valid type name there, such as `postgresql`, or is \
+         reserved, such as `State`.",
         "resource: {group: animals.com, version: v1, kind: moose, rustName: Moose}")
         .default("`kind`");
     Plural = optional("plural", Name(ResourceName::PATTERN),
@@ -125,14 +132,14 @@ section! {
         "Groups of resources that `kubectl get` lists together.",
         "resource: {categories: [animals]}");
     Scope = optional("scope", Word(&["Namespaced", "Cluster"]),
-        "Whether objects live in namespaces.",
+        "Whether objects have a namespace.",
         "resource: {scope: Cluster}")
         .default("`Namespaced`");
     Scale = optional("scale", Mapping(&SCALE),
         "The scale subresource, which `kubectl scale` and autoscalers use.",
         "resource: {scale: {spec: .spec.replicas, status: .status.replicas}}");
     Name = optional("name", Mapping(&NAME),
-        "Which names objects may have.",
+        "The names that objects may have.",
         "resource: {name: {pattern: ^m, message: The name of a moose begins with m.}}");
     SelectableFields = optional("selectableFields", List { of: &Path, min: 0, max: Some(8) },
         "Fields that field selectors may use.",
@@ -146,16 +153,16 @@ section! {
         "A regular expression that the name of a new object has to match.",
         "resource: {name: {pattern: ^m}}");
     Message = optional("message", String,
-        "What the API server answers where the name does not match, in one line.",
+        "The message of the API server if the name does not match, in one line.",
         "resource: {name: {pattern: ^m, message: The name of a moose begins with m.}}")
-        .default("a message that gives the pattern");
+        .default("a message with the pattern");
 }
 
 section! {
     /// The mapping under `resource.scale`.
     ScaleKey in SCALE, "`scale`":
     Spec = required("spec", Path,
-        "The integer field that holds the wanted number of replicas.",
+        "The integer field that holds the desired number of replicas.",
         "resource: {scale: {spec: .spec.replicas, status: .status.replicas}}");
     Status = required("status", Path,
         "The integer field that holds the observed number of replicas.",
@@ -166,8 +173,8 @@ section! {
 }
 
 /// The meaning of `scope` of a kind in `owns`, `watches` and `access`.
-const SCOPE_OF_OTHERS: &str = "The scope of the kind, if neither Kubernetes nor `schemas` defines it. \
-    One of the places that name the kind is enough.";
+const SCOPE_OF_OTHERS: &str = "The scope of the kind, if neither Kubernetes nor `schemas` defines it. It is enough to \
+                               set it at one of the places that name the kind.";
 
 section! {
     /// A kind of `owns` that needs more than its name.
@@ -181,11 +188,11 @@ section! {
         .default("the kind's English plural");
     Scope = optional("scope", Word(&["Namespaced", "Cluster"]), SCOPE_OF_OTHERS,
         "owns: [{kind: animals.com/v1.Calf, scope: Namespaced}]")
-        .default("that of the resource, with a warning");
+        .default("the scope of the resource, with a warning");
     Deletion = optional("deletion", Word(&["owner", "last", "keep"]),
-        "The fate of the objects when their owner is deleted: the garbage collector deletes them with the `owner`; the \
-        operator deletes them `last`, when the deletion path has ended; or they are released then and `keep` existing. `last` \
-        and `keep` need `machine.deletion`.",
+        "What happens to the objects when their owner is deleted. With `owner`, the garbage collector deletes them. \
+         With `last`, the operator deletes them when the deletion path has ended. With `keep`, it releases them then \
+         instead. `last` and `keep` need `machine.deletion`.",
         "machine: {deletion: Released}\nowns: [{kind: apps/v1.StatefulSet, deletion: last}]\nstates: {Released: {kind: final}}")
         .default("`owner`");
 }
@@ -194,7 +201,7 @@ section! {
     /// An item of `watches`. It has one of `by`, `label` and `all`.
     WatchKey in WATCH, "a watched kind":
     Kind = required("kind", Kind,
-        "The kind. One that has no schema here is read as an opaque object.",
+        "The kind. If krator does not have its schema, its objects are read as opaque objects.",
         "watches: [{kind: core/v1.Secret, by: .spec.secretName}]");
     Plural = optional("plural", Name(ResourceName::PATTERN),
         "The plural of a kind that Kubernetes itself does not have.",
@@ -202,12 +209,12 @@ section! {
         .default("the kind's English plural");
     Scope = optional("scope", Word(&["Namespaced", "Cluster"]), SCOPE_OF_OTHERS,
         "watches: [{kind: animals.com/v1.Forest, scope: Cluster, all: true}]")
-        .default("`Namespaced` with a `namespace`, else that of the resource, with a warning");
+        .default("`Namespaced` with a `namespace`, otherwise the scope of the resource, with a warning");
     By = optional("by", Path,
-        "The field in `.spec`, `.status` or `.metadata.labels` that names the objects. `[*]` leads through lists.",
+        "The field in `.spec`, `.status` or `.metadata.labels` that names the objects. `[*]` selects all items of a list.",
         "watches: [{kind: core/v1.Secret, by: .spec.secretName}]");
     Label = optional("label", Name(LabelKey::PATTERN),
-        "Objects whose label of this key has the name of our object as value.",
+        "Objects whose label with this key has the name of the resource's object as its value.",
         "watches: [{kind: core/v1.Pod, label: animals.com/moose}]");
     All = optional("all", True,
         "All objects of the kind.",
@@ -222,13 +229,13 @@ section! {
     /// The mapping under `admission`.
     AdmissionKey in ADMISSION, "`admission`":
     Status = optional("status", Word(&["operator"]),
-        "Only those who have the verb `operate` on the resource write the status.",
+        "Only clients with the verb `operate` on the resource may write the status.",
         "admission: {status: operator}");
     Protect = optional("protect", Mapping(&PROTECT),
-        "Objects that are not deleted unless they have the annotation `<group>/allow-deletion: \"true\"`.",
+        "Objects that can be deleted only if they have the annotation `<group>/allow-deletion: \"true\"`.",
         "admission: {protect: {states: [Roam]}}");
     Transitions = optional("transitions", True,
-        "The stored state moves only along the edges of this description and of the one before.",
+        "The stored state may change only along edges of this description and of former ones.",
         "admission: {transitions: true}");
 }
 
@@ -267,13 +274,13 @@ section! {
         "The kind that the rights are for.",
         "access: [{kind: core/v1.Node, verbs: [get]}]");
     Verbs = required("verbs", List { of: &Name(Verb::PATTERN), min: 1, max: None },
-        "What the operator may do.",
+        "The verbs that the operator may use.",
         "access: [{kind: core/v1.Node, verbs: [get, list, watch]}]");
     Scope = optional("scope", Word(&["Namespaced", "Cluster"]), SCOPE_OF_OTHERS,
         "access: [{kind: animals.com/v1.Forest, scope: Cluster, verbs: [get]}]")
-        .default("that of the resource, with a warning");
+        .default("the scope of the resource, with a warning");
     Resource = optional("resource", Name(GRANT),
-        "A resource in the group of the kind, where the rights are not for the kind itself.",
+        "A resource in the group of the kind, if the rights are not for the kind itself.",
         "access: [{kind: core/v1.Pod, verbs: [create], resource: pods/exec}]")
         .default("the kind's own resource");
 }

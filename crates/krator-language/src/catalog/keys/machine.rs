@@ -37,14 +37,17 @@ section! {
         "The state of a new object.",
         "machine: {initial: Tagged}");
     Deletion = optional("deletion", State,
-        "The state that a deleted object goes to, from every state. A finalizer holds the object until a `final` state has ended.",
+        "The state that a deleted object enters, from every state. A finalizer keeps the object until the handler of a \
+         `final` state is done.",
         "machine: {deletion: Released}\nstates: {Released: {kind: final}}")
         .default("none: objects have no finalizer");
     Retry = optional("retry", Mapping(&RETRY),
-        "What happens after a handler's error.",
+        "The retries after an error of a handler.",
         "machine: {retry: {limit: 5, then: Lost}}");
     OnSpecChange = optional("onSpecChange", ON_SPEC_CHANGE,
-        "What a change of `.spec` does: run the handler of the current state again, nothing, or go to a state. In a list, the first entry with a changed field decides; an entry without `of` stands last and is for all other changes, by default `wake`.",
+        "The reaction to a change of `.spec`: `wake` runs the handler of the current state again, `ignore` does \
+         nothing, and the name of a state enters that state. In a list, the first entry with a changed field decides; \
+         an entry without `of` is the last one and is for all other changes, by default `wake`.",
         "machine: {onSpecChange: [{of: .spec.height, to: Tagged}, wake]}")
         .default("`wake`");
     OnDelete = optional("onDelete", Word(&["interrupt", "wait"]),
@@ -57,10 +60,11 @@ section! {
     /// A state.
     StateKey in STATE, "a state":
     Doc = optional("doc", String,
-        "What happens in the state.",
+        "A description of what happens in the state.",
         "states: {Roam: {doc: Wanders the wilderness.}}");
     Phase = optional("phase", String,
-        "What `.status.phase` shows; several states may share a phase. Only kinds with a state that has one have that field.",
+        "The value of `.status.phase`; several states may share a phase. The field exists only if a state of the kind \
+         has a `phase`.",
         "states: {Roam: {phase: Roaming}}")
         .default("the name of the state");
     Message = optional("message", String,
@@ -68,29 +72,32 @@ section! {
         "states: {Roam: {message: Gahrooo!}}")
         .default("empty");
     Kind = optional("kind", Word(&["working", "ready", "failed", "final"]),
-        "The kind of the state, which gives the conditions Ready, Reconciling and Stalled.",
+        "The kind of the state, which determines the conditions Ready, Reconciling and Stalled.",
         "states: {Lost: {kind: failed}}")
         .default("`working`");
     Next = optional("next", List { of: &Either(&[State, Mapping(&EDGE)]), min: 0, max: None },
         "The states that the handler may choose.",
         "states: {Tagged: {next: [Roam, {to: Lost, when: no signal}]}}");
     Wait = optional("wait", Mapping(&WAIT),
-        "The handler may stay in the state; it runs again after a time, and when something changes.",
+        "Allows the handler to stay in the state. It runs again after the time `poll`, and after changes of the \
+         objects in `watch`.",
         "states: {Roam: {wait: {poll: 30s}}}")
-        .default("`{}` in `ready` and `failed` states, others may not stay");
+        .default("`{}` in `ready` and `failed` states; in other states the handler may not stay");
     Timeout = optional("timeout", Mapping(&TIMEOUT),
-        "Where time leads. It is measured from the entry, so a restart of the operator does not reset it.",
+        "The state that an object enters after a time in this state. The time is measured from the entry, so a restart \
+         of the operator does not reset it.",
         "states: {Roam: {timeout: {after: 1h, to: Lost}}}");
     Retry = optional("retry", Mapping(&RETRY),
-        "What happens after an error of this state's handler; overrides the machine's keys one by one.",
+        "The retries after an error of this state's handler. Each key overrides that of the machine.",
         "states: {Roam: {retry: {max: 1m}}}")
         .default("the machine's");
     OnSpecChange = optional("onSpecChange", ON_SPEC_CHANGE,
-        "What a change of `.spec` does in this state; its own name enters it anew. A list replaces that of the machine.",
+        "The reaction to a change of `.spec` in this state; the name of the state itself enters it anew. A list \
+         replaces the list of the machine.",
         "states: {Roam: {onSpecChange: Roam}}")
         .default("the machine's");
     OnDelete = optional("onDelete", Either(&[Word(&["interrupt", "wait"]), State]),
-        "What deletion does in this state; a state is where the object then goes.",
+        "The reaction to a deletion in this state: `interrupt`, `wait`, or the state that the object then enters.",
         "machine: {deletion: Released}\nstates: {Roam: {onDelete: Caught}, Caught: {next: [Released]}, Released: {kind: final}}")
         .default("the machine's");
     Effects = optional("effects", Word(&["idempotent", "once"]),
@@ -98,24 +105,28 @@ section! {
         "states: {Tagged: {effects: once, resume: Roam}}")
         .default("`idempotent`");
     Resume = optional("resume", State,
-        "Where an object goes that a restarted operator finds in this state; required with `effects: once`.",
+        "The state that an object enters if a restarted operator finds it in this state; required with `effects: once`.",
         "states: {Tagged: {effects: once, resume: Roam}}")
         .default("this state");
     Limit = optional("limit", Mapping(&LIMIT),
-        "How often the state may be entered since its own `next` last led to a `ready` state, or since the spec changed.",
+        "The maximum number of entries into the state. The count starts again when the state's own `next` leads to a \
+         `ready` state, or when the spec changes.",
         "states: {Roam: {limit: {times: 3, then: Lost}}}");
     Gate = optional("gate", Mapping(&GATE),
-        "When objects may enter the state. An object whose handler or timeout chooses this state waits in its former state, whose handler keeps running; deletions, changes of the spec, failures and limits do not wait.",
+        "The condition for entering the state: a window of time, an approval, or both. If a handler or a timeout \
+         chooses this state, the object waits in its present state, whose handler is still run; deletions, changes of \
+         the spec, failures and limits do not wait.",
         "states: {Tagged: {gate: {during: {schedule: 0 22 * * MON-FRI, duration: 6h}}}}");
     Conditions = optional("conditions", Map { by: NameOf::Condition, of: &Either(&[Word(&["True", "False", "Unknown"]), Word(&["keep"])]) },
         "Conditions that are set on entry. They start as Unknown, and stay until another state or a handler sets them. `Ready: keep` leaves Ready as it was.",
         "states: {Roam: {conditions: {Fed: \"False\", Ready: keep}}}");
     Checkpoint = optional("checkpoint", Boolean,
-        "Whether `.status` is written before the handler runs. `false` is for `working` states without `wait`, `timeout`, `limit` and `once` that are not entered from a `once` state.",
+        "Whether `.status` is written before the handler runs. `false` is allowed for `working` states without `wait`, \
+         `timeout`, `limit` and `once` that are not entered from a `once` state.",
         "states: {Tagged: {checkpoint: false}}")
         .default("`true`");
     RenamedFrom = optional("renamedFrom", Either(&[Name(StateName::PATTERN), List { of: &Name(StateName::PATTERN), min: 0, max: None }]),
-        "Earlier names of the state: stored objects resume here.",
+        "Former names of the state. Objects that are stored with one of them continue here.",
         "states: {Roam: {renamedFrom: Wander}}");
     Legacy = optional("legacy", Boolean,
         "No object enters the state, but stored objects may still be in it.",
@@ -125,7 +136,7 @@ section! {
         "The cluster of the state in diagrams.",
         "states: {Roam: {group: Wilderness}}");
     Allow = optional("allow", Map { by: NameOf::Rule, of: &String },
-        "Silences warnings and infos on this state. The value is the reason.",
+        "Silences warnings and infos about this state. The value is the reason.",
         "states: {Lost: {allow: {no-timeout: A collar may be silent for years.}}}");
 }
 
@@ -144,10 +155,11 @@ section! {
     /// An entry of `onSpecChange` for some fields.
     SpecChangeKey in SPEC_CHANGE, "a change of the spec":
     Of = required("of", Either(&[Path, List { of: &Path, min: 1, max: None }]),
-        "The fields, each below `.spec`. That of an object or a list covers everything in it; single items of a list cannot be named.",
+        "The fields, each below `.spec`. An object or a list includes all fields in it; single items of a list cannot \
+         be named.",
         "states: {Roam: {onSpecChange: [{of: [.spec.height, .spec.replicas], to: Tagged}]}}");
     To = required("to", Either(&REACTIONS),
-        "What a change of one of them does.",
+        "The reaction to a change of one of the fields.",
         "states: {Roam: {onSpecChange: [{of: .spec.replicas, to: ignore}, Tagged]}}");
 }
 
@@ -161,7 +173,8 @@ section! {
         "The time after a run until the handler runs again. A field of type `duration`, `integer` (seconds) or `date-time` may hold it.",
         "states: {Roam: {wait: {poll: 30s}}}");
     Watch = optional("watch", Either(&[WATCHED, List { of: &WATCHED, min: 0, max: None }]),
-        "What wakes the handler: `self` (labels, annotations, or status written by others), all of `owns`, all of `watches`, or one of their kinds.",
+        "The changes after which the handler runs again: `self` (labels, annotations, or status written by others), \
+         all of `owns`, all of `watches`, or one of their kinds.",
         "states: {Roam: {wait: {watch: self}}}")
         .default("`[owned, watched]`");
 }
@@ -173,10 +186,11 @@ section! {
         "The time after the entry. A field of type `duration`, `integer` (seconds) or `date-time` may hold it.",
         "states: {Roam: {timeout: {after: .spec.patience, to: Lost}}}");
     At = optional("at", Mapping(&SLOTS),
-        "The schedule whose first start after the entry leads on, in place of `after`. Of the starts that were missed, the latest one is made up for.",
+        "A schedule, in place of `after`: at its first start after the entry, the object enters `to`. If starts were \
+         missed, only the latest one is made up for.",
         "states: {Roam: {timeout: {at: {schedule: 0 3 * * *}, to: Tagged}}}");
     To = required("to", State,
-        "The state that the object then goes to.",
+        "The state that the object then enters.",
         "states: {Roam: {timeout: {after: 1h, to: Lost}}}");
 }
 
@@ -184,10 +198,11 @@ section! {
     /// The mapping under `limit`.
     LimitKey in LIMIT, "a limit":
     Times = required("times", Either(&[AT_LEAST_1, Path]),
-        "How many entries are allowed. An integer field may hold the number: 0 is none, and an absent or negative one is without limit.",
+        "The maximum number of entries. An integer field may hold it: 0 allows no entry, and if the number is absent \
+         or negative, there is no limit.",
         "states: {Roam: {limit: {times: 3, then: Lost}}}");
     Then = required("then", State,
-        "The state that the object goes to instead of one entry more.",
+        "The state that the object enters instead of exceeding the limit.",
         "states: {Roam: {limit: {times: 3, then: Lost}}}");
 }
 
@@ -195,11 +210,12 @@ section! {
     /// The mapping under `gate`.
     GateKey in GATE, "a gate":
     During = optional("during", Mapping(&WINDOW),
-        "The times in which objects may enter the state. What they do there may end later.",
+        "The window of time in which objects may enter the state. They may stay in the state after the window.",
         "states: {Tagged: {gate: {during: {schedule: 0 22 * * MON-FRI, duration: 6h}}}}")
         .default("at any time");
     Approval = optional("approval", Word(&["required"]),
-        "`required`: each entry has to be approved, with `krator approve`. A policy requires the verb `approve` on the resource.",
+        "`required`: each entry has to be approved, with `krator approve`. A policy allows that only to clients with \
+         the verb `approve` on the resource.",
         "states: {Tagged: {gate: {approval: required}}}")
         .default("not required");
 }
@@ -213,7 +229,7 @@ const SCHEDULE: NamePattern = NamePattern {
 
 /// The name of a time zone.
 const TIME_ZONE: NamePattern = NamePattern {
-    expected: "a time zone of IANA",
+    expected: "an IANA time zone",
     pattern: "^[A-Za-z0-9][A-Za-z0-9+/_-]*$",
     is: |text| krator_machine::Schedule::parse("* * * * *", text).is_ok(),
 };
@@ -222,10 +238,11 @@ section! {
     /// The mapping under `during`.
     WindowKey in WINDOW, "a window":
     Schedule = required("schedule", Either(&[Name(SCHEDULE), Path]),
-        "When the window opens: minute, hour, day of the month, month and day of the week, as cron has them. A string field may hold it; without a value there, objects do not wait.",
+        "When the window opens: minute, hour, day of the month, month and day of the week, as in cron. A string field \
+         may hold it; without a value there, objects do not wait.",
         "states: {Tagged: {gate: {during: {schedule: 0 22 * * MON-FRI, duration: 6h}}}}");
     Duration = required("duration", Either(&[Duration, Path]),
-        "How long it is open. A field of type `duration` or `integer` (seconds) may hold it.",
+        "How long the window is open. A field of type `duration` or `integer` (seconds) may hold it.",
         "states: {Tagged: {gate: {during: {schedule: 30 1 * * *, duration: 90m}}}}");
     TimeZone = optional("timeZone", Either(&[Name(TIME_ZONE), Path]),
         "The time zone of the schedule. A string field may hold it.",
@@ -237,14 +254,15 @@ section! {
     /// The mapping under `at`.
     SlotsKey in SLOTS, "a schedule":
     Schedule = required("schedule", Either(&[Name(SCHEDULE), Path]),
-        "When it starts, as for `gate`. A string field may hold it; without a value there, it never does.",
+        "The schedule, in the format of the `schedule` of a gate. A string field may hold it; without a value there, \
+         the timeout never fires.",
         "states: {Roam: {timeout: {at: {schedule: 0 3 * * *}, to: Tagged}}}");
     TimeZone = optional("timeZone", Either(&[Name(TIME_ZONE), Path]),
         "The time zone of the schedule. A string field may hold it.",
         "states: {Roam: {timeout: {at: {schedule: 0 3 * * *, timeZone: Europe/Oslo}, to: Tagged}}}")
         .default("`UTC`");
     StartingDeadline = optional("startingDeadline", Either(&[Duration, Path]),
-        "How late a start is still made up for, after a pause or behind a gate.",
+        "The maximum delay after which a missed start is still made up for, after a pause or before a closed gate.",
         "states: {Roam: {timeout: {at: {schedule: 0 3 * * *, startingDeadline: 1h}, to: Tagged}}}")
         .default("any time");
 }
@@ -253,7 +271,7 @@ section! {
     /// The mapping under `retry`.
     RetryKey in RETRY, "a retry policy":
     Limit = optional("limit", Either(&[AT_LEAST_0, Word(&["unlimited"])]),
-        "How often a failed handler is run again. A number needs `then`.",
+        "The maximum number of retries of a failed handler. A number needs `then`.",
         "machine: {retry: {limit: 5, then: Lost}}")
         .default("`unlimited`, 5 in `final` states");
     Initial = optional("initial", Duration,
@@ -261,15 +279,15 @@ section! {
         "machine: {retry: {initial: 500ms}}")
         .default("`1s`");
     Factor = optional("factor", Number(Some((1.0, 1000.0))),
-        "What each delay is multiplied by for the next one.",
+        "The factor by which each delay is multiplied for the next one.",
         "machine: {retry: {factor: 1.5}}")
         .default("2");
     Max = optional("max", Duration,
         "The longest delay.",
         "machine: {retry: {max: 1m}}")
-        .default("`5m`, or `initial` where it is longer");
+        .default("`5m`, or `initial` if that is longer");
     Then = optional("then", State,
-        "The state that the object goes to past the limit.",
+        "The state that the object enters when the limit is exceeded.",
         "machine: {retry: {limit: 5, then: Lost}}");
 }
 
@@ -277,16 +295,17 @@ section! {
     /// An item of `limits`.
     PlacesKey in PLACES, "a limit":
     Name = required("name", Name(ResourceName::PATTERN),
-        "The name of the limit, by which `--limit` of the operator gives another number.",
+        "The name of the limit. The option `--limit` of the operator changes the number of the limit with this name.",
         "limits: [{name: hungry, states: [Roam], atMost: 3}]");
     States = required("states", List { of: &State, min: 1, max: None },
-        "The states. An object that goes from one of them to another one keeps its place.",
+        "The states that the limit counts. An object that goes from one of them to another keeps its place.",
         "limits: [{name: hungry, states: [Roam, Lost], atMost: 3}]");
     AtMost = required("atMost", Integer { min: 1, max: 4_294_967_295 },
-        "How many objects may be in these states.",
+        "The maximum number of objects in these states.",
         "limits: [{name: hungry, states: [Roam], atMost: 3}]");
     Per = optional("per", Path,
-        "A string field of the spec, or `.metadata.namespace`: the objects with each of its values are counted apart.",
+        "A string field of the spec, or `.metadata.namespace`: the objects with each of its values are counted \
+         separately.",
         "limits: [{name: herd, states: [Roam], atMost: 1, per: .metadata.namespace}]");
 }
 
@@ -303,7 +322,7 @@ section! {
         "The time that an object may take. A deletion ends the measurement without a result.",
         "slo: {from: Tagged, to: Roam, within: 5m, objective: 99}");
     Objective = required("objective", Number(Some((0.001, 99.999))),
-        "The percentage of objects that are to make it in time.",
+        "The percentage of objects that should reach `to` in this time.",
         "slo: {from: Tagged, to: Roam, within: 5m, objective: 99.9}");
 }
 
@@ -335,19 +354,20 @@ section! {
         "There is no path from the first state to the second.",
         "properties: [{never: Lost -> Tagged}]");
     Only = optional("only", State,
-        "Every path from `initial` to this state passes the state of `through`.",
+        "Every path from `initial` to this state contains the state of `through`.",
         "properties: [{only: Roam, through: Tagged}]");
     LeadsTo = optional("leadsTo", State,
-        "Every path from each state of `from` ends up in this one: it does not escape into a cycle or an end.",
+        "Every path from each state of `from` reaches this one: it does not end elsewhere, or in a cycle without this \
+         state.",
         "properties: [{from: Tagged, leadsTo: Roam}]");
     From = optional("from", STATES,
         "The states that `canReach` and `leadsTo` start from; required with them.",
         "properties: [{from: \"*\", canReach: Lost}]");
     Through = optional("through", State,
-        "The state that every path passes; required with `only`.",
+        "The state that every path contains; required with `only`.",
         "properties: [{only: Roam, through: Tagged}]");
     SpecChanges = optional("specChanges", Boolean,
-        "Whether paths may lead along edges of `onSpecChange`.",
+        "Whether paths may follow edges of `onSpecChange`.",
         "properties: [{never: Lost -> Tagged, specChanges: true}]")
         .default("`true` for `canReach`, `false` for the others");
 }

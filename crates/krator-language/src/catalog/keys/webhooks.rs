@@ -19,7 +19,8 @@ section! {
     /// A webhook.
     WebhookKey in WEBHOOK, "a webhook":
     Operations = optional("operations", List { of: &Word(&["create", "update", "delete", "CREATE", "UPDATE", "DELETE"]), min: 1, max: None },
-        "The operations that the operator is asked about, in small letters or as the API writes them. `delete` is for `validate` only, and needs `failurePolicy: Ignore`.",
+        "The operations for which the webhook is called, in lower case or as in the API. `delete` is for `validate` \
+         only, and needs `failurePolicy: Ignore`.",
         "webhooks: {validate: {operations: [create]}}")
         .default("`[create, update]`");
     FailurePolicy = optional("failurePolicy", Word(&["Fail", "Ignore"]),
@@ -31,7 +32,7 @@ section! {
         "webhooks: {validate: {timeout: 5s}}")
         .default("10s");
     MatchConditions = optional("matchConditions", List { of: &Mapping(&MATCH_CONDITION), min: 0, max: Some(62) },
-        "Further conditions in CEL for a request: the operator is asked only where all of them hold.",
+        "Further conditions in CEL for a request: the webhook is called only if all of them are true.",
         "webhooks: {validate: {matchConditions: [{name: has-a-zone, expression: has(object.spec.zone)}]}}");
 }
 
