@@ -3,7 +3,7 @@ use super::{Context, Machine};
 use crate::conditions;
 
 /// The conditions of a machine besides `Ready`, `Reconciling` and `Stalled`: those that its description declares under
-/// `conditions`, and those that its states set. Generated, as an enum such as `MooseCondition`.
+/// `conditions`, and those that its states set. Generated, as an enum such as `WebsiteCondition`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a condition of this machine",
     label = "not a condition",
