@@ -255,11 +255,7 @@ pub(super) fn bring_in_step(path: &Path, request: Request<'_>) -> anyhow::Result
         }
         // Nothing is written to an up-to-date crate, not even a lock file.
         if tense != Tense::Did || regen.changes.is_empty() {
-            let mut outcome = report(regen, tense, &options, allowing)?;
-            if has_former_names && tense == Tense::Should {
-                outcome.reported = Reported::Findings;
-            }
-            return Ok(outcome);
+            return report(regen, tense, has_former_names, &options, allowing);
         }
     }
     let hold = folder.hold(|| say("note: waiting for another krator process in this folder"))?;
@@ -268,7 +264,7 @@ pub(super) fn bring_in_step(path: &Path, request: Request<'_>) -> anyhow::Result
     sound(workspace.description())?;
     let regen = workspace.regen(options)?;
     hold.apply(&regen.changes)?;
-    report(regen, Tense::Did, &options, allowing)
+    report(regen, Tense::Did, false, &options, allowing)
 }
 
 /// Prints how many stored objects the edit breaks, and returns the number of all stored objects.
@@ -287,8 +283,15 @@ pub(super) enum Tense {
     Should,
 }
 
-/// Reports which files were, or would be, changed, and the changes that are left to do by hand.
-fn report(regen: Regen, tense: Tense, options: &Options, allowing: &str) -> anyhow::Result<Outcome> {
+/// Reports which files were, or would be, changed, and the changes that are left to do by hand. A description with former
+/// names is out of date as well.
+fn report(
+    regen: Regen,
+    tense: Tense,
+    has_former_names: bool,
+    options: &Options,
+    allowing: &str,
+) -> anyhow::Result<Outcome> {
     let mut err = Output(io::stderr());
     for (name, files) in actions(&regen) {
         // `unused` describes the present state of a file, so it needs no `would be`.
@@ -341,7 +344,7 @@ fn report(regen: Regen, tense: Tense, options: &Options, allowing: &str) -> anyh
     if !regen.is_refused && options.promises && regen.broken != Broken::default() {
         say(format_args!("allowed: {}", regen.broken));
     }
-    let is_out_of_step = !regen.changes.is_empty();
+    let is_out_of_step = !regen.changes.is_empty() || has_former_names;
     let files = regen.changes.iter().filter(|(path, _)| !is_record(path));
     let count = match files.count() {
         0 => format!("only {}/", record::STATE_DIR),

@@ -23,11 +23,9 @@ pub struct Fixed {
 }
 
 /// The fixes that are certain, in the order of the text. If two of them overlap, only the first one is returned.
-pub fn certain(findings: &[Finding]) -> Vec<&Fix> {
-    let mut fixes: Vec<&Fix> = findings
-        .iter()
-        .filter_map(|finding| finding.fix.as_ref())
-        .collect();
+pub fn certain<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Vec<&'a Fix> {
+    let fixes = findings.into_iter().filter_map(|finding| finding.fix.as_ref());
+    let mut fixes: Vec<&Fix> = fixes.collect();
     fixes.retain(|fix| fix.is_certain);
     fixes.sort_by_key(|fix| fix.span);
     let mut end = 0;
@@ -41,6 +39,12 @@ pub fn certain(findings: &[Finding]) -> Vec<&Fix> {
         is_apart
     });
     fixes
+}
+
+/// The edits of the fixes that are certain.
+fn edits<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Vec<(Span, String)> {
+    let fixes = certain(findings).into_iter();
+    fixes.map(|fix| (fix.span, fix.replacement.clone())).collect()
 }
 
 /// Applies the fixes that are certain until none is left. A round of fixes must improve the findings; if all fixes of a
@@ -60,11 +64,7 @@ pub fn fix(name: &str, text: &str, files: &Files, former: Option<&Checked>) -> F
         count: 0,
     };
     for _ in 0..ROUNDS {
-        let fixes = certain(&fixed.checked.findings);
-        let edits: Vec<(Span, String)> = fixes
-            .into_iter()
-            .map(|fix| (fix.span, fix.replacement.clone()))
-            .collect();
+        let edits = edits(&fixed.checked.findings);
         if edits.is_empty() {
             break;
         }
@@ -121,10 +121,8 @@ pub fn asking_for(source: &Source, files: &Files, extras: &BTreeSet<Extra>) -> O
 
 /// The text of a description in which the present names of the language replace former ones. `None` if it has none.
 pub fn with_present_names(checked: &Checked) -> Option<String> {
-    let mut findings = checked.findings.clone();
-    findings.retain(|finding| finding.rule == &FORMER_NAME);
-    let fixes = certain(&findings).into_iter();
-    let edits: Vec<_> = fixes.map(|fix| (fix.span, fix.replacement.clone())).collect();
+    let findings = checked.findings.iter();
+    let edits = edits(findings.filter(|finding| finding.rule == &FORMER_NAME));
     (!edits.is_empty()).then(|| replaced(checked.source.text(), &edits))
 }
 
