@@ -237,7 +237,7 @@ fn names_fields_states_and_deletions_are_refused_with_words_that_help() {
     doors.refuses(RANGER_USER, "Roam");
     refused(
         doors.store(RANGER_USER, "Roam", false),
-        "needs the verb operate on moose.doors.example.com",
+        "need the verb operate on moose.doors.example.com",
     );
     refused(
         doors.store(OPERATOR, "Sleep", false),
